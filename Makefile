@@ -1,0 +1,78 @@
+# Every target does its own set-up: a virtual environment in .venv, filled from pyproject.toml.
+# Nothing to activate, any order; a second run finds its stamp and starts at once.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.stamp
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export MPLBACKEND := Agg
+
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-all test-faults check bench fuzz golden clean
+
+help:
+	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
+	@echo 'make test         the tests, without the slow ones'
+	@echo 'make test-all     all tests'
+	@echo 'make test-faults  plant faults in the compiler, see each one caught'
+	@echo 'make check        format, lint, types and the quick tests, in seconds'
+	@echo 'make bench        what a gradient costs, compared with its function'
+	@echo 'make fuzz         random programs against differences'
+	@echo 'make golden       rewrite the expected sources in tests/golden'
+	@echo 'make clean        remove .venv and all that was built'
+
+# --- the environment ---------------------------------------------------------------------------
+
+# Some systems ship Python without ensurepip; there, the pip that Python has fills the environment.
+$(STAMP)-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' || \
+	  { echo "$(PYTHON) is not Python 3.10 to 3.13; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv --clear $(VENV); \
+	else $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --python $(PY) install --quiet pip; fi
+	@touch $@
+
+# One stamp for each set of extras, renewed when pyproject.toml changes.
+$(STAMP)-demo: EXTRAS := demo
+$(STAMP)-test: EXTRAS := test,demo
+$(STAMP)-check: EXTRAS := test,check
+$(STAMP)-bench: EXTRAS := bench
+$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench: pyproject.toml | $(STAMP)-venv
+	$(PY) -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+# --- what one runs -----------------------------------------------------------------------------
+
+demo: $(STAMP)-demo
+	$(PY) examples/digits.py
+
+test: $(STAMP)-test
+	$(PY) -m pytest -n 2 -m 'not slow'
+
+test-all: $(STAMP)-test
+	$(PY) -m pytest -n 2
+
+test-faults: $(STAMP)-test
+	$(PY) tests/faults/run.py
+
+check: $(STAMP)-check
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m pytest -q -m 'quick and not slow and not numba'
+
+bench: $(STAMP)-bench
+	$(PY) tests/bench/run.py
+
+fuzz: $(STAMP)-test
+	$(PY) tests/fuzz/run.py
+
+golden: $(STAMP)-test
+	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache
+	find transpile runtime tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

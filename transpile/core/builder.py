@@ -1,0 +1,462 @@
+"""Builds core: emits statements into the current block, infers types, makes casts and broadcasts explicit, simplifies.
+
+`Builder` keeps the block that is being filled; `Expr` pairs an operand with its builder so that rules can be written with
+operators. Peephole simplification happens here and nowhere else, so that no pass has to clean up ``x * 1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Index, Let, Loc, NewStack, Operand, Path, Pop, Push, Store,
+    Undef, Var, While,
+)
+from transpile.core.peephole import simplify
+from transpile.core.places import place_dims
+from transpile.core.types import BOOL, FLOAT, INT, Type, promote
+from transpile.rules import prims
+from transpile.rules.prim import RuleError
+
+
+class Expr:
+    """An operand and the builder that extends it; Python's operators emit elementwise primitives."""
+
+    __slots__ = ("b", "op")
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    def __init__(self, b: Builder, op: Operand) -> None:
+        self.b, self.op = b, op
+
+    @property
+    def type(self) -> Type:
+        return self.op.type
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        return self.op.type.dims
+
+    @property
+    def rank(self) -> int:
+        return len(self.op.type.dims)
+
+    @property
+    def dtype(self) -> str:
+        return self.op.type.dtype
+
+    def __repr__(self) -> str:
+        return f"Expr({self.op!r})"
+
+    def __add__(self, o: Any) -> Expr:
+        return self.b.elementwise("add", self, o)
+
+    def __radd__(self, o: Any) -> Expr:
+        return self.b.elementwise("add", o, self)
+
+    def __sub__(self, o: Any) -> Expr:
+        return self.b.elementwise("sub", self, o)
+
+    def __rsub__(self, o: Any) -> Expr:
+        return self.b.elementwise("sub", o, self)
+
+    def __mul__(self, o: Any) -> Expr:
+        return self.b.elementwise("mul", self, o)
+
+    def __rmul__(self, o: Any) -> Expr:
+        return self.b.elementwise("mul", o, self)
+
+    def __truediv__(self, o: Any) -> Expr:
+        return self.b.elementwise("div", self, o)
+
+    def __rtruediv__(self, o: Any) -> Expr:
+        return self.b.elementwise("div", o, self)
+
+    def __floordiv__(self, o: Any) -> Expr:
+        return self.b.elementwise("floordiv", self, o)
+
+    def __rfloordiv__(self, o: Any) -> Expr:
+        return self.b.elementwise("floordiv", o, self)
+
+    def __mod__(self, o: Any) -> Expr:
+        return self.b.elementwise("mod", self, o)
+
+    def __pow__(self, o: Any) -> Expr:
+        return self.b.elementwise("pow", self, o)
+
+    def __rpow__(self, o: Any) -> Expr:
+        return self.b.elementwise("pow", o, self)
+
+    def __neg__(self) -> Expr:
+        return self.b.elementwise("neg", self)
+
+    def __and__(self, o: Any) -> Expr:
+        return self.b.elementwise("bitwise_and", self, o)
+
+    def __or__(self, o: Any) -> Expr:
+        return self.b.elementwise("bitwise_or", self, o)
+
+    def __invert__(self) -> Expr:
+        return self.b.elementwise("invert", self)
+
+    def __lt__(self, o: Any) -> Expr:
+        return self.b.elementwise("less", self, o)
+
+    def __le__(self, o: Any) -> Expr:
+        return self.b.elementwise("less_equal", self, o)
+
+    def __gt__(self, o: Any) -> Expr:
+        return self.b.elementwise("greater", self, o)
+
+    def __ge__(self, o: Any) -> Expr:
+        return self.b.elementwise("greater_equal", self, o)
+
+    def eq(self, o: Any) -> Expr:
+        return self.b.elementwise("equal", self, o)
+
+    def ne(self, o: Any) -> Expr:
+        return self.b.elementwise("not_equal", self, o)
+
+    def __bool__(self) -> bool:
+        raise TypeError("an Expr has no truth value: rules branch on types and params only")
+
+
+def constant(value: Any) -> Const:
+    """The operand of a Python or NumPy scalar."""
+    if isinstance(value, np.generic):
+        return Const(value.item(), Type(value.dtype.name))
+    if isinstance(value, bool):
+        return Const(value, BOOL)
+    if isinstance(value, int):
+        return Const(value, INT)
+    if isinstance(value, float):
+        return Const(value, FLOAT)
+    if isinstance(value, complex):
+        return Const(value, Type("complex128", (), True))
+    raise TypeError(f"not a scalar constant: {value!r}")
+
+
+class Builder:
+    """Emits into ``self.block``. ``symbols`` maps the symbols of dims to the integer operands that hold their values."""
+
+    def __init__(self, symbols: dict[str, Operand] | None = None) -> None:
+        self.block = Block()
+        self.loc: Loc = NOWHERE
+        self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
+        self.prims = prims()
+        self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
+        self._ints = 0
+
+    # ---- operands and expressions
+
+    def expr(self, value: Any) -> Expr:
+        """An Expr of an Expr, an operand or a Python scalar."""
+        if isinstance(value, Expr):
+            return value
+        if isinstance(value, (Var, Const, Undef)):
+            return Expr(self, value)
+        return Expr(self, constant(value))
+
+    def operand(self, value: Any) -> Operand:
+        return self.expr(value).op
+
+    def emit(self, stmt: Any) -> None:
+        self.block.stmts.append(stmt)
+
+    # ---- lets
+
+    def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> Expr:
+        """``prim(args)``: the type is inferred, constants fold, what simplifies is simplified."""
+        operands = tuple(self.operand(a) for a in args)
+        entry = self.prims[prim]
+        simpler = simplify(self, prim, operands, params)
+        if simpler is not None:
+            return self.expr(simpler)
+        type_ = entry.type_rule([o.type for o in operands], params)
+        return Expr(self, self.bind(name or "t", type_, prim, operands, params))
+
+    def bind(self, name: str, type_: Type, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Var:
+        """Emits the *let* as it is."""
+        var = Var(name, type_)
+        if type_.is_int and not type_.dims and type_.kind == "array":
+            var.form = self._int_form(prim, operands)
+        self.emit(Let(var, prim, operands, dict(params), self.loc))
+        return var
+
+    def elementwise(self, prim: str, *args: Any, strong: bool = False, name: str = "", **params: Any) -> Expr:
+        """An elementwise primitive with NumPy's promotion and broadcasting made explicit.
+
+        ``strong``: the result of scalars is a NumPy scalar (``np.exp(1.0)``), not a Python one.
+        """
+        entry = self.prims[prim]
+        operands = [self.operand(a) for a in args]
+        operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands], prim)
+        dims = self.broadcast_dims([o.type.dims for o in operands])
+        ready: list[Operand] = []
+        for operand, wanted in zip(operands, operand_types):
+            operand = self.cast(operand, wanted).op
+            if not isinstance(operand, Const):
+                operand = self.broadcast(operand, dims).op
+            ready.append(operand)
+        if dims and all(isinstance(o, Const) for o in ready):
+            raise AssertionError("constants have no dims")
+        result = self.let(prim, *ready, name=name, **params)
+        return self._strengthen(result) if strong and result.type.weak else result
+
+    def _strengthen(self, x: Expr) -> Expr:
+        if isinstance(x.op, Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:
+            x.op.type = x.op.type.strong  # the let was emitted just now: its type is still ours to set
+            return x
+        return self.cast(x, x.type.strong)
+
+    def cast(self, value: Any, to: Type | str) -> Expr:
+        """``value`` with the dtype (and, for scalars, the weakness) of ``to``."""
+        x = self.expr(value)
+        dtype, weak = (to, False) if isinstance(to, str) else (to.dtype, to.weak)
+        weak = weak and not x.dims
+        if x.dtype == dtype and x.type.weak == weak:
+            return x
+        if isinstance(x.op, Const):
+            return Expr(self, _cast_const(x.op, dtype, weak))
+        if isinstance(x.op, Undef):
+            return Expr(self, Undef(Type(dtype, x.dims, weak)))
+        return self.let("cast", x, dtype=dtype, weak=weak)
+
+    def broadcast_dims(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+        """The common shape; raises `RuleError` where there is none."""
+        rank = max((len(s) for s in shapes), default=0)
+        dims: list[Dim] = []
+        for axis in range(rank):
+            common: Dim | None = None
+            for shape in shapes:
+                k = axis - (rank - len(shape))
+                if k < 0:
+                    continue
+                dim = shape[k]
+                if common is None or common.is_one:
+                    common = dim
+                elif not dim.is_one:
+                    met = self.unify(common, dim)
+                    if met is None:
+                        text = " and ".join(f"({', '.join(map(str, s))})" for s in shapes if s)
+                        raise RuleError(f"shapes {text} cannot be broadcast together", "T202")
+                    common = met
+            assert common is not None
+            dims.append(common)
+        return tuple(dims)
+
+    def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
+        """``value`` broadcast to ``dims`` (itself if it has them)."""
+        x = self.expr(value)
+        if len(x.dims) == len(dims) and all(a == b or self.same(a, b) for a, b in zip(x.dims, dims)):
+            return x
+        return self.let("broadcast", x, dims=tuple(dims))
+
+    def same(self, a: Dim, b: Dim) -> bool:
+        """Whether two dims are known to be equal; a dim of 1 is only the same as another 1."""
+        if a == b:
+            return True
+        if a.is_one or b.is_one:
+            return False
+        return self.unify(a, b) is not None
+
+    # ---- dims and integers
+
+    def form(self, value: Any) -> Dim:
+        """The linear form of an integer scalar; a fresh symbol stands for what is not linear."""
+        op = self.operand(value)
+        if isinstance(op, Const):
+            return Dim(int(op.value))
+        assert isinstance(op, Var), op
+        if op.form is None:
+            self._ints += 1
+            symbol = f"{op.name}.{self._ints}"
+            while symbol in self.symbols:
+                self._ints += 1
+                symbol = f"{op.name}.{self._ints}"
+            op.form = Dim.integer(symbol)
+            self.symbols[symbol] = op
+        return op.form
+
+    def _int_form(self, prim: str, operands: tuple[Operand, ...]) -> Dim | None:
+        if prim not in ("add", "sub", "mul", "neg", "cast"):
+            return None
+        if not all(o.type.is_int and not o.type.dims for o in operands):
+            return None
+        forms = [self.form(o) for o in operands]
+        if prim == "add":
+            return forms[0] + forms[1]
+        if prim == "sub":
+            return forms[0] - forms[1]
+        if prim == "mul":
+            return forms[0] * forms[1]
+        return -forms[0] if prim == "neg" else forms[0]
+
+    def dim(self, dim: Dim) -> Expr:
+        """The run-time value of a dimension, as an integer."""
+        total: Expr | None = None
+        for atom, coef in dim.terms:
+            if atom.kind in ("symbol", "int"):
+                value = self.expr(self.symbols[atom.name])
+            elif atom.kind == "max0":
+                value = self.elementwise("maximum", self.dim(atom.operands[0]), 0, py=True)
+            elif atom.kind == "mul":
+                value = self.dim(atom.operands[0]) * self.dim(atom.operands[1])
+            else:
+                value = self.dim(atom.operands[0]) // self.dim(atom.operands[1])
+            if total is None:
+                total = value if coef == 1 else value * coef
+            elif coef == -1:
+                total = total - value
+            else:
+                total = total + (value if coef == 1 else value * coef)
+        if total is None:
+            return self.expr(dim.const)
+        if dim.const:
+            total = total + dim.const if dim.const > 0 else total - (-dim.const)
+        return total
+
+    def size(self, dims: Sequence[Dim]) -> Expr:
+        """The product of dimensions, as an integer."""
+        total = Dim(1)
+        for d in dims:
+            total = total * d
+        return self.dim(total)
+
+    # ---- memory
+
+    def alloc(self, name: str, type_: Type, prim: str, *args: Any, note: str = "", **params: Any) -> Var:
+        """A new buffer that holds ``prim(args)``."""
+        var = Var(name, type_.strong, buffer=True, note=note)
+        self.emit(Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc))
+        return var
+
+    def zeros(self, name: str, type_: Type, note: str = "") -> Var:
+        """A new buffer of zeros."""
+        return self.alloc(name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype)
+
+    def copy(self, name: str, source: Any) -> Var:
+        """A new buffer that holds ``source``."""
+        x = self.expr(source)
+        return self.alloc(name, x.type, "copy", x)
+
+    def read(self, source: Any, path: Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
+        """What the place holds now, as a value. Of a value and an empty path: the value."""
+        x = self.expr(source)
+        if not path:
+            return self.let("index", x, path=path, name=name) if isinstance(x.op, Var) and x.op.buffer else x
+        operands = [self.operand(a) for a in args]
+        found = place_dims(x.dims, path, operands)
+        fresh = {k: self.fresh_symbol(name or "size") for k, d in enumerate(found) if d is None}
+        dims = tuple(fresh[k] if d is None else d for k, d in enumerate(found))
+        result = self.let("index", x, *operands, path=path, dims=dims, name=name)
+        for k, symbol in fresh.items():
+            self.symbols[str(symbol)] = self.let("dim", result, axis=k).op
+        return result
+
+    def fresh_symbol(self, name: str) -> Dim:
+        """A size that only the run knows; put its operand into ``symbols``."""
+        self._ints += 1
+        return Dim.symbol(f"{name}.{self._ints}")
+
+    def store(self, buf: Var, path: Path, args: Sequence[Any], value: Any) -> None:
+        self.emit(Store(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
+
+    def add(self, buf: Var, path: Path, args: Sequence[Any], value: Any) -> None:
+        self.emit(Add(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
+
+    # ---- control
+
+    @contextmanager
+    def into(self, block: Block) -> Iterator[Block]:
+        """Emits into ``block`` for a while."""
+        saved, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = saved
+
+    @contextmanager
+    def at(self, loc: Loc) -> Iterator[None]:
+        """Stamps ``loc`` on what is emitted."""
+        saved, self.loc = self.loc, loc
+        try:
+            yield
+        finally:
+            self.loc = saved
+
+    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop` and `Effect` are emitted as they are: build the node and `emit` it.
+
+
+def _unify_equal(a: Dim, b: Dim) -> Dim | None:
+    return a if a == b else None
+
+
+def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
+    kind = np.dtype(dtype).kind
+    python: Any = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[kind]
+    value = const.value
+    if kind in "iu" and isinstance(value, float):
+        value = int(value)
+    return Const(python(value), Type(dtype, (), weak))
+
+
+# -------------------------------------------------------------------------------------------- operand dtypes
+
+
+def _arith(types: Sequence[Type], prim: str) -> list[Type]:
+    common = promote(*types)
+    if common.dtype == "bool" and prim in ("add", "mul", "maximum", "minimum") and not common.weak:
+        return [common] * len(types)
+    if common.dtype == "bool" and common.weak:
+        common = INT
+    return [common] * len(types)
+
+
+_FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": "float32", "uint16": "float32"}
+
+
+def _float(types: Sequence[Type], prim: str) -> list[Type]:
+    common = promote(*types)
+    if not common.is_float:
+        dtype = "float64" if common.weak else _FLOAT_OF.get(common.dtype, "float64")
+        common = Type(dtype, (), common.weak)
+    return [common] * len(types)
+
+
+def _div(types: Sequence[Type], prim: str) -> list[Type]:
+    common = promote(*types)
+    return [common if common.is_float else Type("float64", (), common.weak)] * len(types)
+
+
+def _logical(types: Sequence[Type], prim: str) -> list[Type]:
+    return [Type("bool", (), t.weak) for t in types]
+
+
+def _where(types: Sequence[Type], prim: str) -> list[Type]:
+    return [Type("bool", (), types[0].weak), *([promote(*types[1:])] * 2)]
+
+
+def _as_is(types: Sequence[Type], prim: str) -> list[Type]:
+    return list(types)
+
+
+OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
+    "arith": _arith,  # NumPy's promotion; booleans count as integers where Python's do
+    "float": _float,  # integers become floats, small integers small floats (np.exp)
+    "div": _div,  # integers become float64 (true division)
+    "compare": _arith,  # operands are promoted, the result is bool
+    "logical": _logical,  # operands become bool
+    "where": _where,  # the first is a bool, the others are promoted
+    "as_is": _as_is,  # no promotion (cast, isnan)
+}
+
+__all__ = [
+    "Builder", "Expr", "constant", "Add", "Alloc", "Block", "Effect", "For", "If", "Index", "NewStack", "Pop", "Push",
+    "Store", "Undef", "While",
+]  # fmt: skip

@@ -1,0 +1,201 @@
+"""Symbolic dimensions: linear forms over atoms.
+
+A dimension is ``const + sum(coef * atom)``. An atom is a symbol or an operation that is not linear: ``max(a, 0)``,
+``a * b``, ``a // b``. Two dimensions are equal when their forms are equal; nothing here ever asks for a run-time value.
+
+>>> n = Dim.symbol("n")
+>>> n - 1 == Dim.of(-1) + n
+True
+>>> str((n - 2).clip())
+'max(n - 2, 0)'
+>>> str((n - 2).clip().evaluate({"n": 5}))
+'3'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """What a linear form is linear in.
+
+    Kinds: ``symbol`` (a size, never negative), ``int`` (an integer value of unknown sign), and ``max0``, ``mul``,
+    ``floordiv`` of forms.
+    """
+
+    kind: str
+    name: str = ""
+    operands: tuple[Dim, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind in ("symbol", "int"):
+            return self.name
+        if self.kind == "max0":
+            return f"max({self.operands[0]}, 0)"
+        operator = {"mul": " * ", "floordiv": " // "}[self.kind]
+        return operator.join(str(d) if d.is_simple else f"({d})" for d in self.operands)
+
+    @property
+    def is_size(self) -> bool:
+        """Whether the atom is known not to be negative."""
+        if self.kind in ("symbol", "max0"):
+            return True
+        return bool(self.operands) and all(
+            d.const >= 0 and all(c > 0 and a.is_size for a, c in d.terms) for d in self.operands
+        )
+
+    def sort_key(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """``const + sum(coef * atom)``, the terms sorted by the atom's text."""
+
+    const: int = 0
+    terms: tuple[tuple[Atom, int], ...] = ()
+
+    @staticmethod
+    def of(value: int | Dim) -> Dim:
+        return value if isinstance(value, Dim) else Dim(int(value))
+
+    @staticmethod
+    def symbol(name: str) -> Dim:
+        return Dim(0, ((Atom("symbol", name), 1),))
+
+    @staticmethod
+    def integer(name: str) -> Dim:
+        """An integer value that may be negative (a loop index, a computed number)."""
+        return Dim(0, ((Atom("int", name), 1),))
+
+    @staticmethod
+    def _atom(atom: Atom) -> Dim:
+        return Dim(0, ((atom, 1),))
+
+    @property
+    def is_const(self) -> bool:
+        return not self.terms
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the text needs no parentheses in a product."""
+        return not self.terms or (
+            self.const == 0
+            and len(self.terms) == 1
+            and self.terms[0][1] == 1
+            and self.terms[0][0].kind in ("symbol", "int", "max0")
+        )
+
+    @property
+    def is_one(self) -> bool:
+        return self.is_const and self.const == 1
+
+    @property
+    def as_symbol(self) -> str | None:
+        """The symbol that this dimension is, or None."""
+        if self.const == 0 and len(self.terms) == 1 and self.terms[0][1] == 1:
+            atom = self.terms[0][0]
+            return atom.name if atom.kind in ("symbol", "int") else None
+        return None
+
+    def __add__(self, other: int | Dim) -> Dim:
+        other = Dim.of(other)
+        terms = dict(self.terms)
+        for atom, coef in other.terms:
+            terms[atom] = terms.get(atom, 0) + coef
+        kept = sorted(((a, c) for a, c in terms.items() if c), key=lambda t: t[0].sort_key())
+        return Dim(self.const + other.const, tuple(kept))
+
+    __radd__ = __add__
+
+    def scale(self, factor: int) -> Dim:
+        if factor == 0:
+            return Dim(0)
+        return Dim(self.const * factor, tuple((a, c * factor) for a, c in self.terms))
+
+    def __neg__(self) -> Dim:
+        return self.scale(-1)
+
+    def __sub__(self, other: int | Dim) -> Dim:
+        return self + -Dim.of(other)
+
+    def __rsub__(self, other: int | Dim) -> Dim:
+        return Dim.of(other) - self
+
+    def __mul__(self, other: int | Dim) -> Dim:
+        other = Dim.of(other)
+        if other.is_const:
+            return self.scale(other.const)
+        if self.is_const:
+            return other.scale(self.const)
+        pair = tuple(sorted((self, other), key=str))
+        return Dim._atom(Atom("mul", operands=pair))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int | Dim) -> Dim:
+        other = Dim.of(other)
+        if other.is_one:
+            return self
+        if self.is_const and other.is_const and other.const:
+            return Dim(self.const // other.const)
+        return Dim._atom(Atom("floordiv", operands=(self, other)))
+
+    def clip(self) -> Dim:
+        """``max(self, 0)``: a size that a slice may make empty."""
+        if self.is_const:
+            return Dim(max(self.const, 0))
+        if self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms):
+            return self
+        return Dim._atom(Atom("max0", operands=(self,)))
+
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols in it, in order of their text."""
+        found: dict[str, None] = {}
+        for atom, _ in self.terms:
+            if atom.kind in ("symbol", "int"):
+                found[atom.name] = None
+            for operand in atom.operands:
+                found.update(dict.fromkeys(operand.symbols()))
+        return tuple(found)
+
+    def substitute(self, lookup: Callable[[str], Dim | None]) -> Dim:
+        """The form with each symbol replaced by what ``lookup`` gives (None keeps it)."""
+        total = Dim(self.const)
+        for atom, coef in self.terms:
+            total = total + _substitute_atom(atom, lookup).scale(coef)
+        return total
+
+    def evaluate(self, sizes: Mapping[str, int]) -> Dim:
+        """The form with the known sizes put in; constant if all its symbols are known."""
+        return self.substitute(lambda name: Dim(sizes[name]) if name in sizes else None)
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for atom, coef in self.terms:
+            text = str(atom) if abs(coef) == 1 else f"{abs(coef)} * {atom}"
+            if parts:
+                parts.append(f"- {text}" if coef < 0 else f"+ {text}")
+            else:
+                parts.append(f"-{text}" if coef < 0 else text)
+        if self.const or not parts:
+            if parts:
+                parts.append(f"- {-self.const}" if self.const < 0 else f"+ {self.const}")
+            else:
+                parts.append(str(self.const))
+        return " ".join(parts)
+
+
+def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
+    if atom.kind in ("symbol", "int"):
+        found = lookup(atom.name)
+        return Dim._atom(atom) if found is None else found
+    operands = [d.substitute(lookup) for d in atom.operands]
+    if atom.kind == "max0":
+        return operands[0].clip()
+    if atom.kind == "mul":
+        return operands[0] * operands[1]
+    return operands[0] // operands[1]

@@ -1,0 +1,325 @@
+"""The nodes of the core language.
+
+Values are assigned once. Buffers are the only memory that may be written; a read of a buffer (prim ``index``) is a
+snapshot: what the buffer held when the statement ran. Loops and branches list what they carry, and only values are
+carried: a buffer that a loop rebinds (``u, v = v, u``) is carried as a value and copied into a fresh buffer in the body,
+a copy that `render` elides where nobody can tell.
+
+Operands are `Var`, `Const` or `Undef`. Every statement lists its operands in tuples, so that substitution, liveness and
+cloning need no knowledge of single nodes: see `transpile.core.walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """Where in the user's source a statement comes from; ``caller`` is the call it was inlined at."""
+
+    file: str
+    line: int
+    col: int = 0
+    end_line: int = 0
+    end_col: int = 0
+    function: str = ""
+    caller: Loc | None = None
+
+
+NOWHERE = Loc("", 0)
+
+
+class Var:
+    """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
+
+    __slots__ = ("name", "type", "buffer", "form", "note")
+
+    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
+        self.name = name  # the name that the renderer gives if it can: the user's own
+        self.type = type
+        self.buffer = buffer
+        self.form = form  # of an integer scalar: its value as a linear form, if known
+        self.note = note  # of a tape: why it is recorded
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal: a Python bool, int, float or complex, or a static object such as a dtype in ``params``."""
+
+    value: Any
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Undef:
+    """No value: the other branch did not define it, or the loop has not run yet. Never read."""
+
+    type: Type
+
+
+Operand = Var | Const | Undef
+
+
+# ---------------------------------------------------------------------------------------------------- places
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An integer scalar index; ``arg`` is the slot of the operand."""
+
+    arg: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step``; slots of integer operands, or None where not given."""
+
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return self.start is None and self.stop is None and self.step is None
+
+
+@dataclass(frozen=True, slots=True)
+class NewAxis:
+    """``None`` in an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """An integer array index (any rank); several in one `Index` broadcast together as NumPy does."""
+
+    arg: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A boolean array index; it covers as many axes as it has."""
+
+    arg: int
+
+
+Item = Point | Slice | NewAxis | Gather | Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One subscript as NumPy means it; the ellipsis is spelled out and every axis has an item."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def is_basic(self) -> bool:
+        """Whether NumPy gives a view for it."""
+        return not any(isinstance(i, (Gather, Mask)) for i in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Permute:
+    """``transpose(axes)``."""
+
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """A reshape that is known to be a view (of contiguous memory); the operands are the sizes."""
+
+    args: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagonal:
+    """The diagonal of the last two axes (``np.einsum('...ii->...i', x)``), as a place."""
+
+
+Step = Index | Permute | Reshape | Diagonal
+Path = tuple[Step, ...]  # the empty path is the whole buffer
+
+
+# ------------------------------------------------------------------------------------------------ statements
+
+
+@dataclass(slots=True)
+class Let:
+    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims."""
+
+    var: Var
+    prim: str
+    args: tuple[Operand, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Alloc:
+    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
+
+    var: Var
+    prim: str
+    args: tuple[Operand, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Store:
+    """``buf[path] = value``; ``args`` are the operands of the path. With repeated indices the last writer wins.
+
+    ``value`` has exactly the type of the place (dims and dtype).
+    """
+
+    buf: Var
+    path: Path
+    args: tuple[Operand, ...]
+    value: Operand
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Add:
+    """``buf[path] += value``; with repeated indices all count."""
+
+    buf: Var
+    path: Path
+    args: tuple[Operand, ...]
+    value: Operand
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Block:
+    """Statements with parameters (what comes in) and yields (what goes out). ``stop``: in the body of a loop, a boolean
+    operand that ends the loop after this trip."""
+
+    params: tuple[Var, ...] = ()
+    stmts: list[Stmt] = field(default_factory=list)
+    yields: tuple[Operand, ...] = ()
+    stop: Operand | None = None
+
+
+@dataclass(slots=True)
+class If:
+    """``results = then.yields if test else orelse.yields``."""
+
+    test: Operand
+    then: Block
+    orelse: Block
+    results: tuple[Var, ...] = ()
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class For:
+    """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``).
+
+    ``body.params`` are the carried values, set by ``inits`` and then by ``body.yields``; ``results`` are their last
+    values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
+    ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not.
+    """
+
+    index: Var
+    start: Operand
+    bound: Operand
+    step: Operand
+    inits: tuple[Operand, ...]
+    body: Block
+    results: tuple[Var, ...] = ()
+    trips: Var | None = None
+    backwards: bool = False
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class While:
+    """``while test``: ``test`` is a block of its own parameters that yields one boolean; ``body`` as in `For`."""
+
+    inits: tuple[Operand, ...]
+    test: Block
+    body: Block
+    results: tuple[Var, ...] = ()
+    trips: Var | None = None
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class NewStack:
+    """``var`` is an empty stack; its type's dtype and dims are those of the elements."""
+
+    var: Var
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Push:
+    """``stack.append(value)``; an array is pushed as a snapshot."""
+
+    stack: Var
+    value: Operand
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Pop:
+    """``var = stack.pop()``."""
+
+    var: Var
+    stack: Var
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Effect:
+    """``print`` or ``raise``; ordered, never repeated, never removed.
+
+    ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
+    ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
+    argument, with ``params["sep"]`` and ``params["end"]``.
+    """
+
+    kind: str
+    args: tuple[Operand, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    loc: Loc = NOWHERE
+
+
+Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect
+
+
+# -------------------------------------------------------------------------------------------------- functions
+
+
+@dataclass(slots=True)
+class Function:
+    """A core function: leaves in, leaves out.
+
+    ``body.yields`` are the results, each with memory of its own when the function returns. ``symbols`` gives for each
+    symbol in the dims of its types the integer operand that holds its value: a parameter's dimension is a ``dim`` *let* at
+    the top of the body (removed as dead where nothing needs it). A parameter with ``buffer`` is written in place, and
+    the caller sees it.
+
+    ``arg_tree`` says how the parameters are found in the Python arguments, ``out_tree`` how the results are put together
+    (`transpile.tree`); ``static`` maps the names of arguments that are not leaves to what they were.
+    """
+
+    name: str
+    params: tuple[Var, ...]
+    body: Block
+    symbols: dict[str, Operand]
+    loc: Loc = NOWHERE
+    arg_tree: Any = None
+    out_tree: Any = None
+    doc: str = ""
+    captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call

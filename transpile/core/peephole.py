@@ -1,0 +1,209 @@
+"""Local simplification of a *let* while it is built: identities, constants, signs.
+
+``simplify`` gives the operand that stands for ``prim(operands)``, or None where nothing is simpler. What holds for every
+value, NaN and infinity included, is always done; ``x * 0`` is never folded. Shapes agree already (`Builder.elementwise`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.nodes import Const, Let, Operand, Var
+from transpile.core.types import Type
+
+if TYPE_CHECKING:
+    from transpile.core.builder import Builder
+
+Rule = Callable[["Builder", tuple[Operand, ...], Mapping[str, Any]], "Any"]
+
+
+def simplify(b: Builder, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    """A simpler operand or Expr for ``prim(operands)``, or None."""
+    rule = _RULES.get(prim)
+    return None if rule is None else rule(b, operands, params)
+
+
+def is_const(operand: Operand, value: Any) -> bool:
+    return isinstance(operand, Const) and not isinstance(operand.value, bool) and operand.value == value
+
+
+def definition(b: Builder, operand: Operand) -> Let | None:
+    """The *let* that defines the operand, if it was emitted lately in the current block."""
+    if isinstance(operand, Var):
+        for stmt in reversed(b.block.stmts[-40:]):
+            if isinstance(stmt, Let) and stmt.var is operand:
+                return stmt
+    return None
+
+
+def _int_fold(python: Callable[..., Any]) -> Rule:
+    def fold(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+        if all(isinstance(o, Const) and type(o.value) is int and o.type.weak for o in ops):
+            return Const(python(*(o.value for o in ops)), ops[0].type)  # type: ignore[union-attr]
+        return None
+
+    return fold
+
+
+def _keeps(result: Operand, other: Operand) -> bool:
+    """Whether the operand that is left has the type that the operation would give."""
+    return result.type.dtype == other.type.dtype and not isinstance(result, Const)
+
+
+def _add(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    x, y = ops
+    if is_const(y, 0) and _keeps(x, y) and x.type.is_int:
+        return x
+    if is_const(x, 0) and _keeps(y, x) and y.type.is_int:
+        return y
+    if (d := definition(b, y)) is not None and d.prim == "neg":
+        return b.let("sub", x, d.args[0])
+    if (d := definition(b, x)) is not None and d.prim == "neg":
+        return b.let("sub", y, d.args[0])
+    return _int_fold(operator.add)(b, ops, params)
+
+
+def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    x, y = ops
+    if is_const(y, 0) and _keeps(x, y):
+        return x
+    if (d := definition(b, y)) is not None and d.prim == "neg":
+        return b.let("add", x, d.args[0])
+    return _int_fold(operator.sub)(b, ops, params)
+
+
+def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    x, y = ops
+    for one, other in ((x, y), (y, x)):
+        if is_const(one, 1) and _keeps(other, one):
+            return other
+        if is_const(one, -1) and _keeps(other, one) and other.type.is_float:
+            return b.let("neg", other)
+    folded = _int_fold(operator.mul)(b, ops, params)
+    if folded is not None:
+        return folded
+    for first, second in ((x, y), (y, x)):  # a sign comes out: (-a) * b = -(a * b)
+        d = definition(b, first)
+        if d is not None and d.prim == "neg" and first.type.is_float:
+            product = (d.args[0], second) if first is x else (second, d.args[0])
+            return b.let("neg", b.let("mul", *product))
+    return None
+
+
+def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    x, y = ops
+    if is_const(y, 1) and _keeps(x, y):
+        return x
+    d = definition(b, x)
+    if d is not None and d.prim == "neg" and x.type.is_float:
+        return b.let("neg", b.let("div", d.args[0], y))
+    return None
+
+
+def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    (x,) = ops
+    if isinstance(x, Const) and not isinstance(x.value, bool) and isinstance(x.value, (int, float)):
+        return Const(-x.value, x.type)
+    d = definition(b, x)
+    return d.args[0] if d is not None and d.prim == "neg" else None
+
+
+def _pow(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    x, p = ops
+    if is_const(p, 1) and _keeps(x, p):
+        return x
+    if all(isinstance(o, Const) and type(o.value) is int and o.value >= 0 and o.type.weak for o in ops):
+        return Const(x.value**p.value, x.type) if p.value < 64 else None  # type: ignore[union-attr]
+    return None
+
+
+def _cast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    (x,) = ops
+    target = Type(params["dtype"], x.type.dims, params.get("weak", False))
+    if x.type == target:
+        return x
+    d = definition(b, x)  # a widening in between is undone: float32 -> float64 -> float32
+    if d is not None and d.prim == "cast" and d.args[0].type == target:
+        return d.args[0] if _widens(target.dtype, x.type.dtype) else None
+    return None
+
+
+def _widens(narrow: str, wide: str) -> bool:
+    import numpy as np
+
+    return bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
+
+
+def _broadcast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    (x,) = ops
+    if isinstance(x, Var) and x.type.dims == tuple(params["dims"]):
+        return x
+    d = definition(b, x)
+    if d is not None and d.prim == "broadcast":
+        return b.let("broadcast", d.args[0], **params)
+    return None
+
+
+def _index(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    source = ops[0]
+    if not params["path"] and not (isinstance(source, Var) and source.buffer):
+        return source
+    return None
+
+
+def _transpose(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    axes = tuple(params["axes"])
+    if axes == tuple(range(len(axes))):
+        return ops[0]
+    d = definition(b, ops[0])
+    if d is not None and d.prim == "transpose":
+        inner = d.params["axes"]
+        return b.let("transpose", d.args[0], axes=tuple(inner[a] for a in axes))
+    return None
+
+
+def _where(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    test, x, y = ops
+    if isinstance(test, Const):
+        return x if test.value else y
+    return x if x == y and isinstance(x, Var) else None
+
+
+def _not(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    (x,) = ops
+    if isinstance(x, Const):
+        return Const(not x.value, x.type)
+    d = definition(b, x)
+    return d.args[0] if d is not None and d.prim == "logical_not" else None
+
+
+def _same_dims(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    return ops[0] if ops[0].type.dims == tuple(params["dims"]) else None
+
+
+def _nothing_reduced(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    return ops[0] if params["axes"] == () and ops[0].type.is_float else None
+
+
+_RULES: dict[str, Rule] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "pow": _pow,
+    "cast": _cast,
+    "broadcast": _broadcast,
+    "index": _index,
+    "transpose": _transpose,
+    "where": _where,
+    "logical_not": _not,
+    "reshape": _same_dims,
+    "sum": _nothing_reduced,
+    "floordiv": lambda b, ops, params: _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None,
+    "mod": lambda b, ops, params: _int_fold(operator.mod)(b, ops, params) if not is_const(ops[1], 0) else None,
+    "maximum": _int_fold(max),
+    "minimum": _int_fold(min),
+}

@@ -1,0 +1,126 @@
+"""The dims of a place: what a path of subscripts, permutations and reshapes leaves of a shape.
+
+A dimension that only the run knows (a slice with computed bounds, a mask) is None; the builder gives it a symbol of its
+own, whose value is the size of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Const, Diagonal, Gather, Index, Mask, NewAxis, Operand, Path, Permute, Point, Reshape, Slice, Var,
+)
+
+MaybeDims = list[Dim | None]
+
+
+def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand]) -> MaybeDims:
+    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path."""
+    current: MaybeDims = list(dims)
+    for step in path:
+        match step:
+            case Permute():
+                current = [current[a] for a in step.axes]
+            case Diagonal():
+                current = current[:-1]
+            case Reshape():
+                current = [_form(args[a]) for a in step.args]
+            case Index():
+                current = _index_dims(current, step, args)
+    return current
+
+
+def _form(operand: Operand) -> Dim | None:
+    if isinstance(operand, Const):
+        return Dim(int(operand.value))
+    return operand.form if isinstance(operand, Var) else None
+
+
+def consumed(item: object, args: Sequence[Operand]) -> int:
+    """How many axes of the source an item of an index covers."""
+    if isinstance(item, NewAxis):
+        return 0
+    return args[item.arg].type.rank if isinstance(item, Mask) else 1
+
+
+def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand]) -> MaybeDims:
+    advanced: list[Sequence[Dim | None]] = []
+    out: list[Dim | None] = []
+    where: list[int] = []  # positions in `items` of the advanced ones; points count as advanced beside them
+    first = None
+    axis = 0
+    has_advanced = not step.is_basic
+    for position, item in enumerate(step.items):
+        if isinstance(item, (Gather, Mask)) or (has_advanced and isinstance(item, Point)):
+            first = len(out) if first is None else first
+            where.append(position)
+            if isinstance(item, Gather):
+                advanced.append(args[item.arg].type.dims)
+            elif isinstance(item, Mask):
+                advanced.append([None])
+        elif isinstance(item, Slice):
+            out.append(_slice_dim(dims[axis], item, args))
+        elif isinstance(item, NewAxis):
+            out.append(Dim(1))
+        axis += consumed(item, args)
+    if not has_advanced:
+        return out
+    adjacent = where[-1] - where[0] == len(where) - 1
+    at = first if adjacent and first is not None else 0
+    return [*out[:at], *_broadcast(advanced), *out[at:]]
+
+
+def _broadcast(shapes: list[Sequence[Dim | None]]) -> MaybeDims:
+    rank = max(len(s) for s in shapes)
+    dims: MaybeDims = []
+    for k in range(rank):
+        here = [s[k - (rank - len(s))] for s in shapes if k >= rank - len(s)]
+        wide = [d for d in here if d is None or not d.is_one]
+        dims.append(wide[0] if wide else Dim(1))
+    return dims
+
+
+def is_nonnegative(dim: Dim | None) -> bool:
+    """Whether a form is known not to be negative (sizes and loop indices that count up from there are not)."""
+    return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
+
+
+def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand]) -> Dim | None:
+    if item.is_full:
+        return n
+    step = 1 if item.step is None else _const(args[item.step])
+    if step == -1 and item.start is None and item.stop is None:
+        return n
+    if n is None or step is None or step < 1:
+        return None
+    start = Dim(0) if item.start is None else _form(args[item.start])
+    stop = n if item.stop is None else _form(args[item.stop])
+    if start is None or stop is None:
+        return None
+    if start.is_const and start.const < 0:
+        if not n.is_const and item.stop is not None:
+            return None
+        if n.is_const:
+            start = Dim(max(n.const + start.const, 0))
+        else:
+            return None  # x[-k:] has min(k, n) elements
+    if stop.is_const and stop.const < 0:
+        stop = n + stop.const
+    elif item.stop is not None and not _at_most(stop, n):
+        if not (n.is_const and stop.is_const):
+            return None
+        stop = Dim(min(stop.const, n.const))
+    if not is_nonnegative(start):
+        return None
+    span = (stop - start).clip()
+    return span if step == 1 else (span + (step - 1)) // step
+
+
+def _at_most(stop: Dim, n: Dim) -> bool:
+    return is_nonnegative(n - stop) and is_nonnegative(stop)
+
+
+def _const(operand: Operand) -> int | None:
+    return int(operand.value) if isinstance(operand, Const) else None

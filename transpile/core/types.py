@@ -1,0 +1,113 @@
+"""Types of core values: dtype, the weak mark of Python scalars, and dimensions.
+
+>>> str(Type("float64", (Dim.symbol("n"), Dim.of(3))))
+'float64[n, 3]'
+>>> promote(FLOAT, Type("float32", (Dim.of(3),))).dtype
+'float32'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from transpile.core.dims import Dim
+
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The type of a value or of a buffer.
+
+    ``weak`` marks Python scalars (``int``, ``float``, ``bool``), which give way to NumPy types in promotion.
+    Rank 0 stands for NumPy scalars and 0-d arrays alike. ``kind`` is "array"; "stack" for a stack of such elements; "tuple"
+    for the result of a primitive with several results (``qr``), which only ``item`` reads; ``items`` are their types.
+    """
+
+    dtype: str
+    dims: tuple[Dim, ...] = ()
+    weak: bool = False
+    kind: str = "array"
+    items: tuple[Type, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    @property
+    def is_scalar(self) -> bool:
+        return not self.dims
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values of the type can carry a derivative."""
+        return self.dtype.startswith(("float", "complex"))
+
+    @property
+    def is_int(self) -> bool:
+        return "int" in self.dtype
+
+    @property
+    def is_bool(self) -> bool:
+        return self.dtype == "bool"
+
+    def with_dims(self, dims: tuple[Dim, ...]) -> Type:
+        return replace(self, dims=tuple(dims), weak=self.weak and not dims)
+
+    def with_dtype(self, dtype: str) -> Type:
+        return replace(self, dtype=dtype, weak=False)
+
+    @property
+    def strong(self) -> Type:
+        return replace(self, weak=False) if self.weak else self
+
+    def __str__(self) -> str:
+        if self.kind == "stack":
+            return f"stack of {Type(self.dtype, self.dims, self.weak)}"
+        if self.kind == "tuple":
+            return f"({', '.join(str(t) for t in self.items)})"
+        if self.weak:
+            return {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}[self.dtype]
+        if not self.dims:
+            return self.dtype
+        return f"{self.dtype}[{', '.join(str(d) for d in self.dims)}]"
+
+
+FLOAT = Type("float64", (), True)
+INT = Type("int64", (), True)
+BOOL = Type("bool", (), True)
+FLOAT64 = Type("float64")
+INT64 = Type("int64")
+BOOL_ = Type("bool")
+
+_KIND = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+def promote(*types: Type) -> Type:
+    """The common type of operands as NumPy 2 promotes them; the dims are those of a scalar.
+
+    Weak operands give way within their kind and lift the kind where they are of a higher one
+    (`NEP 50 <https://numpy.org/neps/nep-0050-scalar-promotion.html>`_).
+    """
+    strong = [t for t in types if not t.weak]
+    weak = [t for t in types if t.weak]
+    if not strong:
+        best = max(weak, key=lambda t: _KIND[np.dtype(t.dtype).kind])
+        return Type(best.dtype, (), True)
+    dtype = strong[0].dtype
+    for other in strong[1:]:
+        dtype = np.promote_types(dtype, other.dtype).name
+    for other in weak:
+        dtype = _promote_weak(dtype, np.dtype(other.dtype).kind)
+    return Type(dtype)
+
+
+def _promote_weak(dtype: str, kind: str) -> str:
+    python = {"b": bool, "i": int, "f": float, "c": complex}[kind]
+    if kind == "b":
+        return dtype
+    return np.result_type(np.dtype(dtype), python(1)).name if dtype != "bool" else np.dtype(python).name

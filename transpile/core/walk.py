@@ -1,0 +1,262 @@
+"""Generic access to statements: operands, definitions, nested blocks, cloning with substitution.
+
+Each kind of statement is described once, in the tables of this module; every other pass that only needs "what does it
+read, what does it define" asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Add, Alloc, Block, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+)
+from transpile.core.types import Type
+
+
+def reads(stmt: Stmt) -> tuple[Operand, ...]:
+    """The operands that the statement itself reads, nested blocks not included; the root of a `Store` is not read."""
+    match stmt:
+        case Let() | Alloc() | Effect():
+            return stmt.args
+        case Store() | Add():
+            return (*stmt.args, stmt.value)
+        case If():
+            return (stmt.test,)
+        case For():
+            return (stmt.start, stmt.bound, stmt.step, *stmt.inits)
+        case While():
+            return stmt.inits
+        case Push():
+            return (stmt.value,)
+        case Pop():
+            return (stmt.stack,)
+        case NewStack():
+            return ()
+    raise TypeError(stmt)
+
+
+def written(stmt: Stmt) -> Var | None:
+    """The buffer or stack that the statement itself changes, or None."""
+    match stmt:
+        case Store() | Add():
+            return stmt.buf
+        case Push() | Pop():
+            return stmt.stack
+    return None
+
+
+def defines(stmt: Stmt) -> tuple[Var, ...]:
+    """The variables that hold a value after the statement."""
+    match stmt:
+        case Let() | Alloc() | NewStack() | Pop():
+            return (stmt.var,)
+        case If():
+            return stmt.results
+        case For() | While():
+            return stmt.results if stmt.trips is None else (*stmt.results, stmt.trips)
+    return ()
+
+
+def blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks nested in the statement."""
+    match stmt:
+        case If():
+            return (stmt.then, stmt.orelse)
+        case For():
+            return (stmt.body,)
+        case While():
+            return (stmt.test, stmt.body)
+    return ()
+
+
+def leaves(block: Block) -> tuple[Operand, ...]:
+    """What the end of a block reads: its yields and its stop."""
+    return block.yields if block.stop is None else (*block.yields, block.stop)
+
+
+def statements(block: Block) -> Iterator[Stmt]:
+    """All statements in it and in what is nested, outer before inner."""
+    for stmt in block.stmts:
+        yield stmt
+        for inner in blocks(stmt):
+            yield from statements(inner)
+
+
+def uses(block: Block) -> Iterator[Operand]:
+    """Every operand read anywhere in it, nested blocks and yields included."""
+    for stmt in statements(block):
+        yield from reads(stmt)
+        for inner in blocks(stmt):
+            yield from leaves(inner)
+    yield from leaves(block)
+
+
+def defined(block: Block) -> Iterator[Var]:
+    """Every variable defined anywhere in it: parameters, loop indices and results included."""
+    yield from block.params
+    for stmt in block.stmts:
+        if isinstance(stmt, For):
+            yield stmt.index
+        yield from defines(stmt)
+        for inner in blocks(stmt):
+            yield from defined(inner)
+
+
+def free(block: Block) -> tuple[Var, ...]:
+    """The variables that it reads or writes and does not define, in order of first use."""
+    own = set(defined(block))
+    found: dict[Var, None] = {}
+    for stmt in statements(block):
+        root = written(stmt)
+        if root is not None and root not in own:
+            found[root] = None
+        for operand in reads(stmt):
+            if isinstance(operand, Var) and operand not in own:
+                found[operand] = None
+        for inner in blocks(stmt):
+            found.update((v, None) for v in leaves(inner) if isinstance(v, Var) and v not in own)
+    found.update((v, None) for v in leaves(block) if isinstance(v, Var) and v not in own)
+    return tuple(found)
+
+
+def written_in(block: Block) -> tuple[Var, ...]:
+    """The buffers and stacks written anywhere in it, those of its own included."""
+    found: dict[Var, None] = {}
+    for stmt in statements(block):
+        root = written(stmt)
+        if root is not None:
+            found[root] = None
+    return tuple(found)
+
+
+# --------------------------------------------------------------------------------------------------- rewriting
+
+
+def map_reads(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Var], Var] = lambda v: v) -> Stmt:
+    """The statement with each operand that it reads itself replaced; nested blocks are kept as they are."""
+
+    def many(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple(f(o) for o in operands)
+
+    match stmt:
+        case Let() | Alloc() | Effect():
+            return replace(stmt, args=many(stmt.args))
+        case Store() | Add():
+            return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value))
+        case If():
+            return replace(stmt, test=f(stmt.test))
+        case For():
+            return replace(stmt, start=f(stmt.start), bound=f(stmt.bound), step=f(stmt.step), inits=many(stmt.inits))
+        case While():
+            return replace(stmt, inits=many(stmt.inits))
+        case Push():
+            return replace(stmt, stack=root(stmt.stack), value=f(stmt.value))
+        case Pop():
+            return replace(stmt, stack=root(stmt.stack))
+        case NewStack():
+            return stmt
+    raise TypeError(stmt)
+
+
+def map_operands(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Var], Var] = lambda v: v) -> Stmt:
+    """The statement with every operand replaced, in nested blocks too."""
+
+    def block(b: Block) -> Block:
+        return Block(
+            b.params,
+            [map_operands(s, f, root) for s in b.stmts],
+            tuple(f(o) for o in b.yields),
+            None if b.stop is None else f(b.stop),
+        )
+
+    stmt = map_reads(stmt, f, root)
+    match stmt:
+        case If():
+            return replace(stmt, then=block(stmt.then), orelse=block(stmt.orelse))
+        case For():
+            return replace(stmt, body=block(stmt.body))
+        case While():
+            return replace(stmt, test=block(stmt.test), body=block(stmt.body))
+    return stmt
+
+
+class Cloner:
+    """Copies blocks with fresh variables for all that they define.
+
+    ``mapping`` says what stands for the free variables; it grows by what is cloned. ``dims`` replaces symbols in types
+    and in symbolic params.
+    """
+
+    def __init__(self, mapping: dict[Var, Operand] | None = None, dims: Callable[[str], Dim | None] | None = None) -> None:
+        self.mapping: dict[Var, Operand] = dict(mapping or {})
+        self.dims = dims
+
+    def type(self, type_: Type) -> Type:
+        if self.dims is None:
+            return type_
+        return type_.with_dims(tuple(d.substitute(self.dims) for d in type_.dims)) if type_.dims else type_
+
+    def fresh(self, var: Var) -> Var:
+        form = var.form.substitute(self.dims) if self.dims is not None and var.form is not None else var.form
+        new = Var(var.name, self.type(var.type), var.buffer, form, var.note)
+        self.mapping[var] = new
+        return new
+
+    def operand(self, operand: Operand) -> Operand:
+        return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
+
+    def root(self, var: Var) -> Var:
+        new = self.mapping.get(var, var)
+        assert isinstance(new, Var)
+        return new
+
+    def params(self, params):  # type: ignore[no-untyped-def]
+        if self.dims is None:
+            return params
+        return {k: _map_dims(v, self.dims) for k, v in params.items()}
+
+    def block(self, block: Block) -> Block:
+        params = tuple(self.fresh(v) for v in block.params)
+        stmts = [self.stmt(s) for s in block.stmts]
+        yields = tuple(self.operand(o) for o in block.yields)
+        return Block(params, stmts, yields, None if block.stop is None else self.operand(block.stop))
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        new = map_reads(stmt, self.operand, self.root)
+        match new:
+            case Let() | Alloc():
+                return replace(new, var=self.fresh(new.var), params=self.params(new.params))
+            case NewStack() | Pop():
+                return replace(new, var=self.fresh(new.var))
+            case If():
+                then, orelse = self.block(new.then), self.block(new.orelse)
+                return replace(new, then=then, orelse=orelse, results=tuple(self.fresh(v) for v in new.results))
+            case For():
+                index = self.fresh(new.index)
+                body = self.block(new.body)
+                results = tuple(self.fresh(v) for v in new.results)
+                trips = None if new.trips is None else self.fresh(new.trips)
+                return replace(new, index=index, body=body, results=results, trips=trips)
+            case While():
+                test, body = self.block(new.test), self.block(new.body)
+                results = tuple(self.fresh(v) for v in new.results)
+                trips = None if new.trips is None else self.fresh(new.trips)
+                return replace(new, test=test, body=body, results=results, trips=trips)
+        return new
+
+    def function(self, fn: Function) -> Function:
+        params = tuple(self.fresh(v) for v in fn.params)
+        body = self.block(fn.body)
+        symbols = {k: self.operand(v) for k, v in fn.symbols.items()}
+        return replace(fn, params=params, body=body, symbols=symbols)
+
+
+def _map_dims(value, dims):  # type: ignore[no-untyped-def]
+    if isinstance(value, Dim):
+        return value.substitute(dims)
+    if isinstance(value, tuple) and any(isinstance(v, Dim) for v in value):
+        return tuple(v.substitute(dims) if isinstance(v, Dim) else v for v in value)
+    return value

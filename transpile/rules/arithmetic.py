@@ -1,0 +1,123 @@
+"""Arithmetic, comparison and logic: the elementwise primitives that everything else is built from.
+
+Conventions where no derivative exists: |x| at 0 has derivative 0; where ``maximum`` or ``minimum`` tie, each side takes half;
+``x ** 0`` has derivative 0 everywhere; ``pow`` by a variable exponent at x = 0 has derivative 0 in the exponent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.types import Type
+from transpile.rules.language import call, elementwise, log, pow, where
+from transpile.rules.prim import ZERO, Prim
+
+
+def same(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """The type of the operands, which agree in dtype; dims from the one that has them."""
+    best = max(types, key=lambda t: t.rank)
+    return Type(best.dtype, best.dims, all(t.weak for t in types) and not best.dims)
+
+
+def boolean(types, params) -> Type:  # type: ignore[no-untyped-def]
+    best = max(types, key=lambda t: t.rank)
+    return Type("bool", best.dims, all(t.weak for t in types) and not best.dims)
+
+
+def _where_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    best = max(types, key=lambda t: t.rank)
+    return Type(types[1].dtype, best.dims, all(t.weak for t in types) and not best.dims)
+
+
+def _cast_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type(params["dtype"], types[0].dims, params.get("weak", False) and not types[0].dims)
+
+
+def _cast_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return (y_bar.b.cast(y_bar, args[0].type) if wants[0] and args[0].type.is_float else None,)
+
+
+def _cast_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None or not y.type.is_float:
+        return None
+    return call("cast", dots[0], **params)
+
+
+def _is_int_const(p) -> bool:  # type: ignore[no-untyped-def]
+    return isinstance(getattr(p.op, "value", None), (int, float)) and float(p.op.value).is_integer()
+
+
+def _pow_base(y, x, p):  # type: ignore[no-untyped-def]
+    if isinstance(getattr(p.op, "value", None), (int, float)):
+        value = p.op.value
+        if value == 0:
+            return x * 0.0
+        if value == 2:
+            return 2 * x
+        return p * pow(x, value - 1)
+    # p * x ** (p - 1), and 0 where p is 0 (also at x = 0)
+    return where(p.eq(0), 0.0, p * pow(x, where(p.eq(0), 1.0, p - 1)))
+
+
+def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]
+    return where(x.eq(0), 0.0, y * log(where(x.eq(0), 1.0, x)))
+
+
+def _half(y, x, z, wins):  # type: ignore[no-untyped-def]
+    return where(wins, 1.0, where(x.eq(z), 0.5, 0.0))
+
+
+def binary(name: str, operator: str, *partials: Any, **more: Any) -> Prim:
+    return Prim(name, more.pop("type_rule", same), f"op:{operator}", elementwise=True, partials=partials, **more)
+
+
+def unary(name: str, render: str, partial: Any, **more: Any) -> Prim:
+    return Prim(name, more.pop("type_rule", same), render, elementwise=True, partials=(partial,), **more)
+
+
+def compare(name: str, operator: str) -> Prim:
+    return binary(name, operator, ZERO, ZERO, type_rule=boolean, dtype_rule="compare")
+
+
+TABLE = [
+    binary("add", "+", lambda y, a, b: 1, lambda y, a, b: 1, linear=True),
+    binary("sub", "-", lambda y, a, b: 1, lambda y, a, b: -1, linear=True),
+    binary("mul", "*", lambda y, a, b: b, lambda y, a, b: a),
+    binary("div", "/", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div"),
+    binary("floordiv", "//", ZERO, ZERO),
+    binary("mod", "%", lambda y, a, b: 1, lambda y, a, b: -(a // b)),
+    binary("pow", "**", _pow_base, _pow_exponent, cost=2),
+    unary("neg", "op:-", lambda y, x: -1, linear=True),
+    unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x)),
+    unary("sign", "np.sign({0})", ZERO),
+    Prim(
+        "maximum", same, "np.maximum({0}, {1})", elementwise=True,
+        partials=(lambda y, a, b: _half(y, a, b, a > b), lambda y, a, b: _half(y, a, b, b > a)),
+    ),
+    Prim(
+        "minimum", same, "np.minimum({0}, {1})", elementwise=True,
+        partials=(lambda y, a, b: _half(y, a, b, a < b), lambda y, a, b: _half(y, a, b, b < a)),
+    ),
+    compare("less", "<"),
+    compare("less_equal", "<="),
+    compare("greater", ">"),
+    compare("greater_equal", ">="),
+    compare("equal", "=="),
+    compare("not_equal", "!="),
+    Prim("logical_and", boolean, "np.logical_and({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
+    Prim("logical_or", boolean, "np.logical_or({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
+    Prim("logical_xor", boolean, "np.logical_xor({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
+    unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical"),
+    binary("bitwise_and", "&", ZERO, ZERO),
+    binary("bitwise_or", "|", ZERO, ZERO),
+    binary("bitwise_xor", "^", ZERO, ZERO),
+    binary("left_shift", "<<", ZERO, ZERO),
+    binary("right_shift", ">>", ZERO, ZERO),
+    unary("invert", "op:~", ZERO),
+    Prim(
+        "where", _where_type, "np.where({0}, {1}, {2})", elementwise=True, dtype_rule="where",
+        # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
+        partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
+    ),
+    Prim("cast", _cast_type, "cast", jvp=_cast_jvp, vjp=_cast_vjp, linear=True),
+]  # fmt: skip
