@@ -2,8 +2,8 @@
 
 The SIR equations are integrated with an adaptive step (Bogacki and Shampine's pair of orders 3
 and 2), steps that are too inaccurate are rejected and tried again, and reverse mode runs through
-all of it. The share s that is never infected satisfies s = s0 * exp(-r0 * (1 - s)), r0 = beta / gamma,
-which gives exact sensitivities to compare with.
+all of it. The share s that is never infected satisfies s = s0 * exp(-r0 * (1 - s)) where r0 is
+beta / gamma, which gives exact sensitivities to compare with.
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ def main():
     beta, gamma = 0.5, 0.2
     y0 = np.array([0.999, 0.001])
     solve = tp.value_and_grad(never_infected, argnums=(0, 1), has_aux=True)
-    (s, (accepted, rejected)), sensitivities = solve(beta, gamma, y0, 400.0, 1e-8)
+    (s, (accepted, rejected)), sensitivities = solve(beta, gamma, y0, 400.0, 1e-9)
     exact = exact_sensitivities(s, beta, gamma)
 
     print(f"{s:.4%} are never infected ({accepted} steps accepted, {rejected} rejected)")

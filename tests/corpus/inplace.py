@@ -29,7 +29,7 @@ def recurrence(x):
     return y[-1] * y[2]
 
 
-@program(args=lambda: (normal(5),), tags="element overwrite")
+@program(args=lambda: (normal(5),), tags="element overwrite mutates")
 def square_in_place(y):
     """The argument is overwritten; the old element is needed."""
     for i in range(len(y)):
@@ -123,7 +123,7 @@ def repeated_overwrite(x, n):
     y = x.copy()
     for _ in range(n):
         for i in range(len(y)):
-            y[i] = math.sin(y[i]) * y[i - 1]
+            y[i] = math.sin(y[i] + 1.0) * y[i - 1]
     return y
 
 

@@ -16,7 +16,9 @@ class Program:
     `smooth=False`: differences do not give the derivative here (a kink, or `stop_gradient`), so
     forward is checked against reverse only, and both against `expect`, where given: the gradients
     by hand, one for each position of `wrt`.
-    `second=False`: no second derivative is asked for. `compiled=False`: Numba lacks a part of it.
+    The tag `mutates`: the function writes into its arguments. The tag `beyond`: it uses something
+    that the language's written list does not name. `second=False`: no second derivative is asked
+    for. `compiled=False`: Numba lacks a part of it.
     """
 
     name: str

@@ -110,7 +110,7 @@ def chained_comparison(x, y):
 @program(args=lambda: (0.6, 1.4), wrt=(0, 1), tags="and or value")
 def values_of_and_or(x, y):
     """and / or give one of their operands."""
-    a = (x - 0.6) or y
+    a = max(x - 1.0, 0.0) or y
     b = x and y * x
     c = 0.0 or x * x
     return a * b + c

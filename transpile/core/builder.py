@@ -18,7 +18,7 @@ from transpile.core.nodes import (
     Undef, Var, While,
 )
 from transpile.core.peephole import simplify
-from transpile.core.places import place_dims
+from transpile.core.places import Least, _itself, place_dims
 from transpile.core.types import BOOL, FLOAT, INT, Type, promote
 from transpile.rules import prims
 from transpile.rules.prim import RuleError
@@ -150,6 +150,7 @@ class Builder:
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
         self.prims = prims()
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
+        self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
         self._ints = 0
 
     # ---- operands and expressions
@@ -351,7 +352,7 @@ class Builder:
         if not path:
             return self.let("index", x, path=path, name=name) if isinstance(x.op, Var) and x.op.buffer else x
         operands = [self.operand(a) for a in args]
-        found = place_dims(x.dims, path, operands)
+        found = place_dims(x.dims, path, operands, self.least)
         fresh = {k: self.fresh_symbol(name or "size") for k, d in enumerate(found) if d is None}
         dims = tuple(fresh[k] if d is None else d for k, d in enumerate(found))
         result = self.let("index", x, *operands, path=path, dims=dims, name=name)
@@ -418,6 +419,11 @@ def _arith(types: Sequence[Type], prim: str) -> list[Type]:
     return [common] * len(types)
 
 
+def _int8(types: Sequence[Type], prim: str) -> list[Type]:
+    ready = _arith(types, prim)
+    return [Type("int8") if t.dtype == "bool" else t for t in ready]
+
+
 _FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": "float32", "uint16": "float32"}
 
 
@@ -448,6 +454,7 @@ def _as_is(types: Sequence[Type], prim: str) -> list[Type]:
 
 OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
     "arith": _arith,  # NumPy's promotion; booleans count as integers where Python's do
+    "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
     "float": _float,  # integers become floats, small integers small floats (np.exp)
     "div": _div,  # integers become float64 (true division)
     "compare": _arith,  # operands are promoted, the result is bool

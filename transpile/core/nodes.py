@@ -295,7 +295,26 @@ class Effect:
     loc: Loc = NOWHERE
 
 
-Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect
+@dataclass(slots=True)
+class Call:
+    """``results = fn(args)``, with a derivative of the user's own (`transpile.transform.custom`).
+
+    ``rule`` is "jvp" or "vjp". For "jvp", ``derivative`` takes the arguments and a tangent for each floating-point one and gives
+    the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback
+    wants to know (``results`` has those too), and ``derivative`` takes those and a cotangent for each floating-point
+    result and gives an adjoint for each floating-point argument. `expand_calls` puts the bodies in the place of what is left.
+    """
+
+    fn: Function
+    args: tuple[Operand, ...]
+    results: tuple[Var, ...]
+    rule: str
+    derivative: Function
+    outputs: int  # how many of the results are those of the user's function
+    loc: Loc = NOWHERE
+
+
+Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call
 
 
 # -------------------------------------------------------------------------------------------------- functions

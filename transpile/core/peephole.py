@@ -201,6 +201,7 @@ _RULES: dict[str, Rule] = {
     "where": _where,
     "logical_not": _not,
     "reshape": _same_dims,
+    "identity": lambda b, ops, params: ops[0],
     "sum": _nothing_reduced,
     "floordiv": lambda b, ops, params: _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None,
     "mod": lambda b, ops, params: _int_fold(operator.mod)(b, ops, params) if not is_const(ops[1], 0) else None,

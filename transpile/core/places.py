@@ -6,7 +6,7 @@ own, whose value is the size of the result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -14,10 +14,18 @@ from transpile.core.nodes import (
 )
 
 MaybeDims = list[Dim | None]
+Least = Callable[[Dim], Dim]
 
 
-def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand]) -> MaybeDims:
-    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path."""
+def _itself(dim: Dim) -> Dim:
+    return dim
+
+
+def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand], least: Least = _itself) -> MaybeDims:
+    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path.
+
+    ``least(form)`` is a form that is never more, by what is known of loop indices (``n - i - 1`` is at least 0).
+    """
     current: MaybeDims = list(dims)
     for step in path:
         match step:
@@ -28,7 +36,7 @@ def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand]) -> Mayb
             case Reshape():
                 current = [_form(args[a]) for a in step.args]
             case Index():
-                current = _index_dims(current, step, args)
+                current = _index_dims(current, step, args, least)
     return current
 
 
@@ -45,7 +53,7 @@ def consumed(item: object, args: Sequence[Operand]) -> int:
     return args[item.arg].type.rank if isinstance(item, Mask) else 1
 
 
-def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand]) -> MaybeDims:
+def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand], least: Least) -> MaybeDims:
     advanced: list[Sequence[Dim | None]] = []
     out: list[Dim | None] = []
     where: list[int] = []  # positions in `items` of the advanced ones; points count as advanced beside them
@@ -61,7 +69,7 @@ def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand]) -> MaybeD
             elif isinstance(item, Mask):
                 advanced.append([None])
         elif isinstance(item, Slice):
-            out.append(_slice_dim(dims[axis], item, args))
+            out.append(_slice_dim(dims[axis], item, args, least))
         elif isinstance(item, NewAxis):
             out.append(Dim(1))
         axis += consumed(item, args)
@@ -87,7 +95,7 @@ def is_nonnegative(dim: Dim | None) -> bool:
     return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
 
 
-def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand]) -> Dim | None:
+def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand], least: Least) -> Dim | None:
     if item.is_full:
         return n
     step = 1 if item.step is None else _const(args[item.step])
@@ -95,31 +103,40 @@ def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand]) -> Dim | Non
         return n
     if n is None or step is None or step < 1:
         return None
-    start = Dim(0) if item.start is None else _form(args[item.start])
-    stop = n if item.stop is None else _form(args[item.stop])
+    start = Dim(0) if item.start is None else _lower(_form(args[item.start]), n, least)
+    stop = n if item.stop is None else _upper(_form(args[item.stop]), n, least)
     if start is None or stop is None:
         return None
-    if start.is_const and start.const < 0:
-        if not n.is_const and item.stop is not None:
-            return None
-        if n.is_const:
-            start = Dim(max(n.const + start.const, 0))
-        else:
-            return None  # x[-k:] has min(k, n) elements
-    if stop.is_const and stop.const < 0:
-        stop = n + stop.const
-    elif item.stop is not None and not _at_most(stop, n):
-        if not (n.is_const and stop.is_const):
-            return None
-        stop = Dim(min(stop.const, n.const))
-    if not is_nonnegative(start):
-        return None
-    span = (stop - start).clip()
+    span = stop - start
+    last_ones = item.stop is None and item.start is not None and (_const(args[item.start]) or 0) < 0
+    if not last_ones and not is_nonnegative(least(span)):  # x[-k:] has min(k, n) elements, never a negative number
+        span = span.clip()
     return span if step == 1 else (span + (step - 1)) // step
 
 
-def _at_most(stop: Dim, n: Dim) -> bool:
-    return is_nonnegative(n - stop) and is_nonnegative(stop)
+def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
+    """Where a slice starts, at least 0 (beyond ``n`` is as good as ``n``); None if the sign of the bound is not known."""
+    if bound is None:
+        return None
+    if bound.is_const and bound.const < 0:
+        moved = n + bound
+        return moved if is_nonnegative(least(moved)) else moved.clip()
+    return bound if is_nonnegative(least(bound)) else None
+
+
+def _upper(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
+    """Where a slice stops, at most ``n`` (below 0 is as good as 0); None if the sign of the bound is not known."""
+    if bound is None:
+        return None
+    if bound.is_const and bound.const < 0:
+        return n + bound
+    if not is_nonnegative(least(bound)):
+        return None
+    if is_nonnegative(least(n - bound)):
+        return bound
+    if n.is_const and bound.is_const:
+        return Dim(min(bound.const, n.const))
+    return n - (n - bound).clip()  # min(bound, n)
 
 
 def _const(operand: Operand) -> int | None:

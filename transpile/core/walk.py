@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
 )
 from transpile.core.types import Type
 
@@ -19,7 +19,7 @@ from transpile.core.types import Type
 def reads(stmt: Stmt) -> tuple[Operand, ...]:
     """The operands that the statement itself reads, nested blocks not included; the root of a `Store` is not read."""
     match stmt:
-        case Let() | Alloc() | Effect():
+        case Let() | Alloc() | Effect() | Call():
             return stmt.args
         case Store() | Add():
             return (*stmt.args, stmt.value)
@@ -53,7 +53,7 @@ def defines(stmt: Stmt) -> tuple[Var, ...]:
     match stmt:
         case Let() | Alloc() | NewStack() | Pop():
             return (stmt.var,)
-        case If():
+        case If() | Call():
             return stmt.results
         case For() | While():
             return stmt.results if stmt.trips is None else (*stmt.results, stmt.trips)
@@ -142,7 +142,7 @@ def map_reads(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Var],
         return tuple(f(o) for o in operands)
 
     match stmt:
-        case Let() | Alloc() | Effect():
+        case Let() | Alloc() | Effect() | Call():
             return replace(stmt, args=many(stmt.args))
         case Store() | Add():
             return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value))
@@ -240,6 +240,8 @@ class Cloner:
                 results = tuple(self.fresh(v) for v in new.results)
                 trips = None if new.trips is None else self.fresh(new.trips)
                 return replace(new, index=index, body=body, results=results, trips=trips)
+            case Call():
+                return replace(new, results=tuple(self.fresh(v) for v in new.results))
             case While():
                 test, body = self.block(new.test), self.block(new.body)
                 results = tuple(self.fresh(v) for v in new.results)

@@ -1,7 +1,7 @@
 """Arithmetic, comparison and logic: the elementwise primitives that everything else is built from.
 
 Conventions where no derivative exists: |x| at 0 has derivative 0; where ``maximum`` or ``minimum`` tie, each side takes half;
-``x ** 0`` has derivative 0 everywhere; ``pow`` by a variable exponent at x = 0 has derivative 0 in the exponent.
+``x ** 0`` has derivative 0 everywhere; ``x ** p`` has derivative 0 in ``p`` where x <= 0.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from transpile.core.types import Type
-from transpile.rules.language import call, elementwise, log, pow, where
-from transpile.rules.prim import ZERO, Prim
+from transpile.rules.language import call, elementwise, log, logical_and, pow, where
+from transpile.rules.prim import ZERO, Prim, RuleError
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -22,6 +22,13 @@ def same(types, params) -> Type:  # type: ignore[no-untyped-def]
 def boolean(types, params) -> Type:  # type: ignore[no-untyped-def]
     best = max(types, key=lambda t: t.rank)
     return Type("bool", best.dims, all(t.weak for t in types) and not best.dims)
+
+
+def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """As `same`; NumPy refuses booleans here, Python counts them as integers."""
+    if types[0].is_bool and not all(t.weak for t in types):
+        raise RuleError("NumPy booleans have no such operation", "T201", "use logical_not, ^ or .astype(int)")
+    return same(types, params)
 
 
 def _where_type(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -43,24 +50,26 @@ def _cast_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return call("cast", dots[0], **params)
 
 
-def _is_int_const(p) -> bool:  # type: ignore[no-untyped-def]
-    return isinstance(getattr(p.op, "value", None), (int, float)) and float(p.op.value).is_integer()
+def is_number(x) -> bool:  # type: ignore[no-untyped-def]
+    """Whether the operand is a literal."""
+    return isinstance(getattr(x.op, "value", None), (int, float))
 
 
 def _pow_base(y, x, p):  # type: ignore[no-untyped-def]
-    if isinstance(getattr(p.op, "value", None), (int, float)):
+    if is_number(p):
         value = p.op.value
         if value == 0:
-            return x * 0.0
-        if value == 2:
-            return 2 * x
-        return p * pow(x, value - 1)
-    # p * x ** (p - 1), and 0 where p is 0 (also at x = 0)
-    return where(p.eq(0), 0.0, p * pow(x, where(p.eq(0), 1.0, p - 1)))
+            return 0.0
+        return 2 * x if value == 2 else p * pow(x, value - 1)
+    # 0 ** -1 times 0 would be NaN at x = 0 = p; elsewhere the plain form, so that its derivative in p is right
+    return p * pow(where(logical_and(x.eq(0), p.eq(0)), 1.0, x), p - 1)
 
 
 def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]
-    return where(x.eq(0), 0.0, y * log(where(x.eq(0), 1.0, x)))
+    if is_number(x) and x.op.value > 0:
+        return y * log(x)
+    # 0 where x = 0; also where x < 0, since the function has values at whole numbers only
+    return y * log(where(x > 0, x, 1.0))
 
 
 def _half(y, x, z, wins):  # type: ignore[no-untyped-def]
@@ -81,15 +90,15 @@ def compare(name: str, operator: str) -> Prim:
 
 TABLE = [
     binary("add", "+", lambda y, a, b: 1, lambda y, a, b: 1, linear=True),
-    binary("sub", "-", lambda y, a, b: 1, lambda y, a, b: -1, linear=True),
+    binary("sub", "-", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool),
     binary("mul", "*", lambda y, a, b: b, lambda y, a, b: a),
     binary("div", "/", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div"),
-    binary("floordiv", "//", ZERO, ZERO),
-    binary("mod", "%", lambda y, a, b: 1, lambda y, a, b: -(a // b)),
-    binary("pow", "**", _pow_base, _pow_exponent, cost=2),
-    unary("neg", "op:-", lambda y, x: -1, linear=True),
+    binary("floordiv", "//", ZERO, ZERO, dtype_rule="int8"),
+    binary("mod", "%", lambda y, a, b: 1, lambda y, a, b: -(a // b), dtype_rule="int8"),
+    binary("pow", "**", _pow_base, _pow_exponent, cost=2, dtype_rule="int8"),
+    unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool),
     unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x)),
-    unary("sign", "np.sign({0})", ZERO),
+    unary("sign", "np.sign({0})", ZERO, type_rule=no_bool),
     Prim(
         "maximum", same, "np.maximum({0}, {1})", elementwise=True,
         partials=(lambda y, a, b: _half(y, a, b, a > b), lambda y, a, b: _half(y, a, b, b > a)),

@@ -60,6 +60,8 @@ def broadcast(x: Expr, dims: Sequence[Dim]) -> Expr:
 
 def expand(x: Expr, axes: Sequence[int], dims: Sequence[Dim]) -> Expr:
     """What a reduction over ``axes`` left, put back to ``dims``: the axes as 1, then broadcast."""
+    if x.rank == 0 or x.rank == len(dims):
+        return broadcast(x, dims)
     kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))
     return broadcast(reshape(x, kept), dims)
 

@@ -122,6 +122,9 @@ TABLE = [
          linear=True),
     Prim("copy", lambda types, params: types[0].strong, "np.array({0})", jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1,
          linear=True),
+    # identity: another name for the same value
+    Prim("identity", lambda types, params: types[0], "{0}", jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
+         fresh=False),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
     Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False),
     # dim: the run-time size of axis params["axis"]

@@ -9,6 +9,8 @@ from transpile.rules.prim import Prim
 MODULES = (
     "structure",
     "arithmetic",
+    "elementary",
+    "special",
 )
 
 

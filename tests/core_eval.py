@@ -1,0 +1,318 @@
+"""Runs core functions directly on NumPy, statement by statement: what every pass is compared with.
+
+Primitives are run by their own spelling (`Prim.render`), so that a wrong spelling is found here as well. Every value is
+checked against its declared type: dtype, rank, and the dims whose symbols are known.
+
+>>> from transpile.core.builder import Builder
+>>> from transpile.core.dims import Dim
+>>> from transpile.core.nodes import Block, Function, Var
+>>> from transpile.core.types import Type
+>>> b, x = Builder(), Var("x", Type("float64", (Dim.of(3),)))
+>>> y = b.let("sum", x, axes=(0,), keepdims=False)
+>>> evaluate(Function("f", (x,), Block(stmts=b.block.stmts, yields=(y.op,)), {}), np.arange(3.0))
+(np.float64(3.0),)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, singledispatchmethod
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Add, Alloc, Block, Const, Diagonal, Effect, For, Function, Gather, If, Index, Let, Mask, NewAxis, NewStack, Operand,
+    Path, Permute, Point, Pop, Push, Reshape, Slice, Store, Undef, Var, While,
+)
+from transpile.core.types import Type
+from transpile.rules import prims
+
+
+def evaluate(fn: Function, *args: Any) -> tuple[Any, ...]:
+    """The results of ``fn``, one a yield. Buffer parameters are written in place."""
+    machine = _Machine(fn.symbols)
+    if len(args) != len(fn.params):
+        raise TypeError(f"{fn.name} takes {len(fn.params)} leaves, got {len(args)}")
+    for var, value in zip(fn.params, args):
+        machine.env[var] = value if var.buffer else _typed(value, var.type)
+    machine.block(fn.body)
+    return tuple(machine.value(o) for o in fn.body.yields)
+
+
+class _Machine:
+    def __init__(self, symbols: Mapping[str, Operand]) -> None:
+        self.symbols = symbols
+        self.env: dict[Var, Any] = {}
+
+    def value(self, operand: Operand) -> Any:
+        if isinstance(operand, Const):
+            plain = operand.type.weak or not isinstance(operand.value, (bool, int, float, complex))
+            return operand.value if plain else np.dtype(operand.type.dtype).type(operand.value)
+        if isinstance(operand, Undef):
+            return _undefined(operand.type)
+        return self.env[operand]
+
+    def values(self, operands: Sequence[Operand]) -> list[Any]:
+        return [self.value(o) for o in operands]
+
+    def dim(self, dim: Dim) -> int:
+        found = self.known(dim)
+        assert found is not None, f"the dimension {dim} is not known here"
+        return found
+
+    def known(self, dim: Dim) -> int | None:
+        """The size, or None where a symbol has no value yet."""
+
+        def lookup(name: str) -> Dim | None:
+            operand = self.symbols.get(name)
+            if operand is None or (isinstance(operand, Var) and operand not in self.env):
+                return None
+            return Dim(int(self.value(operand)))
+
+        found = dim.substitute(lookup)
+        return found.const if found.is_const else None
+
+    def define(self, var: Var, value: Any) -> None:
+        self.env[var] = self.checked(var, _typed(value, var.type))
+
+    def checked(self, var: Var, value: Any) -> Any:
+        if var.type.kind != "array":
+            return value
+        assert np.asarray(value).dtype.name == var.type.dtype, f"{var} holds {np.asarray(value).dtype}"
+        sizes = tuple(self.known(d) for d in var.type.dims)
+        shape = np.shape(value)
+        fits = len(shape) == len(sizes) and all(k is None or k == n for k, n in zip(sizes, shape))
+        assert fits, f"{var} holds an array of shape {shape}, its dims are {sizes}"
+        return value
+
+    # ---- statements
+
+    def block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt)
+
+    @singledispatchmethod
+    def stmt(self, stmt: Any) -> None:
+        raise TypeError(stmt)
+
+    @stmt.register
+    def _(self, stmt: Let) -> None:
+        self.define(stmt.var, self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type))
+
+    @stmt.register
+    def _(self, stmt: Alloc) -> None:
+        value = self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type)
+        self.env[stmt.var] = self.checked(stmt.var, np.array(value, order="C"))
+
+    @stmt.register
+    def _(self, stmt: Store) -> None:
+        places, flat = self.places(stmt)
+        flat[places] = self.value(stmt.value)
+
+    @stmt.register
+    def _(self, stmt: Add) -> None:
+        places, flat = self.places(stmt)
+        np.add.at(flat, places, self.value(stmt.value))
+
+    def places(self, stmt: Store | Add) -> tuple[Any, np.ndarray]:
+        """The positions in the flat memory of the buffer that the path stands for."""
+        buf = self.env[stmt.buf]
+        flat = buf.reshape(-1)
+        assert buf.size == 0 or np.shares_memory(flat, buf), "a buffer is contiguous"
+        return subscript(np.arange(buf.size).reshape(buf.shape), stmt.path, self.values(stmt.args)), flat
+
+    @stmt.register
+    def _(self, stmt: If) -> None:
+        side = stmt.then if self.value(stmt.test) else stmt.orelse
+        self.block(side)
+        for var, value in zip(stmt.results, self.values(side.yields)):
+            self.define(var, value)
+
+    @stmt.register
+    def _(self, stmt: For) -> None:
+        trips = range(*(int(v) for v in self.values((stmt.start, stmt.bound, stmt.step))))
+        carried = self.values(stmt.inits)
+        done = 0
+        for k in reversed(trips) if stmt.backwards else trips:
+            self.env[stmt.index] = k
+            carried, stop = self.trip(stmt.body, carried)
+            done += 1
+            if stop:
+                break
+        self.finish(stmt, carried, done)
+
+    @stmt.register
+    def _(self, stmt: While) -> None:
+        carried = self.values(stmt.inits)
+        done = 0
+        while True:
+            for var, value in zip(stmt.test.params, carried):
+                self.define(var, value)
+            self.block(stmt.test)
+            if not self.value(stmt.test.yields[0]):
+                break
+            carried, stop = self.trip(stmt.body, carried)
+            done += 1
+            if stop:
+                break
+        self.finish(stmt, carried, done)
+
+    def trip(self, body: Block, carried: list[Any]) -> tuple[list[Any], bool]:
+        for var, value in zip(body.params, carried):
+            self.define(var, value)
+        self.block(body)
+        return self.values(body.yields), body.stop is not None and bool(self.value(body.stop))
+
+    def finish(self, stmt: For | While, carried: list[Any], done: int) -> None:
+        for var, value in zip(stmt.results, carried):
+            self.define(var, value)
+        if stmt.trips is not None:
+            self.env[stmt.trips] = done
+
+    @stmt.register
+    def _(self, stmt: NewStack) -> None:
+        self.env[stmt.var] = []
+
+    @stmt.register
+    def _(self, stmt: Push) -> None:
+        self.env[stmt.stack].append(np.copy(v) if np.ndim(v := self.value(stmt.value)) else v)
+
+    @stmt.register
+    def _(self, stmt: Pop) -> None:
+        self.define(stmt.var, self.env[stmt.stack].pop())
+
+    @stmt.register
+    def _(self, stmt: Effect) -> None:
+        values = self.values(stmt.args)
+        if stmt.kind == "print":
+            parts = [_message(p, values) for p in stmt.params["parts"]]
+            print(*parts, sep=stmt.params.get("sep", " "), end=stmt.params.get("end", "\n"))
+        else:
+            import builtins
+
+            raise getattr(builtins, stmt.params["exception"])(_message(stmt.params["parts"], values))
+
+    # ---- primitives
+
+    def prim(self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[Operand], type_: Type) -> Any:
+        entry = prims()[name]
+        special = _SPECIAL.get(name)
+        with np.errstate(all="ignore"):
+            if special is not None:
+                return special(self, values, params)
+            return run_spelling(entry.render, values, params, [a.type for a in args])
+
+
+def _message(parts: Sequence[Any], values: Sequence[Any]) -> str:
+    def text(part: Any) -> str:
+        if isinstance(part, str):
+            return part
+        slot, conversion, form = part if isinstance(part, tuple) else (part, "", "")
+        value = {"r": repr, "s": str, "a": ascii}.get(conversion, lambda v: v)(values[slot])
+        return format(value, form or "")
+
+    return "".join(text(p) for p in parts)
+
+
+def _undefined(type_: Type) -> Any:
+    if type_.kind != "array" or type_.dims:
+        return None
+    return np.dtype(type_.dtype).type(0).item() if type_.weak else np.dtype(type_.dtype).type(0)
+
+
+def _typed(value: Any, type_: Type) -> Any:
+    """The value as its declared kind: Python scalars where the type is weak."""
+    if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
+        return value.item()
+    if type_.kind == "array" and not type_.dims and not type_.weak and isinstance(value, (bool, int, float, complex)):
+        return np.dtype(type_.dtype).type(value)
+    return value
+
+
+# ------------------------------------------------------------------------------------------------------ places
+
+
+def subscript(x: Any, path: Path, args: Sequence[Any]) -> Any:
+    """``x[path]`` as NumPy means it."""
+    for step in path:
+        match step:
+            case Permute():
+                x = np.transpose(x, step.axes)
+            case Reshape():
+                x = np.reshape(x, [int(args[a]) for a in step.args])
+            case Diagonal():
+                x = np.einsum("...ii->...i", x)
+            case Index():
+                x = x[tuple(_subscript_item(i, args) for i in step.items)]
+    return x
+
+
+def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
+    match item:
+        case Point(k) | Gather(k) | Mask(k):
+            return args[k]
+        case NewAxis():
+            return None
+        case Slice(a, b, c):
+            return slice(*(None if k is None else args[k] for k in (a, b, c)))
+    raise TypeError(item)
+
+
+# --------------------------------------------------------------------------------------------------- spellings
+
+_SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
+    "index": lambda m, v, p: np.array(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
+    "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
+    "reshape": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),
+    "transpose": lambda m, v, p: np.transpose(v[0], p["axes"]),
+    "full": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype),
+    "empty": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], 77, dtype=p["dtype"]),
+    "copy": lambda m, v, p: np.array(v[0]),
+    "item": lambda m, v, p: v[0][p["k"]],
+    "dim": lambda m, v, p: int(np.shape(v[0])[p["axis"]]),
+    "cast": lambda m, v, p: np.asarray(v[0]).astype(p["dtype"])[()],
+}
+
+_OPERATORS = {"~": "~{0}", "-1": "-{0}"}
+
+
+def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
+    """Runs the NumPy spelling of a primitive on values."""
+    names = [f"_{k}" for k in range(len(values))]
+    text = spelling(render, names, params, types)
+    return eval(_compiled(text), {**_modules(), **dict(zip(names, values))})  # noqa: S307 (our own spelling)
+
+
+def spelling(render: Any, names: Sequence[str], params: Mapping[str, Any], types: Sequence[Type]) -> str:
+    """The text of a primitive's NumPy spelling over operands of these names."""
+    if callable(render):
+        node = render([gast.Name(n, gast.Load(), None, None) for n in names], params, types)
+        return node if isinstance(node, str) else ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(node)))
+    if render.startswith("op:"):
+        sign = render[3:]
+        return f"{sign}{names[0]}" if len(names) == 1 else f"{names[0]} {sign} {names[1]}"
+    if render.startswith("reduce:"):
+        axes = tuple(params["axes"])
+        axis = axes[0] if len(axes) == 1 else axes
+        return f"{render[7:]}({names[0]}, axis={axis}, keepdims={params['keepdims']})"
+    return render.format(*names, **params)
+
+
+@lru_cache(maxsize=None)
+def _compiled(text: str) -> Any:
+    return compile(text, "<spelling>", "eval")
+
+
+@lru_cache(maxsize=None)
+def _modules() -> dict[str, Any]:
+    import math
+
+    import scipy
+    import scipy.linalg
+    import scipy.special
+
+    return {"np": np, "math": math, "scipy": scipy, "special": scipy.special}

@@ -1,0 +1,35 @@
+"""Programs of the accepted language, one small one for each construct, and real kernels.
+
+In: nothing. Out: `all_programs()`, each with example arguments. A bug of the compiler arrives here
+first. The programs import nothing of transpile, except those of `nested_transforms`.
+"""
+
+from importlib import import_module
+
+from .program import Collection, Program
+
+MODULES = (
+    "straight", "branches", "loops", "whiles", "exits",
+    "inplace", "views", "swaps", "aliases", "indexing",
+    "scalars", "functions", "trees", "statics", "dtypes",
+    "reductions", "shapes", "joins", "cumulative", "matmul", "einsum", "linalg", "special",
+    "wrong_elsewhere", "nested_transforms",
+    "kernels_mechanics", "kernels_statistics", "kernels_chemistry", "kernels_graphics",
+    "kernels_control", "kernels_finance", "kernels_linear",
+)
+
+
+def all_programs() -> list[Program]:
+    """Every program, in the order of `MODULES` and of the text; names are unique."""
+    programs: list[Program] = []
+    for name in MODULES:
+        collection: Collection = import_module(f"{__name__}.{name}").PROGRAMS
+        programs.extend(collection)
+    names = [program.name for program in programs]
+    assert len(set(names)) == len(names), "two programs have one name"
+    return programs
+
+
+def select(*tags: str) -> list[Program]:
+    """The programs that carry all of these tags."""
+    return [program for program in all_programs() if set(tags) <= set(program.tags)]

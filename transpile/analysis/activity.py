@@ -1,0 +1,97 @@
+"""Activity: which variables carry a derivative.
+
+*Varied*: depends, through steps that have a derivative, on a differentiated input. *Useful*: a differentiated result
+depends on it. *Active*: both. Buffers and stacks are taken as a whole, whatever the time.
+
+>>> # y = floor(x) is not varied, as floor's derivative is zero; n = x.shape[0] is not, as it is an integer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from transpile.core.nodes import (
+    Add, Alloc, Block, Call, For, Function, If, Let, Operand, Pop, Push, Stmt, Store, Var, While,
+)
+from transpile.core.walk import blocks
+from transpile.rules import prims
+from transpile.rules.prim import ZERO, Prim
+
+Edge = tuple[Operand, Var]  # the second depends on the first
+
+
+def carries_derivative(operand: Operand) -> bool:
+    """Whether its type can carry one: floating point, or a tuple with such an item."""
+    type_ = operand.type
+    return type_.is_float or any(t.is_float for t in type_.items)
+
+
+def differentiable_args(prim: Prim, args: tuple[Operand, ...]) -> Iterator[Operand]:
+    """The operands through which a derivative passes."""
+    if prim.elementwise:
+        for arg, partial in zip(args, prim.partials):
+            if partial is not ZERO and carries_derivative(arg):
+                yield arg
+    elif prim.jvp is not ZERO:
+        yield from (a for a in args if carries_derivative(a))
+
+
+def edges(block: Block) -> Iterator[Edge]:
+    """The dependences between floating-point variables in a block and all that is nested."""
+    table = prims()
+    for stmt in block.stmts:
+        yield from _edges(stmt, table)
+        for inner in blocks(stmt):
+            yield from edges(inner)
+
+
+def _edges(stmt: Stmt, table: dict[str, Prim]) -> Iterator[Edge]:
+    match stmt:
+        case Let() | Alloc():
+            if carries_derivative(stmt.var):
+                yield from ((a, stmt.var) for a in differentiable_args(table[stmt.prim], stmt.args))
+        case Store() | Add():
+            yield stmt.value, stmt.buf
+        case Push():
+            yield stmt.value, stmt.stack
+        case Pop():
+            yield stmt.stack, stmt.var
+        case Call():
+            for arg in stmt.args:
+                yield from ((arg, r) for r in stmt.results[: stmt.outputs])
+        case If():
+            for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                yield a, result
+                yield b, result
+        case For() | While():
+            loop_params = [stmt.body.params] if isinstance(stmt, For) else [stmt.body.params, stmt.test.params]
+            for k, (init, out, result) in enumerate(zip(stmt.inits, stmt.body.yields, stmt.results)):
+                for params in loop_params:
+                    yield init, params[k]
+                    yield out, params[k]
+                yield init, result
+                yield out, result
+
+
+def active(fn: Function, wrt: Iterable[Var], results: Iterable[Operand]) -> set[Var]:
+    """The active variables of ``fn`` for derivatives of ``results`` with respect to ``wrt``."""
+    forward: dict[Var, list[Var]] = {}
+    backward: dict[Var, list[Var]] = {}
+    for source, target in edges(fn.body):
+        if isinstance(source, Var) and carries_derivative(source) and carries_derivative(target):
+            forward.setdefault(source, []).append(target)
+            backward.setdefault(target, []).append(source)
+    varied = _reach(wrt, forward)
+    useful = _reach((r for r in results if isinstance(r, Var) and carries_derivative(r)), backward)
+    return {v for v in varied if v in useful}
+
+
+def _reach(roots: Iterable[Var], graph: dict[Var, list[Var]]) -> dict[Var, None]:
+    found: dict[Var, None] = dict.fromkeys(roots)
+    queue = list(found)
+    while queue:
+        for target in graph.get(queue.pop(), ()):
+            if target not in found:
+                found[target] = None
+                queue.append(target)
+    return found

@@ -1,0 +1,69 @@
+"""Whether what a statement read from a buffer may be overwritten later in the run of the function."""
+
+from __future__ import annotations
+
+from transpile.analysis.scopes import Site, sites
+from transpile.core.nodes import Add, Alloc, For, Function, Let, Stmt, Store, Var, While
+
+
+class Overwrites:
+    """Answers for one function; facts are gathered once."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.writes: dict[Var, list[Site]] = {}
+        self.touches: dict[Var, list[Site]] = {}  # reads and writes
+        self.allocs: dict[Var, Alloc] = {}
+        self.at: dict[int, Site] = {}
+        for site in sites(fn):
+            self.at[id(site.stmt)] = site
+            if isinstance(site.stmt, (Store, Add)):
+                self.writes.setdefault(site.stmt.buf, []).append(site)
+                self.touches.setdefault(site.stmt.buf, []).append(site)
+            elif isinstance(site.stmt, Let):
+                for arg in site.stmt.args:
+                    if isinstance(arg, Var) and arg.buffer and site.stmt.prim != "dim":
+                        self.touches.setdefault(arg, []).append(site)
+            elif isinstance(site.stmt, Alloc):
+                self.allocs[site.stmt.var] = site.stmt
+        self._known: dict[int, bool] = {}
+
+    def is_stable(self, read: Let) -> bool:
+        """Whether reading the same place again at the end of the function gives what ``read`` gave."""
+        key = id(read)
+        if key not in self._known:
+            self._known[key] = not any(
+                self.may_touch_later(read, write) for write in self.writes.get(read.args[0], ())  # type: ignore[call-overload]
+            )
+        return self._known[key]
+
+    def is_first_touch(self, write: Store) -> bool:
+        """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out."""
+        site = self.at[id(write)]
+        return not any(self.may_touch_later(t.stmt, site) for t in self.touches.get(write.buf, ()))
+
+    def may_touch_later(self, first: Stmt, write: Site) -> bool:
+        """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched."""
+        site = self.at[id(first)]
+        if not _runs_after(site, write):
+            return False
+        from transpile.analysis import regions
+
+        return regions.may_overwrite(self.fn, site, write)
+
+
+def _runs_after(first: Site, second: Site) -> bool:
+    """Whether ``second`` may run after ``first``: it stands later, or a loop is around both."""
+    if second.order > first.order:
+        return not _are_alternatives(first, second)
+    return any(isinstance(a, (For, While)) and a is b for (a, _), (b, _) in zip(first.nest, second.nest))
+
+
+def _are_alternatives(first: Site, second: Site) -> bool:
+    """Whether they stand in the two branches of one ``if`` that no loop repeats."""
+    for (a, block_a), (b, block_b) in zip(first.nest, second.nest):
+        if a is not b or isinstance(a, (For, While)):
+            return False
+        if block_a is not block_b:
+            return True
+    return False

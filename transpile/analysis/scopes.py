@@ -1,0 +1,67 @@
+"""Where each variable of a function is defined: by which statement, in which block, inside which loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transpile.core.nodes import Block, For, Function, Stmt, Var, While
+from transpile.core.walk import blocks, defines
+
+Nest = tuple[tuple[Stmt, Block], ...]  # the statements around, from the outermost, each with the block entered
+
+
+@dataclass(frozen=True, slots=True)
+class Def:
+    """``kind``: "param" of a function or loop body, "index" of a loop, or "stmt". ``order`` numbers the statements."""
+
+    kind: str
+    stmt: Stmt | None
+    block: Block
+    nest: Nest
+    order: int
+
+    @property
+    def loops(self) -> tuple[For | While, ...]:
+        """The loops around it, from the outermost."""
+        return tuple(s for s, _ in self.nest if isinstance(s, (For, While)))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A statement with the blocks around it and its number in the text."""
+
+    stmt: Stmt
+    block: Block
+    nest: Nest
+    order: int
+
+
+def sites(fn: Function) -> Iterator[Site]:
+    """All statements of a function in the order of the text."""
+    counter = [0]
+
+    def visit(block: Block, nest: Nest) -> Iterator[Site]:
+        for stmt in block.stmts:
+            counter[0] += 1
+            yield Site(stmt, block, nest, counter[0])
+            for inner in blocks(stmt):
+                yield from visit(inner, (*nest, (stmt, inner)))
+
+    return visit(fn.body, ())
+
+
+def definitions(fn: Function) -> dict[Var, Def]:
+    """The definition of every variable of ``fn``."""
+    found: dict[Var, Def] = {p: Def("param", None, fn.body, (), 0) for p in fn.params}
+    for site in sites(fn):
+        stmt = site.stmt
+        for var in defines(stmt):
+            found[var] = Def("stmt", stmt, site.block, site.nest, site.order)
+        for inner in blocks(stmt):
+            nest = (*site.nest, (stmt, inner))
+            for param in inner.params:
+                found[param] = Def("param", stmt, inner, nest, site.order)
+            if isinstance(stmt, For):
+                found[stmt.index] = Def("index", stmt, inner, nest, site.order)
+    return found

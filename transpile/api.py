@@ -1,0 +1,267 @@
+"""The public transforms. Each takes a function, or is a decorator with or without arguments, and gives a `Transformed`."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.errors import error
+from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward
+from transpile.specialize import Specializer
+
+
+class Transformed:
+    """A function under one more transform. Calling it builds, on first use of each argument type, the generated code.
+
+    ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. The frontend lifts a call of it inside user code
+    through ``__transpile_lift__``.
+    """
+
+    def __init__(self, fn: Any, level: Level) -> None:
+        if not callable(fn) and not hasattr(fn, "__transpile_function__"):
+            raise error("T411", f"expected a function, got {type(fn).__name__} {_short(fn)}")
+        functools.update_wrapper(self, fn)
+        self.__wrapped__ = fn
+        self.__transpile_level__ = level
+        self._specializer = Specializer(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._specializer(args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{type(self.__transpile_level__).__name__.lower()} of {getattr(self.__wrapped__, '__name__', self.__wrapped__)}>"
+
+    def __transpile_lift__(self, lift: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        """The core function of a call with arguments of these trees; ``lift`` lifts a function of the user."""
+
+        def inner(target: Any, args: Sequence[Any], kwargs: Any) -> Any:
+            level = getattr(target, "__transpile_level__", None)
+            if level is not None:
+                return level.lift(inner, target.__wrapped__, args, kwargs)
+            return lift(target, args, kwargs)
+
+        return inner(self, args, kwargs)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 40 else text[:37] + "..."
+
+
+def _transform(fn: Any, level: Level) -> Any:
+    """The transformed function; without a function, the decorator."""
+    if fn is None:
+        return lambda f: _made(f, level)
+    return _made(fn, level)
+
+
+def _numbers(argnums: Any) -> Any:
+    return tuple(int(k) for k in argnums) if isinstance(argnums, (tuple, list)) else None if argnums is None else _index(argnums)
+
+
+def _index(k: Any) -> int:
+    import operator
+
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
+
+
+def _names(argnames: Any) -> Any:
+    return tuple(argnames) if isinstance(argnames, (tuple, list)) else argnames
+
+
+def _which(argnums: Any, argnames: Any) -> dict[str, Any]:
+    """As in JAX, argnames alone mean those alone; nothing given means the first argument."""
+    if argnums is _FIRST:
+        argnums = 0 if argnames is None else None
+    return {"argnums": _numbers(argnums), "argnames": _names(argnames)}
+
+
+class _First:
+    def __repr__(self) -> str:
+        return "0"
+
+
+_FIRST: Any = _First()
+
+
+def grad(
+    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+) -> Any:
+    """A function that returns the gradient of ``f``, which must return one number.
+
+    The gradient has the structure, shapes and dtypes of the arguments named by ``argnums`` (an int, may be negative, or a
+    tuple) and ``argnames``. With ``has_aux``, ``f`` returns a pair and the result is ``(gradient, auxiliary)``.
+    Raises `TranspileError` T301 where the output is not a scalar, T302 where an argument is not of floating point.
+
+    >>> import numpy as np
+    >>> def f(x):
+    ...     return np.sum(x ** 2)
+    >>> grad(f)(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux))
+
+
+def value_and_grad(
+    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+) -> Any:
+    """A function that returns the value of ``f`` and its gradient; see `grad`.
+
+    With ``has_aux`` the result is ``((value, auxiliary), gradient)``.
+    """
+    return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux, value=True))
+
+
+def jacfwd(
+    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+) -> Any:
+    """A function that returns the Jacobian of ``f``, by forward mode: cheap where the arguments are few.
+
+    Each array of the result has the dims of an output and then those of an argument.
+    """
+    return _transform(f, Jacobian(True, **_which(argnums, argnames), has_aux=has_aux))
+
+
+def jacrev(
+    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+) -> Any:
+    """A function that returns the Jacobian of ``f``, by reverse mode: cheap where the outputs are few."""
+    return _transform(f, Jacobian(False, **_which(argnums, argnames), has_aux=has_aux))
+
+
+def hessian(
+    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+) -> Any:
+    """A function that returns the second derivatives of ``f``: the forward Jacobian of its reverse Jacobian."""
+    if f is None:
+        return lambda f: hessian(f, argnums, argnames, has_aux)
+    return jacfwd(jacrev(f, argnums, argnames, has_aux), argnums, argnames, has_aux)
+
+
+def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The product of the Hessian of a scalar function of ``primals`` with ``tangents``: forward over reverse.
+
+    One primal gives one result; several give a tuple.
+    """
+    primals, tangents = _tuples(primals, tangents)
+    argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return _made(_made(f, Grad(argnums)), Pushforward(value=False))(primals, tangents)
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """``(value, tangent)`` of ``f`` at ``primals`` in the direction ``tangents``, both tuples with one entry an argument.
+
+    Tangents of integer arguments are not read; the tangent of an integer result is None.
+    """
+    primals, tangents = _tuples(primals, tangents)
+    return _made(f, Pushforward())(primals, tangents)
+
+
+def linearize(f: Callable[..., Any], *primals: Any) -> Any:
+    """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``."""
+    from transpile.nested import own
+
+    primals = own(primals)
+    push = _made(f, Pushforward(value=False))
+    value = _made(f, Level())(*primals)
+
+    def f_jvp(*tangents: Any) -> Any:
+        return push(*_tuples(primals, tangents))
+
+    return value, f_jvp
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """``(value, pullback)``, with ``has_aux`` ``(value, pullback, auxiliary)``.
+
+    ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
+    does not see later changes of the primals.
+    """
+    from transpile.nested import check_shapes, own
+
+    primals = own(primals)
+    pull = _made(f, Pullback(has_aux))
+    value = _made(f, Level())(*primals)
+    value, *aux = value if has_aux else (value,)
+
+    def pullback(cotangent: Any) -> Any:
+        check_shapes(value, cotangent, "the cotangent")
+        return pull(primals, cotangent)
+
+    return (value, pullback, *aux)
+
+
+def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    from transpile.nested import check_shapes
+
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            hint = "write (x,) for one argument"
+            raise error("T309", f"{name} must be a tuple with one entry for each argument, not {_short(given)}", hint=hint)
+    if len(primals) != len(tangents):
+        raise error("T309", f"{len(primals)} primals but {len(tangents)} tangents")
+    for k, (x, x_dot) in enumerate(zip(primals, tangents)):
+        check_shapes(x, x_dot, f"tangents[{k}]")
+    return tuple(primals), tuple(tangents)
+
+
+def jit(
+    f: Callable[..., Any] | None = None,
+    target: str = "cpu",
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    parallel: bool = False,
+    fastmath: Any = ("contract", "reassoc"),
+    cache: bool = True,
+) -> Any:
+    """``f`` compiled with Numba, once for each structure and type of its arguments.
+
+    ``f`` may be a transformed function (``jit(grad(f))``). It changes the arrays that ``f`` changes, unless a derivative is taken.
+    ``static_argnums`` and ``static_argnames`` are compiled in by value. ``fastmath`` are LLVM's flags (False: none); ``cache``
+    keeps what was compiled on disk. Raises `TranspileError` T5xx where a part cannot be compiled.
+    """
+    if target != "cpu":
+        raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
+    if parallel:
+        raise error("T505", "parallel=True is not available yet")
+    flags = tuple(sorted(fastmath)) if isinstance(fastmath, (set, frozenset, tuple, list)) else bool(fastmath)
+    numbers, names = _numbers(static_argnums), _names(static_argnames)
+    numbers = numbers if isinstance(numbers, tuple) else (numbers,)
+    names = names if isinstance(names, tuple) else (names,)
+    return _transform(f, Jit(target, numbers, names, flags, parallel, cache))
+
+
+def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
+    """The generated Python of ``f`` for arguments of these types, as the text of a module.
+
+    ``stage``: None or "derivative" (what runs interpreted), "core" (the core language), "loops" (what Numba compiles).
+    """
+    from transpile.run import text
+
+    return text(f, args, kwargs, stage or "derivative")
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x``, taken as a constant by every derivative."""
+    return x
+
+
+def _made(fn: Any, level: Level) -> Any:
+    try:
+        return _kept(fn, level)
+    except TypeError:  # not hashable
+        return Transformed(fn, level)
+
+
+@functools.lru_cache(maxsize=512)
+def _kept(fn: Any, level: Level) -> Transformed:
+    """One object for each function and level, so that ``grad(f)(x)`` in a loop builds its code once."""
+    return Transformed(fn, level)

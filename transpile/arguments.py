@@ -1,0 +1,186 @@
+"""Which leaves a request means: argnums and argnames, auxiliary results, tangents and cotangents that must fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.nodes import Function
+from transpile.errors import error
+from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, number_leaves, structure_text
+
+Named = tuple[str, Tree]
+
+
+class _Ignored:
+    def __repr__(self) -> str:
+        return "IGNORED"
+
+
+IGNORED = Static(_Ignored())  # stands in an arg_tree where whatever the caller gives is not read
+
+
+def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[str, Tree]]:
+    """The trees of the first ``count`` positional arguments of a call, and of all that can be given by name."""
+    positional: list[Tree] = []
+    named: dict[str, Tree] = {}
+    for spec in specs:
+        if spec.kind == "varpos":
+            positional += list(spec.tree.children)
+        elif spec.kind == "varkw":
+            named.update(zip(spec.tree.keys, spec.tree.children))
+        else:
+            if spec.kind == "pos" and len(positional) < count:
+                positional.append(spec.tree)
+            named[spec.name] = spec.tree
+    return positional[:count], named
+
+
+def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> list[Named]:
+    """What stands at each position that argnums may name: positional arguments, then those given by name in their place."""
+    found: list[Named] = []
+    for spec in specs:
+        if spec.kind == "varpos":
+            found += [(f"{spec.name}[{k}]", t) for k, t in enumerate(spec.tree.children)]
+        elif spec.kind == "pos" and (len(found) < count or spec.name in names):
+            found.append((spec.name, spec.tree))
+    return found
+
+
+def select(
+    core: Function, argnums: Any, argnames: Any, count: int, names: Sequence[str]
+) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
+    """The differentiated arguments, and how one tree for each of them becomes the structure of the derivative."""
+    slots = positions(core.arg_tree, count, names)
+    chosen: list[Named] = []
+    if argnums is not None:
+        for k in argnums if isinstance(argnums, tuple) else (argnums,):
+            chosen.append(_at(core, slots, k))
+    if argnames is not None:
+        for name in argnames if isinstance(argnames, tuple) else (argnames,):
+            chosen.append(_by_name(core, name, count))
+    if not chosen:
+        raise error("T310", f"nothing to differentiate {core.name!r} with respect to", core.loc)
+    leaves = [k for _, t in chosen for k in leaf_numbers(t)]
+    if len(set(leaves)) < len(leaves):
+        raise error("T306", f"argnums and argnames name an argument of {core.name!r} twice", core.loc)
+    single = isinstance(argnums, int) and argnames is None or argnums is None and isinstance(argnames, str)
+    if single:
+        return chosen, lambda trees: trees[0]
+    if argnums is None:  # as in JAX, the derivative by names is a dict
+        return chosen, lambda trees: Node("dict", tuple(trees), tuple(n for n, _ in chosen))
+    return chosen, lambda trees: Node("tuple", tuple(trees))
+
+
+def _at(core: Function, slots: list[Named], k: int) -> Named:
+    if not -len(slots) <= k < len(slots):
+        plural = "" if len(slots) == 1 else "s"
+        raise error("T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc)
+    return slots[k]
+
+
+def _by_name(core: Function, name: str, count: int) -> Named:
+    _, named = call_trees(core.arg_tree, count)
+    if name not in named:
+        known = ", ".join(repr(n) for n in named)
+        raise error("T407", f"{core.name!r} has no argument {name!r}", core.loc, hint=f"its arguments are {known}")
+    return name, named[name]
+
+
+def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
+    """The leaves of the differentiated arguments; all must be of floating point."""
+    wrt: list[int] = []
+    for name, tree in chosen:
+        numbers = leaf_numbers(tree)
+        if not numbers:
+            raise error("T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc)
+        for k in numbers:
+            type_ = core.params[k].type
+            if not type_.is_float:
+                hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
+                raise error("T302", f"argument {name!r} is differentiated but is of type {type_}", core.loc, hint=hint)
+            if type_.dtype.startswith("complex"):
+                raise error("T311", f"argument {name!r} is complex: derivatives of complex functions are not there yet", core.loc)
+        wrt += numbers
+    return wrt
+
+
+def split_aux(core: Function) -> tuple[Tree, Tree]:
+    """The trees of the output and of what comes along with it."""
+    tree = core.out_tree
+    if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
+        found = structure_text(tree)
+        raise error("T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc)
+    return tree.children[0], tree.children[1]
+
+
+def scalar_first(core: Function, main: Tree, aux: Tree) -> Function:
+    """The function with its scalar output first and what is auxiliary behind it."""
+    if not isinstance(main, Leaf):
+        hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
+        raise error("T301", f"{core.name!r} returns {structure_text(main)}; a gradient needs one number", core.loc, hint)
+    output = core.body.yields[main.k]
+    if output.type.dims:
+        hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
+        raise error("T301", f"{core.name!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
+    if not output.type.is_float:
+        raise error("T305", f"{core.name!r} returns {output.type}, which has no derivative", core.loc)
+    if output.type.dtype.startswith("complex"):
+        raise error("T311", f"{core.name!r} returns {output.type}: a gradient needs a real number", core.loc)
+    _, old = number_leaves([aux])
+    yields = (output, *(core.body.yields[leaf.k] for leaf in old))
+    return replace(core, body=replace(core.body, yields=yields))
+
+
+def float_results(core: Function) -> list[int]:
+    """The numbers of the results that can carry a derivative."""
+    return [k for k, y in enumerate(core.body.yields) if y.type.is_float]
+
+
+def two_tuples(
+    args: Sequence[Tree], kwargs: Mapping[str, Tree], first: str, second: str, single: bool = False
+) -> tuple[Sequence[Tree], Sequence[Tree]]:
+    """The children of the two tuples that ``jvp`` takes; with ``single`` the second is one tree."""
+    if len(args) != 2 or kwargs:
+        raise error("T408", f"expected two arguments, {first} and {second}")
+    pairs = []
+    for name, tree, whole in ((first, args[0], False), (second, args[1], single)):
+        if whole:
+            pairs.append((tree,))
+        elif isinstance(tree, Node) and tree.kind in ("tuple", "list"):
+            pairs.append(tree.children)
+        else:
+            hint = f"write ({structure_text(tree)},)"
+            raise error("T309", f"{name} must be a tuple, one entry for each argument", hint=hint)
+    if not single and len(pairs[0]) != len(pairs[1]):
+        raise error("T309", f"{len(pairs[0])} {first} but {len(pairs[1])} {second}")
+    return pairs[0], pairs[1]
+
+
+def check_like(wanted: Sequence[Tree], given: Sequence[Tree], core: Function, name: str) -> None:
+    """Raises unless ``given`` (leaves are `ArgLeaf`) has the structure of ``wanted`` (parameters or results) and its ranks."""
+    results = name == "cotangent"
+    for k, (want, have) in enumerate(zip(wanted, given)):
+        where = name if results else f"{name}[{k}]"
+        _check_tree(want, have, lambda j: (core.body.yields[j] if results else core.params[j]).type, where)
+
+
+def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: str) -> None:
+    if isinstance(want, Leaf):
+        _check_leaf(type_of(want.k), have, where)
+    elif isinstance(want, Node):
+        if not isinstance(have, Node) or (want.kind, want.keys, len(want.children)) != (have.kind, have.keys, len(have.children)):
+            raise error("T309", f"{where} has structure {structure_text(have)}, expected {structure_text(want)}")
+        for k, (a, b) in enumerate(zip(want.children, have.children)):
+            _check_tree(a, b, type_of, f"{where}[{want.keys[k] if want.keys else k!r}]")
+
+
+def _check_leaf(type_: Any, have: Tree, where: str) -> None:
+    if not type_.is_float:
+        return
+    found = getattr(have, "type", None)
+    if found is None:
+        raise error("T309", f"{where} is {structure_text(have)}, expected {type_}")
+    if found.rank != type_.rank or found.dtype.startswith("complex"):
+        raise error("T309", f"{where} is {found}, expected {type_}")

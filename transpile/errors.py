@@ -1,0 +1,265 @@
+"""Diagnostics: what is wrong, where in the user's source, and the way out.
+
+One exception for users, `TranspileError`, with all that was found in ``diagnostics``; one table of codes, `CODES`.
+
+    TranspileError        the user's program or request cannot be transformed; carries Diagnostics
+    InternalError         a bug of transpile itself (the verifier's, never the user's fault)
+
+Lines and columns of a `transpile.core.nodes.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST nodes), and
+``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.locate` makes them so.
+
+>>> d = Diagnostic("T405", "name 'z' is not defined", Loc("<none>", 3, 5))
+>>> print(d)
+<none>:3:5: error[T405]: name 'z' is not defined
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from transpile.core.nodes import NOWHERE, Loc
+
+CODES: dict[str, str] = {
+    # ---- T1xx: the language
+    "T101": "a statement or expression that cannot be transformed",
+    "T102": "a class in the body",
+    "T103": "'async' or 'await'",
+    "T104": "'yield': a generator",
+    "T105": "'try'",
+    "T106": "'with' of anything but np.errstate",
+    "T107": "a write to a global or enclosing variable",
+    "T108": "'del'",
+    "T109": "'match'",
+    "T110": "an import that cannot be followed",
+    "T111": "an operator that cannot be transformed",
+    "T112": "a comprehension that cannot be transformed",
+    "T113": "a loop over something that cannot be iterated here",
+    "T114": "an assignment target that cannot be transformed",
+    "T115": "recursion",
+    "T116": "a variable that may have no value where it is read",
+    "T117": "star arguments of unknown length",
+    "T118": "values of different structure where branches or returns meet",
+    "T119": "a value whose structure changes from trip to trip of a loop",
+    "T120": "an operation on a static value (None, string, callable, dtype) that cannot be done",
+    "T121": "a method or attribute that is not supported",
+    "T122": "a write through a reshape that may be a copy",
+    "T123": "a write into memory that cannot be written",
+    "T124": "overlapping memory written and read in one statement",
+    "T130": "a call of a function that is not supported",
+    "T131": "an argument of a supported function that is not supported",
+    "T132": "arguments that do not fit the called function's parameters",
+    "T133": "an exception or check that cannot be transformed",
+    "T134": "an unpacking that does not fit",
+    # ---- T2xx: types and shapes
+    "T201": "types that do not fit",
+    "T202": "shapes that cannot be broadcast together",
+    "T203": "shapes that do not fit the operation",
+    "T204": "a rank or structure that depends on data",
+    "T205": "types that differ where branches meet",
+    "T206": "a type that changes from trip to trip of a loop",
+    "T207": "an index that does not fit the array",
+    "T208": "an axis that the array does not have",
+    "T209": "a dtype that is not supported",
+    "T210": "a value that must be known when the function is transformed",
+    "T211": "the truth value of an array",
+    "T212": "a cast that NumPy refuses (in-place operation into a narrower kind)",
+    "T213": "an array where a scalar is needed",
+    "T214": "a ragged sequence",
+    # ---- T3xx: derivatives
+    "T301": "the gradient of an output that is not a scalar",
+    "T302": "a differentiated argument that is not of floating point",
+    "T303": "an operation without a derivative that means anything",
+    "T304": "an operation whose derivative is not written yet",
+    "T305": "an output that is not of floating point",
+    "T306": "a position in argnums that the function does not have",
+    "T307": "a custom derivative rule that does not fit its function",
+    "T308": "has_aux without a pair (output, auxiliary)",
+    "T309": "tangents or cotangents that do not fit",
+    "T310": "nothing to differentiate",
+    "T311": "complex numbers",
+    # ---- T4xx: names, sources, arguments
+    "T401": "no source code is available",
+    "T402": "a function that is not written in Python",
+    "T403": "a file that does not parse",
+    "T404": "a function that is not in the file",
+    "T405": "a name that is not defined",
+    "T406": "a module constant that is not a literal",
+    "T407": "an unknown argument name",
+    "T408": "arguments that do not fit the function",
+    "T409": "an argument of an unsupported type",
+    "T410": "an import that cannot be resolved without running it",
+    "T411": "something that is not a function",
+    "T412": "source code that does not belong to the running function",
+    "T413": "a file that cannot be read",
+    "T414": "a type that cannot be read",
+    "T415": "an argument without a type",
+    "T416": "an attribute that a module does not have",
+    "T417": "a decorator that cannot be looked through",
+    # ---- T5xx: compiling
+    "T501": "a construct that Numba cannot compile",
+    "T502": "a type that Numba does not have",
+    "T503": "Numba is not installed",
+    "T504": "Numba failed",
+    "T505": "an unknown target or option",
+    # ---- T9xx: command line
+    "T901": "a request that cannot be read",
+    "T902": "an unknown transform",
+    "T903": "an output file that cannot be written",
+}
+
+_CHAIN = 6  # calls named by the notes of one diagnostic, those in the middle of a longer chain left out
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding. ``context`` says what was asked for: "reverse mode, with respect to theta"."""
+
+    code: str
+    message: str
+    loc: Loc = NOWHERE
+    notes: tuple[str, ...] = ()
+    hint: str = ""
+    context: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise KeyError(f"{self.code} is not in transpile.errors.CODES")
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        lines = [f"{position(self.loc)}error[{self.code}]: {self.message}"]
+        gutter = " " * (len(str(self.loc.line)) + 1)
+        excerpt = source_line(self.loc)
+        if excerpt:
+            lines.append(f" {self.loc.line} | {excerpt}".rstrip())
+            marks = carets(excerpt, self.loc)
+            if marks:
+                lines.append(f"{gutter} | {marks}")
+        lines += [f"{gutter} = note: {note}" for note in (*call_chain(self.loc, self.context), *self.notes)]
+        if self.hint:
+            lines.append(f"{gutter} = hint: {self.hint}")
+        return lines
+
+
+class TranspileError(Exception):
+    """A program or a request that cannot be transformed; ``diagnostics`` lists why, in the order of the source."""
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(dict.fromkeys(found))
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(str(d) for d in self.diagnostics)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(d.code for d in self.diagnostics)
+
+    def within(self, context: str) -> TranspileError:
+        """The same error, saying what was asked for where that is not said yet."""
+        return type(self)(d if d.context else replace(d, context=context) for d in self.diagnostics)
+
+
+class InternalError(Exception):
+    """Core that breaks its own rules: a bug of transpile, never of the user."""
+
+
+def error(code: str, message: str, loc: Loc = NOWHERE, hint: str = "", notes: Iterable[str] = ()) -> TranspileError:
+    """A `TranspileError` of one diagnostic, to be raised: ``raise error("T108", "...", loc)``."""
+    return TranspileError(Diagnostic(code, message, loc, tuple(notes), hint))
+
+
+class Findings:
+    """Collects diagnostics where a pass can go on after a first one."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def add(self, code: str, message: str, loc: Loc = NOWHERE, hint: str = "", notes: Iterable[str] = ()) -> None:
+        self.diagnostics.append(Diagnostic(code, message, loc, tuple(notes), hint))
+
+    def extend(self, failed: TranspileError) -> None:
+        self.diagnostics.extend(failed.diagnostics)
+
+    def check(self) -> None:
+        """Raises what was found, if anything."""
+        if self.diagnostics:
+            self.fail()
+
+    def fail(self) -> NoReturn:
+        raise TranspileError(sorted(self.diagnostics, key=lambda d: (d.loc.file, d.loc.line, d.loc.col)))
+
+
+# ---------------------------------------------------------------------------------------------------- rendering
+
+
+def shown_path(file: str) -> str:
+    """The path as it is shown: relative where the file lies under the working directory."""
+    if not os.path.isabs(file):
+        return file
+    try:
+        relative = os.path.relpath(file)
+    except (ValueError, OSError):  # another drive; the working directory is gone
+        return file
+    return file if relative.startswith("..") else relative
+
+
+def position(loc: Loc) -> str:
+    """``file:line:col: ``, as much of it as is known."""
+    if not loc.file:
+        return ""
+    parts = [shown_path(loc.file), *([str(loc.line)] if loc.line else []), *([str(loc.col)] if loc.line and loc.col else [])]
+    return ":".join(parts) + ": "
+
+
+def source_line(loc: Loc) -> str:
+    """The line of source, without its line end; empty if it cannot be found."""
+    if not loc.file or not loc.line:
+        return ""
+    return linecache.getline(loc.file, loc.line).rstrip("\r\n")
+
+
+def carets(line: str, loc: Loc) -> str:
+    """Marks under the columns of ``loc``; those of a span over several lines end with its first line."""
+    if loc.col < 1 or loc.col > len(line) + 1:
+        return ""
+    text = line.rstrip()
+    end = loc.end_col if loc.end_line in (0, loc.line) else len(text) + 1
+    marked = line[loc.col - 1 : min(max(end, loc.col + 1), len(line) + 1) - 1]
+    pad = "".join("\t" if c == "\t" else " " * _width(c) for c in line[: loc.col - 1])
+    return pad + "^" * max(sum(_width(c) for c in marked), 1)
+
+
+def _width(char: str) -> int:
+    """How many columns of a terminal a character takes."""
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def call_chain(loc: Loc, context: str = "") -> list[str]:
+    """One note for each call that led here, innermost first; the context stands behind the last."""
+    steps: list[str] = []
+    here = loc
+    while here.caller is not None:
+        caller = here.caller
+        inside = f"called from {caller.function!r}" if caller.function else "called"
+        steps.append(f"in {here.function!r}, {inside} at {position(caller).removesuffix(': ')}")
+        here = caller
+    if len(steps) > _CHAIN:
+        half = _CHAIN // 2
+        steps = [*steps[:half], f"... {len(steps) - 2 * half} more calls ...", *steps[-half:]]
+    if context:
+        if steps:
+            steps[-1] += f" ({context})"
+        else:
+            steps = [f"in {loc.function!r} ({context})" if loc.function else context]
+    return steps

@@ -1,0 +1,75 @@
+"""Which array a name stands for is not always known: after a branch or in a loop it may be one of several.
+
+Such an array is a value of its own (a join). As long as none of the arrays that it may be is written, nobody can tell; a
+write, through it or to one of them while the other is still read, is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Maybe, Ref, Tuple, View
+
+if TYPE_CHECKING:
+    from transpile.frontend.lifter import Lifter
+
+
+def may_be(lx: Lifter, joined: Cell, others: tuple[Cell, ...]) -> None:
+    """Notes that ``joined`` may share memory with the others, and with what they may share memory with."""
+    mine = lx.aliases.setdefault(joined, {})
+    for other in others:
+        for one in (other, *lx.aliases.get(other, ())):
+            if one is not joined:
+                mine[one] = None
+                lx.aliases.setdefault(one, {})[joined] = None
+
+
+def apart(lx: Lifter, a: Cell, b: Cell) -> None:
+    """Takes back that two cells may share memory."""
+    lx.aliases.get(a, {}).pop(b, None)
+    lx.aliases.get(b, {}).pop(a, None)
+
+
+def check_write(lx: Lifter, base: Cell) -> None:
+    """Refuses a write to memory that another name, still read, may stand for."""
+    others = lx.aliases.get(base)
+    if not others:
+        return
+    for cell, name in _read_later(lx):
+        state = lx.state.cells.get(cell)
+        root = state.base if isinstance(state, View) else cell
+        if root in others and root is not base:
+            message = f"this writes into an array that {name!r} may or may not share: which one depends on the data"
+            raise lx.error("T123", message, hint="take a .copy() where the two are set")
+
+
+def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
+    """The arrays that names reach that may be read after the statement that runs, with the names."""
+    found: list[tuple[Cell, str]] = []
+    for (frame, name), value in lx.state.vars.items():
+        live = frame.live[-1] if frame.live else None
+        if live is None or name in live:
+            for cell in cells_of(lx, value):
+                found.append((cell, name))
+    return found
+
+
+def cells_of(lx: Lifter, value: Any) -> list[Cell]:
+    """The cells of the arrays that a value reaches."""
+    match value:
+        case Array():
+            return [value.cell]
+        case Ref():
+            items: Items = lx.state.cells[value.cell]
+            return [c for item in items.items for c in cells_of(lx, item)]
+        case Tuple():
+            return [c for item in value.items for c in cells_of(lx, item)]
+        case Maybe():
+            return cells_of(lx, value.value)
+        case Bound():
+            return [c for item in value.args for c in cells_of(lx, item)]
+        case Iteration():
+            return [c for item in value.parts for c in cells_of(lx, item)]
+        case Closure():
+            return [c for item in value.defaults for c in cells_of(lx, item)]
+    return []

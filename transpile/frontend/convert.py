@@ -1,0 +1,138 @@
+"""From abstract values to operands: what an operator or a NumPy function gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Const, Operand, Undef
+from transpile.frontend import memory
+from transpile.frontend.bindings import Known, StaticValue
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Bound, Closure, Items, Maybe, RangeOf, Ref, Scalar, Static, Tuple
+
+
+def operand(lx: Lifter, value: Any, node: Any = None) -> Operand:
+    """The operand of a number or array; lists and tuples of numbers become arrays."""
+    rule = _OPERANDS.get(type(value))
+    if rule is None:
+        raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+    return rule(lx, value, node)
+
+
+def _scalar(lx: Lifter, value: Scalar, node: Any) -> Operand:
+    if isinstance(value.op, Undef):
+        raise lx.error("T116", "a variable may have no value here", node)
+    return value.op
+
+
+def _array(lx: Lifter, value: Array, node: Any) -> Operand:
+    return memory.read(lx, value.cell)
+
+
+def _sequence(lx: Lifter, value: Any, node: Any) -> Operand:
+    nested = exprs(lx, value, node)
+    if not isinstance(nested, (list, tuple)):
+        raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+    return _language().array(lx.b, nested).op
+
+
+def _language() -> Any:
+    from transpile.rules import language
+
+    return language
+
+
+def _static(lx: Lifter, value: Static, node: Any) -> Operand:
+    held = value.value.value if isinstance(value.value, (StaticValue, Known)) else value.value
+    if isinstance(held, (bool, int, float, complex, np.generic)) and not isinstance(held, np.str_):
+        return lx.b.operand(held)
+    raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+
+
+_OPERANDS: dict[type, Callable[[Lifter, Any, Any], Operand]] = {
+    Scalar: _scalar, Array: _array, Tuple: _sequence, Ref: _sequence, RangeOf: _sequence, Static: _static,
+}  # fmt: skip
+
+
+def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
+    """What a rule gets for an argument: an Expr, a nested list or tuple of Exprs, or a static object."""
+    if isinstance(value, Tuple):
+        return tuple(exprs(lx, v, node) for v in value.items)
+    if isinstance(value, Ref):
+        state: Items = lx.state.cells[value.cell]
+        if state.kind == "list":
+            return [exprs(lx, v, node) for v in state.items]
+        if state.kind == "grown":
+            from transpile.frontend import growing
+
+            return growing.stacked(lx, value)
+        raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node)
+    if isinstance(value, Static):
+        if isinstance(value.value, (Known, StaticValue)) and isinstance(value.value.value, (float, np.generic)):
+            return lx.b.expr(value.value.value)
+        return lx.static(value, node=node)
+    if isinstance(value, (Scalar, Array)):
+        return Expr(lx.b, operand(lx, value, node))
+    from transpile.frontend import iteration
+
+    return [exprs(lx, v, node) for v in iteration.unrolled(lx, value, node)]
+
+
+def from_rule(lx: Lifter, result: Any, **more: Any) -> Any:
+    """The abstract value of what a rule gives."""
+    if isinstance(result, Expr):
+        return lx.value(result.op, **more)
+    if isinstance(result, tuple):
+        return Tuple(tuple(from_rule(lx, r, **more) for r in result), getattr(type(result), "_fields", None) and type(result))
+    if isinstance(result, list):
+        return new_list(lx, [from_rule(lx, r, **more) for r in result])
+    return lx.const(result)
+
+
+def new_list(lx: Lifter, items: list[Any]) -> Ref:
+    from transpile.frontend.values import Cell
+
+    cell = Cell("list")
+    lx.state.cells[cell] = Items("list", tuple(items))
+    return Ref(cell)
+
+
+def describe(lx: Lifter, value: Any) -> str:
+    """What a value is, for messages."""
+    match value:
+        case Scalar():
+            return f"a value of type {value.op.type}"
+        case Array():
+            return f"an array of type {memory.type_of(lx, value.cell)}"
+        case Tuple():
+            return "a tuple" if value.cls is None else f"a {value.cls.__name__}"
+        case Ref():
+            state: Items = lx.state.cells[value.cell]
+            return {"list": "a list", "dict": "a dict", "grown": "a list that a loop appends to"}.get(
+                state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}"
+            )
+        case Static():
+            held = value.value.value if isinstance(value.value, StaticValue) else value.value
+            if held is None:
+                return "None"
+            if isinstance(held, Known):
+                return f"{held.name!r}"
+            return f"{held!r}" if isinstance(held, str) else f"an object of type {type(held).__name__!r}"
+        case Closure() | Bound():
+            return "a function"
+        case Maybe():
+            return describe(lx, value.value)
+    return f"a {type(value).__name__}"
+
+
+def is_number(lx: Lifter, value: Any) -> bool:
+    """Whether a value is a number or an array."""
+    return isinstance(value, (Scalar, Array))
+
+
+def const_value(op: Operand) -> Any:
+    return op.value if isinstance(op, Const) else None

@@ -1,0 +1,117 @@
+"""Canonical dotted names of what NumPy, SciPy and Python provide, by identity and by text.
+
+Nothing is imported for a look-up: SciPy is asked only if the user's process has it already, and in static mode its names are
+taken as they are written.
+
+>>> import math, numpy as np
+>>> known_object(np.abs).name, known_object(math.pi).name, known_object(np.linalg.norm).name
+('numpy.absolute', 'math.pi', 'numpy.linalg.norm')
+>>> known_path("numpy.max").names
+('numpy.max',)
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from transpile.frontend.bindings import Known
+
+# Where an object stands in several, the first names it.
+MODULES = (
+    "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", "math", "cmath", "operator", "functools",
+    "itertools", "collections", "dataclasses", "copy", "scipy.special", "scipy.linalg", "scipy", "transpile",
+)  # fmt: skip
+# Roots of modules that are never lifted: what their tables lack is not supported.
+ROOTS = frozenset(
+    "numpy scipy math cmath operator functools itertools collections dataclasses typing typing_extensions builtins copy random"
+    " statistics warnings time enum abc numbers contextlib logging os sys re json pathlib numba transpile jaxtyping nptyping"
+    " __future__ types string io pandas matplotlib tqdm sklearn torch jax".split()
+)
+
+
+def known_object(obj: Any) -> Known | None:
+    """What a live object is known as, or None: functions, classes and float constants of the known modules."""
+    for module in MODULES:
+        if module in sys.modules:
+            found = _table(module).get(id(obj))
+            if found is not None:
+                return found
+    return None
+
+
+def known_path(dotted: str) -> Known:
+    """What a dotted name means: canonical where the module is loaded, as it is written where it is not."""
+    obj = _walk(dotted)
+    found = None if obj is _MISSING else known_object(obj)
+    if found is not None and found.name.partition(".")[0] == dotted.partition(".")[0]:
+        return found
+    value = obj if isinstance(obj, float) else None
+    return Known(dotted, value=value)
+
+
+def exists(dotted: str) -> bool | None:
+    """Whether a module that is loaded has the name; None if that cannot be said without importing."""
+    root = dotted.partition(".")[0]
+    if root not in ("numpy", "math", "builtins", "operator") or root not in sys.modules:
+        return None
+    return _walk(dotted) is not _MISSING
+
+
+def static_constant(dotted: str) -> tuple[Any] | None:
+    """The value of a name that is None, a flag or a string (``np.newaxis``), as a tuple of one; else None."""
+    obj = _walk(dotted)
+    return (obj,) if obj is None or isinstance(obj, (bool, str)) else None
+
+
+_MISSING = object()
+
+
+def _walk(dotted: str) -> Any:
+    root, *rest = dotted.split(".")
+    obj: Any = sys.modules.get(root, _MISSING)
+    for k, name in enumerate(rest):
+        if isinstance(obj, ModuleType):
+            inner = sys.modules.get(".".join([root, *rest[: k + 1]]))
+            obj = vars(obj).get(name, inner if inner is not None else _MISSING)
+        else:
+            obj = getattr(obj, name, _MISSING)
+        if obj is _MISSING:
+            return _MISSING
+    return obj
+
+
+@functools.cache
+def _table(module: str) -> dict[int, Known]:
+    """The objects of a module by identity; they live as long as the process."""
+    names: dict[int, list[str]] = {}
+    objects: dict[int, Any] = {}
+    for name, obj in vars(sys.modules[module]).items():
+        if not name.startswith("_") and not isinstance(obj, ModuleType) and (callable(obj) or isinstance(obj, float)):
+            names.setdefault(id(obj), []).append(name)
+            objects[id(obj)] = obj
+    table: dict[int, Known] = {}
+    for key, found in names.items():
+        obj = objects[key]
+        own = getattr(obj, "__name__", None)
+        first = own if own in found else min(found, key=lambda n: (len(n), n))
+        aliases = tuple(f"{module}.{n}" for n in sorted(found) if n != first)
+        table[key] = Known(f"{module}.{first}", aliases, obj if isinstance(obj, float) else None)
+    return table
+
+
+def foreign(obj: Any) -> str | None:
+    """The dotted name of a function or class of a known root that no table lists: it is not lifted."""
+    module = getattr(obj, "__module__", None) or type(obj).__module__
+    root = module.partition(".")[0]
+    if root in ROOTS - {"transpile"}:
+        return f"{module}.{getattr(obj, '__qualname__', None) or getattr(obj, '__name__', type(obj).__name__)}"
+    return None
+
+
+def is_ufunc(obj: Any) -> bool:
+    return isinstance(obj, np.ufunc)

@@ -1,0 +1,221 @@
+"""The lifter: what is known while a function is lifted, and how that knowledge forks and comes together.
+
+In: nothing but the builder. Out: `Lifter`, which the modules of this package take as their first argument (``lx``).
+Expressions and statements are found in dispatch tables; a missing entry is the refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import gast
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.nodes import NOWHERE, Const, Loc, Operand, Var
+from transpile.errors import TranspileError, error
+from transpile.frontend.values import Cell, Scalar, Static
+from transpile.rules.prim import RuleError
+
+
+class Dead(Exception):
+    """What follows is never reached: the user's program raised."""
+
+
+class Restart(Exception):
+    """Lift the whole function again: something was learnt that changes types from the start."""
+
+
+class NeedStatic(Exception):
+    """A value must be known when the function is transformed; ``leaf`` is the parameter leaf that it is computed from."""
+
+    def __init__(self, leaf: int, why: TranspileError | None = None) -> None:
+        super().__init__(leaf)
+        self.leaf = leaf
+        self.why = why
+
+
+class NeedValue(Exception):
+    """A value must be known now; ``sources`` are the variables that it is computed from."""
+
+    def __init__(self, sources: tuple[Var, ...], why: TranspileError) -> None:
+        super().__init__(sources)
+        self.sources = sources
+        self.why = why
+
+
+class NeedBuffer(Exception):
+    """A cell from outside a region is written inside it: it must be a buffer before the region begins."""
+
+    def __init__(self, cell: Cell) -> None:
+        super().__init__(cell)
+        self.cell = cell
+
+
+@dataclass(eq=False)
+class Frame:
+    """One run of a user's function, or of a comprehension: a scope of names."""
+
+    code: Any  # transpile.frontend.sources.Code
+    parent: Frame | None = None  # the scope around it in the source
+    caller: Loc | None = None
+    locals: frozenset[str] = frozenset()
+    outer: frozenset[str] = frozenset()  # names that are declared nonlocal
+    depth: int = 0
+    assigned: Any = None  # transpile.frontend.liveness.Liveness of the body
+    live: tuple[frozenset[str], ...] = ()  # the names that are still read after the statement that runs
+
+
+@dataclass
+class State:
+    """What the names and the cells hold at one point of the program."""
+
+    vars: dict[tuple[Frame, str], Any] = field(default_factory=dict)
+    cells: dict[Cell, Any] = field(default_factory=dict)
+
+    def fork(self) -> State:
+        return State(dict(self.vars), dict(self.cells))
+
+
+class Lifter:
+    """Lifts one function, with all that it calls, into one core function."""
+
+    def __init__(self, symbols: Any, mutable: bool = False) -> None:
+        self.b = Builder()
+        self.symbols = symbols
+        self.b.unify = lambda a, b: symbols.unify(self, a, b)
+        self.b.least = symbols.least
+        self.mutable = mutable
+        self.state = State()
+        self.frame: Frame = Frame(None)
+        self.regions: list[frozenset[Cell]] = []  # the cells that each open loop body or branch found when it began
+        self.facts: list[Operand] = []  # what is known to be true here
+        self.aliases: dict[Cell, dict[Cell, None]] = {}
+        self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
+        self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
+        self.params: dict[Var, int] = {}
+        self.captures: Any = None
+        self.depth = 0
+
+    # ---- where we are
+
+    def loc(self, node: gast.AST) -> Loc:
+        return self.frame.code.loc(node, self.frame.caller)
+
+    @contextmanager
+    def at(self, node: gast.AST) -> Iterator[None]:
+        if getattr(node, "lineno", None) is None:
+            yield
+            return
+        with self.b.at(self.loc(node)):
+            yield
+
+    def error(self, code: str, message: str, node: Any = None, hint: str = "") -> TranspileError:
+        """The diagnostic, to be raised."""
+        return error(code, message, self.loc(node) if node is not None else self.b.loc, hint)
+
+    @contextmanager
+    def rules(self, node: Any = None) -> Iterator[None]:
+        """Turns what a rule says into a diagnostic at the user's code."""
+        try:
+            yield
+        except RuleError as e:
+            raise self.error(e.code, e.message, node, e.hint) from None
+
+    def key(self, node: gast.AST) -> tuple[Any, ...]:
+        """The same for a node and the chain of calls that leads to it, in every try."""
+        return (id(node), self.frame.code, self.frame.caller, self.frame.depth)
+
+    # ---- forks
+
+    @contextmanager
+    def forked(self, state: State) -> Iterator[State]:
+        saved, self.state = self.state, state
+        facts = len(self.facts)
+        try:
+            yield state
+        finally:
+            self.state = saved
+            del self.facts[facts:]
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        self.regions.append(frozenset(self.state.cells))
+        try:
+            yield
+        finally:
+            self.regions.pop()
+
+    # ---- values that must be known now
+
+    def static(self, value: Any, what: str = "this value", node: Any = None) -> Any:
+        """The Python object that a value is; refused if it is only known when the function runs."""
+        from transpile.frontend import statics
+
+        return statics.python(self, value, what, node)
+
+    def need(self, op: Operand, what: str, node: Any = None) -> NoReturn:
+        """Asks for a value that only the run knows: by specialising on an argument, by unrolling a loop, or not at all."""
+        from transpile.frontend import statics
+
+        statics.need(self, op, what, node)
+
+    # ---- dispatch
+
+    def expr(self, node: gast.AST) -> Any:
+        """The value of an expression."""
+        from transpile.frontend.expressions import EXPRESSIONS
+
+        lift = EXPRESSIONS.get(type(node))
+        if lift is None:
+            raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
+        with self.at(node), self.rules(node):
+            return lift(self, node)
+
+    def block(self, stmts: list[gast.stmt]) -> None:
+        """Lifts statements one after another."""
+        from transpile.frontend.statements import STATEMENTS
+
+        for stmt in stmts:
+            lift = STATEMENTS.get(type(stmt))
+            if lift is None:
+                raise self.error("T101", f"{type(stmt).__name__} statements cannot be transformed", stmt)
+            saved, self.frame.live = self.frame.live, (*self.frame.live[:-1], self.frame.assigned.after(stmt))
+            try:
+                with self.at(stmt), self.rules(stmt):
+                    lift(self, stmt)
+            finally:
+                self.frame.live = saved
+
+    # ---- operands
+
+    def operand(self, value: Any, node: Any = None) -> Operand:
+        """The core operand of a number or array; sequences of numbers become arrays."""
+        from transpile.frontend import convert
+
+        return convert.operand(self, value, node)
+
+    def array(self, value: Any) -> Expr:
+        return Expr(self.b, self.operand(value))
+
+    def value(self, op: Any, **more: Any) -> Any:
+        """The abstract value of an operand: a scalar, or a new array."""
+        from transpile.frontend import memory
+
+        op = self.b.operand(op)
+        return Scalar(op) if not op.type.dims else memory.new_array(self, op, **more)
+
+    def const(self, value: Any) -> Any:
+        """The abstract value of a Python object."""
+        if isinstance(value, (bool, int, float, complex)):
+            return Scalar(self.b.operand(value))
+        return Static(value)
+
+
+def is_const(op: Any) -> bool:
+    return isinstance(op, Const)
+
+
+__all__ = ["NOWHERE", "Dead", "Frame", "Lifter", "NeedBuffer", "NeedStatic", "NeedValue", "Restart", "State"]

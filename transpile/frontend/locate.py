@@ -1,0 +1,324 @@
+"""From a live function to its definition in the source: the gast node, and exact positions in the user's file.
+
+The whole file (or notebook cell) is parsed, so columns and lines need no correction; only where the file as a whole does not
+parse is the function's block parsed alone. Nothing is executed. Lambdas that begin on one line are told apart by comparing
+compiled code, because code objects know no columns on Python 3.10.
+
+>>> import functools
+>>> unwrap(functools.partial(position, 1)).args
+(1,)
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import NOWHERE, Loc
+from transpile.errors import error
+
+Definition = gast.FunctionDef | gast.Lambda
+
+
+@dataclass(frozen=True)
+class Located:
+    """A definition and where it stands. ``lines`` are those of the parsed text, whose line 1 is ``shift + 1`` of the file."""
+
+    node: Definition
+    file: str
+    lines: Sequence[str] = field(repr=False)
+    qualname: str
+    shift: int = 0
+
+    def loc(self, node: gast.AST, caller: Loc | None = None) -> Loc:
+        """The position of a node in the user's file: lines and columns from 1, columns in characters."""
+        return position(node, self.file, self.lines, self.qualname, self.shift, caller)
+
+    @property
+    def first_line(self) -> int:
+        return self.node.lineno + self.shift
+
+    @property
+    def is_lambda(self) -> bool:
+        return isinstance(self.node, gast.Lambda)
+
+
+def position(
+    node: gast.AST, file: str, lines: Sequence[str], function: str = "", shift: int = 0, caller: Loc | None = None
+) -> Loc:
+    """The `Loc` of a node of a parsed text."""
+    if getattr(node, "lineno", None) is None:
+        return Loc(file, 0, function=function, caller=caller)
+    end_line = getattr(node, "end_lineno", None) or node.lineno
+    end_col = getattr(node, "end_col_offset", None)
+    return Loc(
+        file,
+        node.lineno + shift,
+        column(lines, node.lineno, node.col_offset),
+        end_line + shift,
+        0 if end_col is None else column(lines, end_line, end_col),
+        function,
+        caller,
+    )
+
+
+def column(lines: Sequence[str], line: int, offset: int) -> int:
+    """The column, from 1 and in characters, of a UTF-8 byte offset in a line."""
+    if not 0 < line <= len(lines) or lines[line - 1].isascii():
+        return offset + 1
+    return len(lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+
+# ------------------------------------------------------------------------------------------------- what is called
+
+
+@dataclass(frozen=True)
+class Target:
+    """A plain Python function and the arguments that are already bound: ``self`` of a method, those of a partial."""
+
+    fn: types.FunctionType
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
+    """The Python function behind a callable: methods, partials, Numba dispatchers, cached functions, callable objects.
+
+    Raises T402 for what is not written in Python, T411 for what cannot be called or is a class.
+    """
+    match obj:
+        case types.FunctionType():
+            return Target(obj)
+        case types.MethodType():
+            inner = unwrap(obj.__func__, loc)
+            return Target(inner.fn, (*inner.args, obj.__self__), inner.kwargs)
+        case functools.partial():
+            inner = unwrap(obj.func, loc)
+            return Target(inner.fn, (*inner.args, *obj.args), {**inner.kwargs, **obj.keywords})
+        case type():
+            raise error("T411", f"{_name(obj)} is a class, not a function", loc, hint="wrap the call in a function")
+    behind = transparent(obj)
+    if behind is not None:
+        return unwrap(behind, loc)
+    if isinstance(obj, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
+        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+    if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
+        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+    call = getattr(type(obj), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return Target(call, (obj,))
+    if callable(obj):
+        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+    raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc)
+
+
+def transparent(obj: Any) -> Any:
+    """The function that a wrapper runs unchanged (compiled, cached), or None: ``numba.njit``, ``lru_cache``, our ``jit``."""
+    if isinstance(obj, (staticmethod, classmethod)):
+        return obj.__func__
+    if isinstance(obj, functools._lru_cache_wrapper):
+        return obj.__wrapped__
+    if type(obj).__module__.startswith("numba."):
+        return getattr(obj, "py_func", None)
+    if getattr(obj, "__transpile_transparent__", False):
+        return obj.__wrapped__
+    return None
+
+
+def _name(obj: Any) -> str:
+    return repr(getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__name__)
+
+
+# ------------------------------------------------------------------------------------------------------- locating
+
+
+def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
+    """The definition of a plain Python function.
+
+    Raises T401 (no source), T103 (async), T104 (generator), T403 (its block does not parse), T412 (the source at that place
+    is another function's: the file was changed after it was imported). ``loc`` is where it is called, if it is called.
+    """
+    code = fn.__code__
+    lines = source_lines(fn)
+    if not lines:
+        where = "it was defined by exec, or in an interactive session" if code.co_filename.startswith("<") else code.co_filename
+        raise error("T401", f"no source code of {fn.__qualname__!r} is available ({where})", loc,
+                    hint="define the function in a file or a notebook cell")  # fmt: skip
+    text, shift, tree = _parse(fn, lines, loc)
+    node = _find(fn, tree, text, shift, loc)
+    located = Located(node, code.co_filename, text, fn.__qualname__, shift)
+    refuse_coroutine(located, code.co_flags)
+    return located
+
+
+def refuse_coroutine(located: Located, flags: int) -> None:
+    """Generators and async functions are refused at their definition."""
+    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise error("T103", f"{located.qualname!r} is an async function", head(located))
+    if flags & inspect.CO_GENERATOR:
+        raise error("T104", f"{located.qualname!r} is a generator: 'yield' cannot be transformed", yield_loc(located),
+                    hint="collect the values in an array and return it")  # fmt: skip
+
+
+def head(located: Located) -> Loc:
+    """The position of ``def name`` alone: a diagnostic about a function as a whole should not underline its body."""
+    loc = located.loc(located.node)
+    if located.is_lambda:
+        return loc
+    line = located.lines[located.node.lineno - 1]
+    at = line.find(located.node.name, loc.col - 1)
+    end = at + len(located.node.name) + 1 if at >= 0 else loc.col + 3
+    return Loc(loc.file, loc.line, loc.col, loc.line, end, loc.function, loc.caller)
+
+
+def yield_loc(located: Located) -> Loc:
+    """The first ``yield`` of the function's own body."""
+    for node in own_nodes(located.node):
+        if isinstance(node, (gast.Yield, gast.YieldFrom)):
+            return located.loc(node)
+    return head(located)
+
+
+def own_nodes(node: gast.AST) -> Iterator[gast.AST]:
+    """The nodes of a definition, in the order of the source, those of nested definitions left out."""
+    for child in gast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)):
+            yield from own_nodes(child)
+
+
+def source_lines(fn: types.FunctionType) -> list[str]:
+    """The lines of the file or cell that defines the function; empty if there are none."""
+    file = fn.__code__.co_filename
+    linecache.checkcache(file)
+    return linecache.getlines(file, fn.__globals__)
+
+
+@functools.lru_cache(maxsize=64)
+def parsed(text: str) -> gast.Module:
+    """The gast of a text; callers must not change it."""
+    return gast.parse(text)
+
+
+def _parse(fn: types.FunctionType, lines: list[str], loc: Loc) -> tuple[Sequence[str], int, gast.Module]:
+    """The parsed text, how far its lines are from those of the file, and its tree."""
+    try:
+        return lines, 0, parsed("".join(lines))
+    except (SyntaxError, ValueError):
+        pass  # another part of the file does not parse: notebooks with magics, files that were edited meanwhile
+    first = fn.__code__.co_firstlineno
+    block = inspect.getblock(lines[first - 1 :])
+    shift = first - 1
+    if block and block[0][:1].isspace():
+        block, shift = ["if 1:\n", *block], first - 2  # keeps the columns, which dedenting would not
+    try:
+        return block, shift, parsed("".join(block))
+    except SyntaxError as failed:
+        at = Loc(fn.__code__.co_filename, (failed.lineno or 1) + shift, failed.offset or 0)
+        raise error("T403", f"the source of {fn.__qualname__!r} does not parse: {failed.msg}", at) from None
+
+
+def _find(fn: types.FunctionType, tree: gast.Module, lines: Sequence[str], shift: int, loc: Loc) -> Definition:
+    code = fn.__code__
+    first = code.co_firstlineno - shift
+    if code.co_name == "<lambda>":
+        found = [n for n in gast.walk(tree) if isinstance(n, gast.Lambda) and n.lineno == first]
+        if len(found) > 1:
+            found = _same_code(code, found, "".join(lines))
+    else:
+        kinds = (gast.FunctionDef, gast.AsyncFunctionDef)
+        found = [n for n in gast.walk(tree) if isinstance(n, kinds) and n.name == code.co_name and _starts(n) == first]
+    found = [n for n in found if parameter_names(n.args) == _code_parameters(code)]
+    if not found:
+        raise error(
+            "T412", f"the source of {fn.__qualname__!r} is not at {code.co_filename}:{code.co_firstlineno}", loc,
+            hint="the file was changed after it was imported: import it again",
+        )  # fmt: skip
+    return found[0]
+
+
+def _starts(node: gast.FunctionDef) -> int:
+    """The line of the first decorator, which is where the code object says that the function begins."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def parameter_names(args: gast.arguments) -> tuple[str, ...]:
+    """All parameters, in the order of a code object's variables."""
+    stars = [a.id for a in (args.vararg, args.kwarg) if a is not None]
+    positional = [*getattr(args, "posonlyargs", ()), *args.args]
+    return tuple([*(a.id for a in positional), *(a.id for a in args.kwonlyargs), *stars])
+
+
+def _code_parameters(code: types.CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:count]
+
+
+# ---------------------------------------------------------------------------------------- lambdas on one line
+
+
+def _same_code(code: types.CodeType, candidates: list[gast.Lambda], text: str) -> list[gast.Lambda]:
+    """Those of the lambdas that begin on one line which compile to ``code``, the one at its columns first.
+
+    Each is given a line of its own before the whole text is compiled, so that the code objects can be told apart; the compiled
+    text is never run.
+    """
+    tree = ast.parse(text)
+    by_column = {c.col_offset: c for c in candidates}
+    marked: dict[int, gast.Lambda] = {}
+    line = text.count("\n") + 2
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == candidates[0].lineno and node.col_offset in by_column:
+            line += 1
+            marked[line] = by_column[node.col_offset]
+            node.lineno = node.end_lineno = line
+            node.end_col_offset = node.col_offset + 1
+    future = code.co_flags & functools.reduce(int.__or__, (f.compiler_flag for f in _futures()), 0)
+    compiled = compile(tree, code.co_filename, "exec", flags=future, dont_inherit=True)
+    wanted = fingerprint(code)
+    found = [marked[c.co_firstlineno] for c in _codes(compiled) if c.co_firstlineno in marked and fingerprint(c) == wanted]
+    return sorted(found, key=lambda c: not _covers(c.body, code))
+
+
+def _futures() -> list[Any]:
+    import __future__
+
+    return [getattr(__future__, name) for name in __future__.all_feature_names]
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield const
+            yield from _codes(const)
+
+
+def fingerprint(code: types.CodeType) -> tuple[Any, ...]:
+    """What a code object does, without where it stands. Constants with their types: 1, 1.0 and True differ."""
+    consts = tuple(
+        fingerprint(c) if isinstance(c, types.CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts
+    )
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return (code.co_code, consts, *names, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+
+
+def _covers(body: gast.expr, code: types.CodeType) -> bool:
+    """Whether all columns of the code (Python 3.11 and later) lie in the expression."""
+    if not hasattr(code, "co_positions"):
+        return True
+    low, high = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    for line, end_line, col, end_col in code.co_positions():
+        if None in (line, end_line, col, end_col) or (line == end_line and col == end_col):
+            continue  # RESUME and COPY_FREE_VARS stand at no expression
+        if (line, col) < low or (end_line, end_col) > high:
+            return False
+    return True

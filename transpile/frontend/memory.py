@@ -1,0 +1,206 @@
+"""What arrays are in: values, buffers and views, reads and writes of them.
+
+A cell holds a value until something writes into it; the first write copies the value into a buffer (a copy that later
+passes leave out where nobody can tell). A view is a path into another cell: reading it reads that cell as it is now,
+writing it writes there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Index, Operand, Path, Permute, Reshape, Step, Undef, Var
+from transpile.core.places import place_dims
+from transpile.core.types import Type
+from transpile.frontend import aliases
+from transpile.frontend.lifter import Lifter, NeedBuffer
+from transpile.frontend.paths import compact, compose
+from transpile.frontend.values import Array, Buffer, Cell, Held, View
+
+
+def new_array(lx: Lifter, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> Array:
+    """A new array that is a value."""
+    cell = Cell(name, contiguous or len(op.type.dims) == 1, readonly, param)
+    lx.state.cells[cell] = Held(op)
+    return Array(cell)
+
+
+def type_of(lx: Lifter, cell: Cell) -> Type:
+    return lx.state.cells[cell].type
+
+
+def root(lx: Lifter, cell: Cell) -> Cell:
+    """The cell whose memory it is."""
+    state = lx.state.cells[cell]
+    return state.base if isinstance(state, View) else cell
+
+
+# ------------------------------------------------------------------------------------------------------- reads
+
+
+def read(lx: Lifter, cell: Cell) -> Operand:
+    """What the array holds now, as a value."""
+    state = lx.state.cells[cell]
+    if isinstance(state, Held):
+        return state.op
+    if isinstance(state, Buffer):
+        if state.snapshot is None:
+            found = lx.b.let("index", state.var, path=(), dims=state.var.type.dims).op
+            lx.state.cells[cell] = replace(state, snapshot=found)
+            return found
+        return state.snapshot
+    return _read_view(lx, cell, state)
+
+
+def _read_view(lx: Lifter, cell: Cell, state: View) -> Operand:
+    base = lx.state.cells[state.base]
+    source = base.op if isinstance(base, Held) else base.snapshot
+    if state.memo is not None and source is not None and state.memo[0] is source:
+        return state.memo[1]
+    result = read_place(lx, state.base, state.path, state.args, state.type.dims)
+    if isinstance(base, Held):
+        lx.state.cells[cell] = replace(state, memo=(base.op, result))
+    return result
+
+
+def read_place(lx: Lifter, base: Cell, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None) -> Operand:
+    """What a place holds now: one *index* for the subscripts that come first, then permutations and the rest."""
+    state = lx.state.cells[base]
+    whole = state.op if isinstance(state, Held) else state.var
+    lead = next((k for k, step in enumerate(path) if not isinstance(step, Index)), len(path))
+    if lead or not isinstance(state, Held):
+        head, used = compact(path[:lead], args)
+        if not head:
+            current = read(lx, base)
+        else:
+            given = dims if lead == len(path) else None
+            current = index(lx, whole, head, used, given)
+    else:
+        current = whole
+    for step in path[lead:]:
+        current = _apply(lx, current, step, args)
+    return current
+
+
+def _apply(lx: Lifter, source: Operand, step: Step, args: tuple[Operand, ...]) -> Operand:
+    if isinstance(step, Permute):
+        return lx.b.let("transpose", source, axes=step.axes).op
+    if isinstance(step, Reshape):
+        return lx.b.let("reshape", source, dims=tuple(lx.b.form(args[a]) for a in step.args)).op
+    path, used = compact((step,), args)
+    return index(lx, source, path, used)
+
+
+def index(lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None) -> Operand:
+    """A read of a place, with the dims that were found for it before, if any."""
+    if dims is None:
+        return lx.b.read(source, path, args).op
+    return lx.b.let("index", source, *args, path=path, dims=dims).op
+
+
+# ------------------------------------------------------------------------------------------------------- views
+
+
+def view(lx: Lifter, cell: Cell, step: Step, args: tuple[Operand, ...] = ()) -> Any:
+    """The part of an array that a basic subscript, permutation or reshape names; a scalar is read at once."""
+    base, path, used = place(lx, cell, step, args)
+    source = lx.state.cells[base].type
+    found = place_dims(source.dims, path, used, lx.symbols.least)
+    if not found:
+        return lx.value(read_place(lx, base, path, used))
+    memo = None
+    if any(d is None for d in found):  # the size is that of what is read
+        op = read_place(lx, base, path, used)
+        found, state = list(op.type.dims), lx.state.cells[base]
+        memo = (state.op, op) if isinstance(state, Held) else None
+    part = Cell(contiguous=False)
+    type_ = Type(source.dtype, tuple(d for d in found if d is not None))
+    lx.state.cells[part] = View(base, path, used, type_, memo)
+    return Array(part)
+
+
+def place(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...]) -> tuple[Cell, Path, tuple[Operand, ...]]:
+    """The cell whose memory it is, and the way into it with a step behind."""
+    state = lx.state.cells[cell]
+    base, path, given = (state.base, state.path, state.args) if isinstance(state, View) else (cell, (), ())
+    if step is None:
+        return base, path, given
+    return (base, *compact(*compose(path, given, step, args)))
+
+
+# ------------------------------------------------------------------------------------------------------- writes
+
+
+def write(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...], value: Any, add: bool = False) -> None:
+    """``cell[step] = value`` (step None: all of it); the value is cast and broadcast to the place."""
+    base, path, used = place(lx, cell, step, args)
+    x = lx.b.expr(value)
+    var = to_buffer(lx, base)
+    dims = tuple(_place_dims(lx, var, path, used))
+    x = lx.b.cast(x, var.type.strong if not dims else var.type.dtype)
+    if len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
+        x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
+    _check_fits(lx, x, dims)
+    if not isinstance(x.op, Const) or dims:
+        x = lx.b.broadcast(x, dims)
+    aliases.check_write(lx, base)
+    (lx.b.add if add else lx.b.store)(var, path, used, x)
+    changed(lx, base)
+
+
+def _place_dims(lx: Lifter, var: Var, path: Path, args: tuple[Operand, ...]) -> list[Dim]:
+    found = place_dims(var.type.dims, path, args, lx.symbols.least)
+    if any(d is None for d in found):  # only a read knows the size
+        found = list(index(lx, var, path, args).type.dims)
+    return [d for d in found if d is not None]
+
+
+def _check_fits(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> None:
+    given = ", ".join(map(str, x.dims))
+    room = ", ".join(map(str, dims))
+    fits = len(x.dims) <= len(dims) and all(
+        d.is_one or lx.b.same(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims))
+    )
+    if not fits:
+        raise lx.error("T202", f"a value of shape ({given}) does not fit into a place of shape ({room})")
+
+
+def changed(lx: Lifter, base: Cell) -> None:
+    """A buffer was written: reads of it no longer hold."""
+    state = lx.state.cells[base]
+    if isinstance(state, Buffer) and state.snapshot is not None:
+        lx.state.cells[base] = replace(state, snapshot=None)
+
+
+def to_buffer(lx: Lifter, cell: Cell) -> Var:
+    """The buffer of a cell that is not a view; a value is copied into one."""
+    state = lx.state.cells[cell]
+    if isinstance(state, Buffer):
+        return state.var
+    if cell.readonly:
+        raise lx.error("T123" if "copy" not in cell.readonly else "T122", cell.readonly, hint="take a .copy() first")
+    if lx.regions and cell in lx.regions[-1]:
+        raise NeedBuffer(cell)
+    if lx.mutable and cell.param >= 0 and cell.param not in lx.written:
+        lx.written[cell.param] = None
+        from transpile.frontend.lifter import Restart
+
+        raise Restart(f"parameter {cell.param} is written")
+    name = state.op.name if isinstance(state.op, Var) and state.op.name != "t" else cell.name or "t"
+    var = lx.b.copy(name, state.op)
+    lx.state.cells[cell] = Buffer(var)
+    return var
+
+
+def drop_snapshots(lx: Lifter) -> None:
+    """Where a loop body begins: what was read before it may be old in the next trip."""
+    for cell, state in lx.state.cells.items():
+        if isinstance(state, Buffer) and state.snapshot is not None:
+            lx.state.cells[cell] = replace(state, snapshot=None)
+
+
+def is_undefined(op: Operand) -> bool:
+    return isinstance(op, Undef)

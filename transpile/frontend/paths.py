@@ -1,0 +1,97 @@
+"""Paths of places: putting one subscript behind another, as one subscript where that is the same.
+
+>>> from transpile.core.nodes import Point, Slice
+>>> fuse(Index((Point(0), Slice())), Index((Point(1),)))
+Index(items=(Point(arg=0), Point(arg=1)))
+>>> fuse(Index((Slice(0, None, None),)), Index((Point(1),))) is None
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import (
+    Diagonal, Gather, Index, Item, Mask, NewAxis, Operand, Path, Permute, Point, Reshape, Slice, Step,
+)
+
+
+def compose(path: Path, args: tuple[Operand, ...], step: Step, more: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
+    """The path with another step behind it, and the operands of both."""
+    moved = shift(step, len(args))
+    if path and isinstance(path[-1], Index) and path[-1].is_basic and isinstance(moved, Index) and moved.is_basic:
+        fused = fuse(path[-1], moved)
+        if fused is not None:
+            return (*path[:-1], fused), (*args, *more)
+    return (*path, moved), (*args, *more)
+
+
+def shift(step: Step, by: int) -> Step:
+    """The step with the slots of its operands moved."""
+    if by == 0:
+        return step
+    match step:
+        case Index():
+            return Index(tuple(_shift_item(i, by) for i in step.items))
+        case Reshape():
+            return Reshape(tuple(a + by for a in step.args))
+    return step
+
+
+def _shift_item(item: Item, by: int) -> Item:
+    if isinstance(item, (Point, Gather, Mask)):
+        return replace(item, arg=item.arg + by)
+    if isinstance(item, Slice):
+        return Slice(*(None if s is None else s + by for s in (item.start, item.stop, item.step)))
+    return item
+
+
+def fuse(first: Index, second: Index) -> Index | None:
+    """One basic index that does what two do, if it needs no arithmetic."""
+    items: list[Item] = []
+    rest = list(second.items)
+    for item in first.items:
+        if isinstance(item, Point):
+            items.append(item)
+            continue
+        while rest and isinstance(rest[0], NewAxis):
+            items.append(rest.pop(0))
+        if not rest:
+            return None
+        then = rest.pop(0)
+        if isinstance(item, Slice) and item.is_full:
+            items.append(then)
+        elif isinstance(then, Slice) and then.is_full:
+            items.append(item)
+        else:
+            return None
+    items += rest
+    return Index(tuple(items)) if all(isinstance(i, NewAxis) for i in rest) else None
+
+
+def compact(path: Path, args: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
+    """The path with equal operands in one slot and unused slots left out."""
+    used: list[Operand] = []
+
+    def slot(old: int) -> int:
+        used.append(args[old])
+        return len(used) - 1
+
+    steps: list[Step] = []
+    for step in path:
+        match step:
+            case Index():
+                steps.append(Index(tuple(_renumber(i, slot) for i in step.items)))
+            case Reshape():
+                steps.append(Reshape(tuple(slot(a) for a in step.args)))
+            case Permute() | Diagonal():
+                steps.append(step)
+    return tuple(steps), tuple(used)
+
+
+def _renumber(item: Item, slot) -> Item:  # type: ignore[no-untyped-def]
+    if isinstance(item, (Point, Gather, Mask)):
+        return replace(item, arg=slot(item.arg))
+    if isinstance(item, Slice):
+        return Slice(*(None if s is None else slot(s) for s in (item.start, item.stop, item.step)))
+    return item

@@ -1,0 +1,196 @@
+"""Name resolution: what a name of the user's program stands for, live or static, behind one interface.
+
+Both kinds of scope have ``lookup(name, loc) -> Binding`` and ``loc(node, caller) -> Loc``. `open_function` gives for a live
+callable or a `StaticFunction` its definition, its scope, its defaults and the arguments that are already bound, so that the
+lifter need not know which it has.
+
+>>> import math
+>>> import numpy as np
+>>> scale = 2.0
+>>> f = lambda x: np.abs(x) * scale * math.pi
+>>> scope = LiveScope(f)
+>>> scope.lookup("np").attr("abs").name
+'numpy.absolute'
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import functools
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from transpile.core.nodes import NOWHERE, Loc
+from transpile.errors import TranspileError, error
+from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
+from transpile.frontend.known import ROOTS, foreign, known_object
+from transpile.frontend.locate import Located, Target, locate, transparent, unwrap
+from transpile.frontend.static import StaticFunction, StaticModule, StaticScope
+from transpile.tree import flatten
+
+__all__ = [
+    "Binding", "Captured", "Known", "Literal", "LiveScope", "Module", "Opened", "Root", "StaticClass", "StaticFunction",
+    "StaticModule", "StaticScope", "StaticValue", "User", "attribute", "bind", "open_function",
+]  # fmt: skip
+
+
+class LiveScope:
+    """The names outside a live function: its closure, its globals, Python's builtins; as they are now."""
+
+    def __init__(self, fn: types.FunctionType, located: Located | None = None) -> None:
+        self.fn, self.located = fn, located
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+
+    def lookup(self, name: str, loc: Loc = NOWHERE) -> Binding:
+        """What the name stands for; T405 if it has no value."""
+        if name in self.cells:
+            cell = self.cells[name]
+            try:
+                return bind(cell.cell_contents, Captured(Root(name, "cell", cell), (), cell.cell_contents))
+            except ValueError:
+                raise error("T405", f"name {name!r} has no value yet in the enclosing function", loc) from None
+        if name in self.fn.__globals__:
+            value = self.fn.__globals__[name]
+            return bind(value, Captured(Root(name, "global", self.fn.__globals__), (), value))
+        if hasattr(builtins, name):
+            value = getattr(builtins, name)
+            return bind(value, Captured(Root(name, "object", value), (), value))
+        raise unknown_name(name, [*self.cells, *self.fn.__globals__], loc)
+
+    def loc(self, node: Any, caller: Loc | None = None) -> Loc:
+        return NOWHERE if self.located is None else self.located.loc(node, caller)
+
+
+def unknown_name(name: str, names: Iterable[str], loc: Loc) -> TranspileError:
+    """T405 with what was probably meant."""
+    close = difflib.get_close_matches(name, [n for n in names if not n.startswith("__")], 1)
+    return error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
+
+
+# ------------------------------------------------------------------------------------------ live objects
+
+
+def bind(obj: Any, captured: Captured) -> Binding:
+    """What a live object is to a transformed program; ``captured`` says how it is read if it is data."""
+    if obj is None or obj is Ellipsis or isinstance(obj, (bool, str, bytes, np.dtype, np.bool_)):
+        return StaticValue(obj)
+    known = known_object(obj)
+    if known is not None:
+        return known
+    if isinstance(obj, types.ModuleType):
+        return live_module(obj)
+    if isinstance(obj, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc)):
+        return _bind_callable(obj)
+    if isinstance(obj, functools.partial) or transparent(obj) is not None:
+        return User(obj)
+    leaves, _ = flatten(obj)
+    return captured if leaves else StaticValue(obj)
+
+
+def _bind_callable(obj: Any) -> Binding:
+    elsewhere = foreign(obj)
+    if elsewhere is not None:
+        return Known(elsewhere)
+    return StaticValue(obj) if isinstance(obj, type) else User(obj)
+
+
+def live_module(module: types.ModuleType) -> Module:
+    """A loaded module; those of known roots are asked by name, others by their objects."""
+    dotted = module.__name__
+
+    def members(name: str, loc: Loc) -> Binding:
+        try:
+            value = getattr(module, name)
+        except AttributeError:
+            close = difflib.get_close_matches(name, vars(module), 1)
+            hint = f"did you mean {close[0]!r}?" if close else ""
+            raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc, hint=hint) from None
+        bound = bind(value, Captured(Root(dotted, "object", module), (("attr", name),), value))
+        if isinstance(bound, Captured) and dotted.partition(".")[0] in ROOTS - {"transpile"}:
+            return Known(f"{dotted}.{name}", value=value if isinstance(value, (int, float)) else None)
+        return bound
+
+    return Module(dotted, members)
+
+
+def attribute(binding: StaticValue | Captured, name: str, loc: Loc = NOWHERE) -> Binding | None:
+    """``value.name`` of a live object (an instance with parameters, a class, an enum); None if it has none."""
+    value = binding.value if isinstance(binding, StaticValue) else binding.example
+    if not hasattr(value, name):
+        return None
+    if isinstance(binding, Captured):
+        captured = binding.child("attr", name)
+    else:
+        root = Root(type(value).__name__ if not isinstance(value, type) else value.__name__, "object", value)
+        captured = Captured(root, (("attr", name),), getattr(value, name))
+    return bind(captured.example, captured)
+
+
+# ---------------------------------------------------------------------------------------- opening a function
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A function that is about to be lifted.
+
+    ``args`` and ``kwargs`` are bindings that come before and beside those of the call: ``self``, those of a partial.
+    ``defaults`` are bindings by parameter name; a number among them is a StaticValue. ``key`` identifies the function, for finding recursion.
+    """
+
+    located: Located
+    scope: Any
+    args: tuple[Binding, ...] = ()
+    kwargs: Mapping[str, Binding] = field(default_factory=dict)
+    defaults: Mapping[str, Binding] = field(default_factory=dict)
+    key: Any = None
+
+
+def open_function(target: Any, loc: Loc = NOWHERE) -> Opened:
+    """The definition and the scope of a live callable or of a `StaticFunction`; ``loc`` is where it is called.
+
+    Raises T103, T104, T401, T402, T403, T411 or T412 where there is nothing to lift.
+    """
+    if isinstance(target, StaticFunction):
+        located = target.located
+        return Opened(located, target.scope, tuple(target.args), target.kwargs, target.defaults(), target.node)
+    found = unwrap(target, loc)
+    located = locate(found.fn, loc)
+    return Opened(
+        located,
+        LiveScope(found.fn, located),
+        tuple(_bound(v, _argument_name(found, k)) for k, v in enumerate(found.args)),
+        {name: _bound(v, name) for name, v in found.kwargs.items()},
+        live_defaults(found.fn),
+        found.fn.__code__,
+    )
+
+
+def _argument_name(found: Target, k: int) -> str:
+    names = found.fn.__code__.co_varnames
+    return names[k] if k < found.fn.__code__.co_argcount else f"{found.fn.__name__}_{k}"
+
+
+def _bound(value: Any, name: str) -> Binding:
+    return bind(value, Captured(Root(name, "object", value), (), value))
+
+
+def live_defaults(fn: types.FunctionType) -> dict[str, Binding]:
+    """The default values of a live function's parameters."""
+    code = fn.__code__
+    positional = fn.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(positional) : code.co_argcount]
+    values = {**dict(zip(names, positional)), **(fn.__kwdefaults__ or {})}
+    return {name: _default(value, name) for name, value in values.items()}
+
+
+def _default(value: Any, name: str) -> Binding:
+    # a number among the defaults stands in the function's own source: it is a constant, not something to read at each call
+    return StaticValue(value) if type(value) in (int, float, complex) else _bound(value, name)
+
+
+Scope = LiveScope | StaticScope

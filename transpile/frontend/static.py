@@ -1,0 +1,397 @@
+"""Static mode: names of a source file that is parsed and never executed.
+
+Imports of NumPy, SciPy, math and the like are taken by name; imports of sibling modules are parsed in turn. Module constants
+are `Literal` if they are literal expressions; any other is refused (T406) where it is used, and only there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import NOWHERE, Loc
+from transpile.errors import TranspileError, error
+from transpile.frontend.bindings import Binding, Known, Literal, Module, StaticClass, StaticValue, User
+from transpile.frontend.known import ROOTS, exists, known_path, static_constant
+from transpile.frontend.locate import Located, has_yield, parsed, position, refuse_coroutine, source_text
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a module gives a name its value. ``kind``: import, from, star, def, class, assign, changed."""
+
+    kind: str
+    node: gast.AST
+    detail: Any = None
+
+
+class StaticModule:
+    """A parsed module. ``program`` holds all modules parsed so far by path, so that each is parsed once."""
+
+    def __init__(self, path: str, text: str, program: dict[str, StaticModule] | None = None) -> None:
+        self.path = path
+        self.lines = text.splitlines(keepends=True)
+        self.program = program if program is not None else {}
+        self.program[os.path.realpath(path)] = self
+        try:
+            self.tree = parsed(text)
+        except SyntaxError as failed:
+            raise error("T403", f"the file does not parse: {failed.msg}", Loc(path, failed.lineno or 1, failed.offset or 0)) from None
+        self.entries: dict[str, Entry] = {}
+        self.stars: list[gast.ImportFrom] = []
+        _collect(self, self.tree.body)
+
+    @staticmethod
+    def read(path: str, program: dict[str, StaticModule] | None = None) -> StaticModule:
+        """The module of a file; T413 if it cannot be read, T403 if it does not parse."""
+        if program is not None and os.path.realpath(path) in program:
+            return program[os.path.realpath(path)]
+        try:
+            text = source_text(path)
+        except (OSError, UnicodeDecodeError, SyntaxError) as failed:
+            reason = getattr(failed, "strerror", None) or str(failed)
+            raise error("T413", f"cannot read {path!r}: {reason}") from None
+        return StaticModule(path, text, program)
+
+    def loc(self, node: gast.AST, function: str = "", caller: Loc | None = None) -> Loc:
+        return position(node, self.path, self.lines, function, 0, caller)
+
+    def function(self, name: str) -> StaticFunction:
+        """The function of that name, ``method`` of a class as ``Class.method``; T404 if the file does not define it."""
+        owner, _, method = name.rpartition(".")
+        found = self.entries.get(owner or method)
+        if found is not None and owner and found.kind == "class":
+            methods = {s.name: s for s in found.node.body if isinstance(s, gast.FunctionDef)}
+            if method in methods:
+                return StaticFunction(methods[method], self, name)
+        elif found is not None and not owner:
+            bound = self.scope.lookup(name)
+            if isinstance(bound, User) and isinstance(bound.target, StaticFunction):
+                return bound.target
+            raise error("T411", f"{name!r} is not a function", self.loc(found.node))
+        functions = [n for n, e in self.entries.items() if e.kind == "def"]
+        close = difflib.get_close_matches(name, functions, 1) or functions[:4]
+        hint = f"it defines {', '.join(close)}" if close else "it defines no function"
+        raise error("T404", f"{self.path} defines no function {name!r}", hint=hint)
+
+    @property
+    def scope(self) -> StaticScope:
+        return StaticScope(self)
+
+
+class StaticScope:
+    """The names of a module that is not executed, then Python's builtins."""
+
+    def __init__(self, module: StaticModule, located: Located | None = None) -> None:
+        self.module, self.located = module, located
+
+    def loc(self, node: gast.AST, caller: Loc | None = None) -> Loc:
+        return self.module.loc(node, caller=caller) if self.located is None else self.located.loc(node, caller)
+
+    def lookup(self, name: str, loc: Loc = NOWHERE) -> Binding:
+        """What the name stands for; T405 if the module does not define it."""
+        entry = self.module.entries.get(name)
+        if entry is not None:
+            return _RESOLVERS[entry.kind](self.module, name, entry, loc)
+        for star in self.module.stars:
+            found = _from_star(self.module, star, name, loc)
+            if found is not None:
+                return found
+        if hasattr(builtins, name):
+            return known_path(f"builtins.{name}")
+        close = difflib.get_close_matches(name, self.module.entries, 1)
+        raise error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
+
+
+@dataclass(frozen=True, eq=False)
+class StaticFunction:
+    """A function of a module that is not executed; ``args`` and ``kwargs`` are bound by ``functools.partial``."""
+
+    node: gast.FunctionDef | gast.Lambda
+    module: StaticModule = field(repr=False)
+    qualname: str
+    args: tuple[Binding, ...] = ()
+    kwargs: Mapping[str, Binding] = field(default_factory=dict)
+
+    @property
+    def __name__(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def located(self) -> Located:
+        """The definition; T103 or T104 if it is async or a generator."""
+        located = Located(self.node, self.module.path, self.module.lines, self.qualname)
+        refuse_coroutine(located, isinstance(self.node, gast.AsyncFunctionDef), has_yield(self.node))
+        return located
+
+    @property
+    def scope(self) -> StaticScope:
+        return StaticScope(self.module, Located(self.node, self.module.path, self.module.lines, self.qualname))
+
+    def defaults(self) -> dict[str, Binding]:
+        """The default values by parameter name: expressions of the module."""
+        args = self.node.args
+        positional = [*getattr(args, "posonlyargs", ()), *args.args]
+        found = dict(zip([a.id for a in positional[len(positional) - len(args.defaults) :]], args.defaults))
+        found |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
+        return {name: resolve_expression(self.module, name, node) for name, node in found.items()}
+
+    def decorators(self) -> list[tuple[Binding, gast.expr]]:
+        """What the decorators are, outermost first, each with its expression (a call of the binding, or its name)."""
+        nodes = getattr(self.node, "decorator_list", [])
+        return [(self.module_value(n.func if isinstance(n, gast.Call) else n), n) for n in nodes]
+
+    def module_value(self, node: gast.expr) -> Binding:
+        return resolve_expression(self.module, gast.unparse(node).strip(), node)
+
+
+# ------------------------------------------------------------------------------------------ collecting names
+
+
+def _collect(module: StaticModule, stmts: Sequence[gast.stmt], certain: bool = True) -> None:
+    for stmt in stmts:
+        handler = _COLLECTORS.get(type(stmt))
+        if handler is not None:
+            handler(module, stmt, certain)
+
+
+def _collect_import(module: StaticModule, stmt: gast.Import, certain: bool) -> None:
+    for alias in stmt.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        module.entries[name] = Entry("import", stmt, alias.name if alias.asname else name)
+
+
+def _collect_from(module: StaticModule, stmt: gast.ImportFrom, certain: bool) -> None:
+    for alias in stmt.names:
+        if alias.name == "*":
+            module.stars.append(stmt)
+        else:
+            module.entries[alias.asname or alias.name] = Entry("from", stmt, alias.name)
+
+
+def _collect_def(module: StaticModule, stmt: gast.FunctionDef | gast.ClassDef, certain: bool) -> None:
+    kind = "class" if isinstance(stmt, gast.ClassDef) else "def"
+    module.entries[stmt.name] = Entry(kind if certain else "changed", stmt, "defined under a condition")
+    for node in gast.walk(stmt):
+        if isinstance(node, gast.Global):
+            for name in node.names:
+                module.entries[name] = Entry("changed", stmt, f"written by {stmt.name!r}")
+
+
+def _collect_assign(module: StaticModule, stmt: gast.Assign | gast.AnnAssign | gast.AugAssign, certain: bool) -> None:
+    targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
+    if stmt.value is None:
+        return
+    changed = None if certain else "assigned under a condition or in a loop"
+    if isinstance(stmt, gast.AugAssign):
+        changed = "changed after it is assigned"
+    for target in targets:
+        _collect_target(module, target, stmt.value, stmt, changed)
+
+
+def _collect_target(module: StaticModule, target: gast.expr, value: Any, stmt: gast.stmt, changed: str | None) -> None:
+    match target:
+        case gast.Name():
+            before = module.entries.get(target.id)
+            if changed or before is not None and before.kind == "changed":
+                module.entries[target.id] = Entry("changed", stmt, changed or before.detail)
+            else:
+                module.entries[target.id] = Entry("assign", stmt, value)
+        case gast.Tuple() | gast.List():
+            values = value.elts if isinstance(value, (gast.Tuple, gast.List)) else []
+            fits = len(values) == len(target.elts) and not any(isinstance(t, gast.Starred) for t in target.elts)
+            for k, inner in enumerate(target.elts):
+                if fits:
+                    _collect_target(module, inner, values[k], stmt, changed)
+                else:
+                    _collect_target(module, getattr(inner, "value", inner), None, stmt, "unpacked from an expression")
+        case gast.Subscript() | gast.Attribute():
+            root = target
+            while isinstance(root, (gast.Subscript, gast.Attribute)):
+                root = root.value
+            if isinstance(root, gast.Name):
+                module.entries[root.id] = Entry("changed", stmt, "changed after it is assigned")
+
+
+def _collect_if(module: StaticModule, stmt: gast.If, certain: bool) -> None:
+    test = gast.unparse(stmt.test).strip()
+    if test.startswith("__name__"):
+        return
+    if test.rpartition(".")[2] == "TYPE_CHECKING":
+        _collect(module, stmt.body, certain)
+        _collect(module, stmt.orelse, certain)
+        return
+    _collect(module, stmt.body, False)
+    _collect(module, stmt.orelse, False)
+
+
+def _collect_try(module: StaticModule, stmt: gast.Try, certain: bool) -> None:
+    _collect(module, stmt.body, certain)  # the handlers are for where an import fails
+    _collect(module, stmt.orelse, certain)
+    _collect(module, stmt.finalbody, certain)
+
+
+def _collect_loop(module: StaticModule, stmt: Any, certain: bool) -> None:
+    if isinstance(stmt, gast.For):
+        _collect_target(module, stmt.target, None, stmt, "assigned in a loop")
+    for item in getattr(stmt, "items", ()):
+        if item.optional_vars is not None:
+            _collect_target(module, item.optional_vars, None, stmt, "assigned by 'with'")
+    _collect(module, stmt.body, False)
+    _collect(module, getattr(stmt, "orelse", []), False)
+
+
+_COLLECTORS: dict[type, Callable[..., None]] = {
+    gast.Import: _collect_import,
+    gast.ImportFrom: _collect_from,
+    gast.FunctionDef: _collect_def,
+    gast.AsyncFunctionDef: _collect_def,
+    gast.ClassDef: _collect_def,
+    gast.Assign: _collect_assign,
+    gast.AnnAssign: _collect_assign,
+    gast.AugAssign: _collect_assign,
+    gast.If: _collect_if,
+    gast.Try: _collect_try,
+    gast.For: _collect_loop,
+    gast.While: _collect_loop,
+    gast.With: _collect_loop,
+}
+
+
+# ----------------------------------------------------------------------------------------------- resolving
+
+
+def known_module(dotted: str) -> Module:
+    """A module of a known root, by name alone."""
+
+    def members(name: str, loc: Loc) -> Binding:
+        return _known_member(dotted, name, loc)
+
+    return Module(dotted, members)
+
+
+def _known_member(dotted: str, name: str, loc: Loc) -> Binding:
+    whole = f"{dotted}.{name}"
+    if exists(whole) is False:
+        raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc)
+    constant = static_constant(whole)
+    if constant is not None:
+        return StaticValue(constant[0])
+    return known_module(whole) if whole in _SUBMODULES else known_path(whole)
+
+
+_SUBMODULES = frozenset(
+    "numpy.linalg numpy.fft numpy.random numpy.typing numpy.lib numpy.lib.stride_tricks scipy.special scipy.linalg scipy.optimize"
+    " scipy.constants scipy.stats scipy.integrate scipy.sparse scipy.interpolate collections.abc".split()
+)
+
+
+def static_module(module: StaticModule, dotted: str, level: int, loc: Loc) -> Module:
+    """The module that an import names: known by its root, or a sibling, parsed; T410 if it is neither."""
+    if level == 0 and dotted.partition(".")[0] in ROOTS:
+        return known_module(dotted)
+    path = find_sibling(module.path, dotted, level)
+    if path is None:
+        raise error(
+            "T410", f"module {'.' * level + dotted!r} is neither NumPy, SciPy or math nor a file beside this one", loc,
+            hint="pass what it provides as an argument, or transform the function from a running program: transpile.source(...)",
+        )  # fmt: skip
+    if os.path.isdir(path):
+        return Module(dotted, lambda name, where: static_module(module, f"{dotted}.{name}".lstrip("."), level, where))
+    sibling = StaticModule.read(path, module.program)
+    package = os.path.basename(path) == "__init__.py"
+
+    def members(name: str, where: Loc) -> Binding:
+        if package and name not in sibling.entries and find_sibling(path, name, 1) is not None:
+            return static_module(sibling, name, 1, where)
+        return sibling.scope.lookup(name, where)
+
+    return Module(dotted, members)
+
+
+def find_sibling(path: str, dotted: str, level: int) -> str | None:
+    """The file of a module that is imported from the file at ``path``; nothing outside its package and directory."""
+    here = os.path.dirname(os.path.abspath(path))
+    roots = [here]
+    if level:
+        for _ in range(level - 1):
+            roots = [os.path.dirname(roots[0])]
+    else:
+        while os.path.exists(os.path.join(roots[-1], "__init__.py")):
+            roots.append(os.path.dirname(roots[-1]))
+    for root in roots:
+        base = os.path.join(root, *[p for p in dotted.split(".") if p])
+        for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
+            if os.path.isfile(candidate):
+                return candidate
+        if os.path.isdir(base):
+            return base
+    return None
+
+
+def _resolve_import(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    return static_module(module, entry.detail, 0, module.loc(entry.node))
+
+
+def _resolve_from(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    stmt = entry.node
+    where = module.loc(stmt)
+    source = static_module(module, stmt.module or "", stmt.level or 0, where)
+    return source.attr(entry.detail, where)
+
+
+def _from_star(module: StaticModule, stmt: gast.ImportFrom, name: str, loc: Loc) -> Binding | None:
+    source = static_module(module, stmt.module or "", stmt.level or 0, module.loc(stmt))
+    if (stmt.level or 0) == 0 and stmt.module.partition(".")[0] in ROOTS:
+        return source.attr(name, loc) if exists(f"{stmt.module}.{name}") else None
+    try:
+        return source.attr(name, loc)
+    except TranspileError as failed:
+        if failed.codes == ("T405",):
+            return None
+        raise
+
+
+def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    return User(StaticFunction(entry.node, module, name))
+
+
+def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    raise error(
+        "T406", f"module constant {name!r} is not a literal: it is {entry.detail}", loc if loc.line else module.loc(entry.node),
+        hint=f"pass {name!r} as an argument",
+    )  # fmt: skip
+
+
+def _resolve_class(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    from transpile.frontend.literals import static_class
+
+    return StaticValue(static_class(module, entry.node))
+
+
+def _resolve_assign(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
+    return resolve_expression(module, name, entry.detail, loc)
+
+
+def resolve_expression(module: StaticModule, name: str, node: gast.expr, loc: Loc = NOWHERE) -> Binding:
+    """What an expression at module level means; T406 at ``loc`` if that cannot be said without running it."""
+    from transpile.frontend.literals import resolve_value
+
+    return resolve_value(module, name, node, loc)
+
+
+_RESOLVERS: dict[str, Callable[[StaticModule, str, Entry, Loc], Binding]] = {
+    "import": _resolve_import,
+    "from": _resolve_from,
+    "def": _resolve_def,
+    "class": _resolve_class,
+    "assign": _resolve_assign,
+    "changed": _resolve_changed,
+}
+_ = Known, Literal, StaticClass

@@ -1,0 +1,208 @@
+"""Abstract values: what an expression of the user's program is while it is lifted.
+
+Numbers and arrays are core operands; all else is known now. `Scalar` is immutable and holds its operand; `Array` names a
+*cell*, so that two names for one array see each other's writes; `Ref` names a cell that holds a list, a dict or an
+instance. What a cell holds is a state (see `transpile.frontend.memory`), kept outside it so that branches can fork it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from transpile.core.nodes import Const, Operand, Path, Var
+from transpile.core.types import Type
+
+
+class Cell:
+    """The identity of an array or of a mutable container. ``contiguous``: known to be in C order (reshapes are views)."""
+
+    __slots__ = ("contiguous", "name", "param", "readonly")
+
+    def __init__(self, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> None:
+        self.name = name
+        self.contiguous = contiguous
+        self.readonly = readonly  # why it must not be written, or ""
+        self.param = param  # the number of the parameter that it is
+
+    def __repr__(self) -> str:
+        return f"<cell {self.name or hex(id(self))[-5:]}>"
+
+
+# ------------------------------------------------------------------------------------------ what cells hold
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An array that nothing has written into: a value."""
+
+    op: Operand
+
+    @property
+    def type(self) -> Type:
+        return self.op.type
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array that is written; ``snapshot`` is a read of the whole of it that still holds."""
+
+    var: Var
+    snapshot: Operand | None = None
+
+    @property
+    def type(self) -> Type:
+        return self.var.type
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of another cell (never itself a view). ``memo`` are reads that still hold: (what was read, the result)."""
+
+    base: Cell
+    path: Path
+    args: tuple[Operand, ...]
+    type: Type
+    memo: tuple[Operand, Operand] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list (keys is None), a dict, or the fields of an instance of ``cls``."""
+
+    kind: str  # list, dict, instance, grown
+    items: tuple[Any, ...]
+    keys: tuple[Any, ...] | None = None
+    cls: Any = None
+
+
+# ---------------------------------------------------------------------------------------------------- values
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number or truth value."""
+
+    op: Operand
+
+    @property
+    def type(self) -> Type:
+        return self.op.type
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of rank 1 or more."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Static:
+    """Something that is known now: None, a string, a callable, a module, a dtype, a slice, a flag."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static):
+            return False
+        if self.value is other.value:
+            return True
+        same = type(self.value) is type(other.value)
+        return same and isinstance(self.value, (str, bytes, int, float, tuple, frozenset)) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return id(type(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple, or a named tuple of class ``cls``."""
+
+    items: tuple[Any, ...]
+    cls: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A list, dict or instance: see `Items`."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function of the user's: its definition, the frame that it was defined in, and the values of its defaults."""
+
+    code: Any  # transpile.frontend.sources.Code
+    frame: Any = None
+    defaults: tuple[Any, ...] = ()
+    kw_defaults: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A function with some arguments given: a method with its object, a ``functools.partial``."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of an array or container of ours, not called yet."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOf:
+    """``range(start, stop, step)``."""
+
+    start: Operand
+    stop: Operand
+    step: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """``zip``, ``enumerate``, ``reversed``, ``map``: what is iterated together."""
+
+    kind: str
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A generator expression, not run yet: its node and the frame that it stands in."""
+
+    node: Any
+    frame: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SliceOf:
+    """``start:stop:step`` in a subscript; parts are values or None."""
+
+    start: Any
+    stop: Any
+    step: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A value that some path leaves unassigned. ``flag()`` is an operand that says whether it is assigned."""
+
+    value: Any
+    flag: Any
+    why: str = "a branch"
+
+
+NONE = Static(None)
+
+
+def is_weak_const(op: Operand) -> bool:
+    """Whether an operand is a literal of Python."""
+    return isinstance(op, Const) and op.type.weak

@@ -1,0 +1,57 @@
+"""From a stack of transforms and the types of a call to generated text: lift, transform, clean up, render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transpile.core.nodes import Function
+from transpile.tree import Tree
+
+
+def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
+    """The core function of ``target``, a function or a stack of transforms over one."""
+
+    def inner(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
+        level = getattr(target, "__transpile_level__", None)
+        if level is not None:
+            return level.lift(inner, target.__wrapped__, args, kwargs)
+        from transpile.frontend import lift as lift_source
+
+        return lift_source(target, args, kwargs, mutable=mutable)
+
+    return inner(target, args, kwargs)
+
+
+def clean(fn: Function) -> Function:
+    """The function without dead code."""
+    from transpile.transform.dce import remove_dead
+    from transpile.transform.tidy import tidy
+
+    return remove_dead(tidy(fn))
+
+
+def is_derivative(target: Any) -> bool:
+    """Whether any level of the stack differentiates."""
+    while (level := getattr(target, "__transpile_level__", None)) is not None:
+        if level.is_derivative:
+            return True
+        target = target.__wrapped__
+    return False
+
+
+def jit_level(target: Any) -> Any:
+    """The outermost `Jit` of the stack, or None: what a compiled function is part of is compiled."""
+    from transpile.levels import Jit
+
+    while (level := getattr(target, "__transpile_level__", None)) is not None:
+        if isinstance(level, Jit):
+            return level
+        target = target.__wrapped__
+    return None
+
+
+def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
+    """The core function that is rendered or compiled."""
+    mutable = jit_level(target) is not None and not is_derivative(target)
+    return clean(lift(target, args, kwargs, mutable=mutable))

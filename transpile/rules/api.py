@@ -1,0 +1,87 @@
+"""The callables that user code may name, as one table: dotted name -> `Entry`.
+
+Each module ``rules/api_*.py`` holds a ``TABLE: dict[str, Entry]``; `entries` merges them. A dotted name is where the callable lives
+for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``, ``builtins.abs``. Methods and
+attributes of arrays are found by `METHODS`, which gives the dotted name of the function that takes the array first; a method
+whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an entry ``ndarray.reshape`` of its own.
+
+>>> entries()["numpy.tanh"].elementwise
+'tanh'
+>>> METHODS["sum"], METHODS["T"], "T" in PROPERTIES
+('numpy.sum', 'ndarray.T', True)
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One callable.
+
+    ``build(b, x, axis=None, ...)`` emits it: the NumPy signature after the `Builder`. Arguments named in ``static`` arrive as plain
+    Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested) lists or tuples of `Expr`,
+    or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python object. It may raise `RuleError`.
+
+    ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``, ``out=``, ``where=``
+    work on it. ``source`` names a plain Python function of ``rules/library.py`` that is lifted like user code instead of
+    ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed in that module's spelling.
+    """
+
+    build: Callable[..., Any] | None = None
+    static: tuple[str, ...] = ()
+    elementwise: str = ""
+    source: str = ""
+    via: str = ""
+    doc: str = ""
+
+    @property
+    def signature(self) -> inspect.Signature | None:
+        """The parameters of ``build`` without the builder; None where there is no ``build``."""
+        if self.build is None:
+            return None
+        found = inspect.signature(self.build)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+def _modules() -> tuple[str, ...]:
+    import transpile.rules as package
+
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("api_")))
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """All callables by dotted name."""
+    merged: dict[str, Entry] = {}
+    for module in _modules():
+        table: dict[str, Entry] = import_module(f"transpile.rules.{module}").TABLE
+        for name, entry in table.items():
+            if name in merged:
+                raise ValueError(f"{name!r} stands in two tables")
+            merged[name] = entry
+    return merged
+
+
+_AS_NUMPY = (
+    "all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero prod ptp "
+    "repeat round searchsorted squeeze std sum swapaxes take trace var choose compress partition imag real ndim shape size"
+).split()
+_OWN = "T mT astype copy flatten ravel item reshape transpose sort fill tolist dtype flat itemsize nbytes view".split()
+
+PROPERTIES = frozenset("T mT dtype flat imag itemsize nbytes ndim real shape size".split())
+"""The names in `METHODS` that are read without a call."""
+
+METHODS: dict[str, str] = {
+    **{name: f"numpy.{name}" for name in _AS_NUMPY},
+    **{name: f"ndarray.{name}" for name in _OWN},
+    "__abs__": "builtins.abs",
+}
+"""Array method or property -> dotted name. ``sort`` and ``fill`` write in place: the frontend stores what they give."""

@@ -1,0 +1,112 @@
+"""Parts of values along one axis, for rules and API tables: slices, single entries, gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Gather, Index, Item, NewAxis, Point, Slice
+from transpile.core.places import is_nonnegative
+
+
+def on_axis(rank: int, axis: int, item: Item) -> tuple[Index, ...]:
+    """The path that applies ``item`` to one axis and keeps all others."""
+    return (Index(tuple(item if k == axis else Slice() for k in range(rank))),)
+
+
+def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:
+    """Path and operands of ``start:stop`` along an axis; bounds that say nothing are left out.
+
+    Both bounds must lie within the axis.
+    """
+    args: list[Expr] = []
+    slots: list[int | None] = [None, None]
+    if start != Dim(0):
+        slots[0] = len(args) + 1
+        args.append(b.dim(start))
+    if stop != dims[axis]:
+        slots[1] = len(args) + 1
+        args.append(b.dim(stop) if not (stop - dims[axis]).is_const else b.expr((stop - dims[axis]).const))
+    return on_axis(len(dims), axis, Slice(slots[0], slots[1])), tuple(args)
+
+
+def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None) -> Expr:
+    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order."""
+    axis %= x.rank
+    start = Dim.of(start)
+    stop = x.dims[axis] if stop is None else Dim.of(stop)
+    if start == Dim(0) and stop == x.dims[axis]:
+        return x
+    path, args = slice_place(x.b, x.dims, axis, start, stop)
+    dims = tuple(stop - start if k == axis else d for k, d in enumerate(x.dims))
+    return x.b.let("index", x, *args, path=path, dims=dims)
+
+
+def point(x: Expr, axis: int, k: Any) -> Expr:
+    """``x[..., k, ...]``: one entry of an axis, which goes."""
+    axis %= x.rank
+    dims = tuple(d for j, d in enumerate(x.dims) if j != axis)
+    return x.b.let("index", x, x.b.expr(k), path=on_axis(x.rank, axis, Point(1)), dims=dims)
+
+
+def gather(x: Expr, axis: int, indices: Expr) -> Expr:
+    """``x[..., indices, ...]`` by an integer array."""
+    axis %= x.rank
+    dims = (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :])
+    return x.b.let("index", x, indices, path=on_axis(x.rank, axis, Gather(1)), dims=dims)
+
+
+def new_axis(x: Expr, axis: int) -> Expr:
+    """``x`` with an axis of size 1 put in before ``axis``."""
+    items = [Slice()] * x.rank
+    items.insert(axis, NewAxis())
+    dims = (*x.dims[:axis], Dim(1), *x.dims[axis:])
+    return x.b.let("index", x, path=(Index(tuple(items)),), dims=dims)
+
+
+def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:
+    """``0, 1, ...`` along an axis, of rank so that it broadcasts with an array of ``dims``."""
+    count = arange(b, dims[axis])
+    if len(dims) == 1:
+        return count
+    kept = tuple(d if k == axis else Dim(1) for k, d in enumerate(dims))
+    return b.let("reshape", count, dims=kept)
+
+
+def arange(b: Builder, n: Dim) -> Expr:
+    """``np.arange(n)``."""
+    return b.let("arange", b.dim(n), dims=(n,), dtype="int64")
+
+
+def fresh_size(b: Builder, name: str) -> Dim:
+    """A size that only the run knows; `settle_size` says which."""
+    return b.fresh_symbol(name)
+
+
+def settle_size(b: Builder, x: Expr, axis: int, symbol: Dim) -> Expr:
+    """Binds the symbol to the size of an axis of ``x``."""
+    value = b.let("dim", x, axis=axis)
+    value.op.form = symbol  # type: ignore[union-attr]
+    b.symbols[str(symbol)] = value.op
+    return x
+
+
+def at_most(a: Dim, b: Dim) -> bool:
+    """Whether ``a <= b`` is known."""
+    return is_nonnegative(b - a)
+
+
+def smaller(a: Dim, b: Dim) -> Dim:
+    """``min(a, b)``."""
+    if at_most(a, b):
+        return a
+    return b if at_most(b, a) else a - (a - b).clip()
+
+
+def larger(a: Dim, b: Dim) -> Dim:
+    """``max(a, b)``."""
+    if at_most(a, b):
+        return b
+    return a if at_most(b, a) else b + (a - b).clip()

@@ -1,0 +1,84 @@
+"""Spellings that depend on the params of a primitive, said as templates.
+
+A template is Python text over ``{0}``, ``{1}``: the printed operands. It is parsed once and the operands are put in as nodes, so
+that nothing is ever printed and parsed again.
+
+>>> import gast, ast
+>>> x = gast.Name("x", gast.Load(), None, None)
+>>> spelled = Spelling(lambda params, types: f"np.flip({{0}}, axis={params['axis']})")
+>>> ast.unparse(gast.gast_to_ast(spelled([x], {"axis": 1}, [])))
+'np.flip(x, axis=1)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
+
+import gast
+
+from transpile.core.types import Type
+
+
+class Spelling:
+    """A spelling that is chosen by params and operand types; called by the renderer with the operands as gast nodes."""
+
+    def __init__(self, choose: Callable[[Mapping[str, Any], Sequence[Type]], str]) -> None:
+        self.choose = choose
+
+    def __call__(self, operands: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
+        return _Fill(operands).visit(deepcopy(_parsed(self.choose(params, types), len(operands))))
+
+
+@lru_cache(maxsize=512)
+def _parsed(template: str, count: int) -> Any:
+    text = template.format(*(f"_operand_{k}" for k in range(count)))
+    return gast.parse(text, mode="eval").body
+
+
+class _Fill(gast.NodeTransformer):
+    def __init__(self, operands: Sequence[Any]) -> None:
+        self.operands = operands
+
+    def visit_Name(self, node: Any) -> Any:
+        if node.id.startswith("_operand_"):
+            return self.operands[int(node.id[len("_operand_"):])]
+        return node
+
+
+def keywords(params: Mapping[str, Any], **defaults: Any) -> str:
+    """``, name=value`` for each param that differs from the default that NumPy gives it."""
+    return "".join(f", {k}={params[k]!r}" for k, default in defaults.items() if params.get(k, default) != default)
+
+
+def with_keywords(call: str, **defaults: Any) -> Spelling:
+    """``np.f({0})`` with those params as keywords that are not what NumPy takes by default."""
+    return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, **defaults)})")
+
+
+def sequence(count: int, start: int = 0) -> str:
+    """The text of a tuple of ``count`` operands."""
+    inner = ", ".join(f"{{{k}}}" for k in range(start, start + count))
+    return f"({inner},)" if count == 1 else f"({inner})"
+
+
+def axes_of(params: Mapping[str, Any], types: Sequence[Type]) -> Any:
+    """The ``axis`` argument that says ``params["axes"]``: None (all), a number or a tuple."""
+    axes = tuple(params["axes"])
+    if axes == tuple(range(types[0].rank)):
+        return None
+    return axes[0] if len(axes) == 1 else axes
+
+
+def reduction(call: str, **defaults: Any) -> Spelling:
+    """``np.f({0}, axis=..., keepdims=...)`` for a primitive with ``axes`` and ``keepdims``; more params as keywords."""
+
+    def choose(params: Mapping[str, Any], types: Sequence[Type]) -> str:
+        axis = axes_of(params, types)
+        text = "" if axis is None else f", axis={axis}"
+        text += keywords(params, **defaults)
+        return f"{call}({{0}}{text}{', keepdims=True' if params.get('keepdims') else ''})"
+
+    return Spelling(choose)

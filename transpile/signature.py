@@ -1,0 +1,85 @@
+"""The key that a call is cached under, and the core types of its leaves.
+
+The key holds the structure of the arguments, per leaf its dtype and rank (or, where a size is 1, which sizes are), and static
+values. It is made on every call, so it is made of objects that are at hand: dtypes, types, small ints.
+
+>>> leaves, key = [], []
+>>> collect((np.ones((2, 1)), 1.5, {"n": 3}), leaves, key)
+>>> key
+[dtype('float64'), (False, True), <class 'float'>, ('dict', 1, ('n',), None), <class 'int'>]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from transpile.tree import Static, open_node
+
+ndarray = np.ndarray
+
+
+def collect(values: Iterable[Any], leaves: list[Any], key: list[Any]) -> None:
+    """Appends the leaves of ``values`` and the parts of the key."""
+    for v in values:
+        t = type(v)
+        if t is ndarray:
+            shape = v.shape
+            leaves.append(v)
+            key.append(v.dtype)
+            key.append(tuple([n == 1 for n in shape]) if 1 in shape else len(shape))
+        elif t is float or t is int:
+            leaves.append(v)
+            key.append(t)
+        else:
+            _collect_other(v, t, leaves, key)
+
+
+def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
+    if isinstance(v, np.generic) or t is complex:
+        leaves.append(v)
+        key.append(t)
+        return
+    if isinstance(v, ndarray):
+        collect((plain_array(v),), leaves, key)
+        return
+    found = open_node(v)
+    if found is None:
+        key.append(Static(v))
+        return
+    kind, children, names, cls = found
+    children = list(children)
+    key.append((kind, len(children), names, cls))
+    collect(children, leaves, key)
+
+
+def plain_array(v: Any) -> np.ndarray:
+    """An instance of a subclass of ndarray as a plain one; those that mean something else by ``*`` are refused."""
+    from transpile.errors import error
+
+    if isinstance(v, (np.matrix, np.ma.MaskedArray)):
+        hint = "pass np.asarray(...) of it"
+        raise error("T409", f"an argument is of type {type(v).__name__}, whose operators are not those of arrays", hint=hint)
+    return np.asarray(v)
+
+
+def leaf_type(value: Any, number: int) -> Any:
+    """The core type of a leaf; each size that is not 1 is a symbol of its own."""
+    from transpile.core.dims import Dim
+    from transpile.core.types import DTYPES, FLOAT, INT, Type
+    from transpile.errors import error
+
+    if type(value) is float:
+        return FLOAT
+    if type(value) is int:
+        return INT
+    if type(value) is complex:
+        return Type("complex128", (), True)
+    dtype = value.dtype
+    if dtype.name not in DTYPES or not dtype.isnative:
+        shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
+        raise error("T409", f"an argument is of dtype {shown}, which is not supported", hint="convert it with .astype(...)")
+    dims = (Dim(1) if n == 1 else Dim.symbol(f"d{number}_{axis}") for axis, n in enumerate(value.shape))
+    return Type(dtype.name, tuple(dims))

@@ -1,0 +1,127 @@
+"""A call becomes a callable: the first call of each structure and type builds one, later calls find it by its key.
+
+    call -> key (`transpile.signature`) -> Program, or Split by the values that must be known -> Program
+
+A `Program` runs on the leaves of a call. Python ints are leaves; where lifting needs one's value it raises NeedStatic, and
+the calls of that key are then told apart by the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from transpile.core.nodes import Function
+from transpile.errors import TranspileError, error
+from transpile.signature import collect, leaf_type
+from transpile.tree import ArgLeaf, Leaf, Node, Static, Tree, flatten, map_leaves, number_leaves
+
+Runner = Callable[[list[Any]], Any]
+
+
+@dataclass
+class Split:
+    """The calls of one key, told apart by the values of the leaves at ``positions``."""
+
+    positions: tuple[int, ...]
+    table: dict[Any, Runner] = field(default_factory=dict)
+
+
+class Specializer:
+    """The callables of one transformed function. ``build(core)`` makes a runner of a core function."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+        self.table: dict[tuple[Any, ...], Runner | Split] = {}
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        leaves: list[Any] = []
+        key: list[Any] = []
+        collect(args, leaves, key)
+        if kwargs:
+            key.append(tuple(kwargs))
+            collect(kwargs.values(), leaves, key)
+        found = self.table.get(tuple(key))
+        if type(found) is Split:
+            found = found.table.get(_values(found, leaves))
+        if found is None:
+            found = self.specialise(tuple(key), args, kwargs)
+        try:
+            return found(leaves)  # type: ignore[operator]
+        except Stale:
+            return self.specialise(tuple(key), args, kwargs)(leaves)
+
+    def specialise(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Runner:
+        """Builds the runner for a call and keeps it."""
+        from transpile.run import runner
+
+        request = Request.of(args, kwargs)
+        held = self.table.get(key)
+        request.known.update(held.positions if isinstance(held, Split) else ())
+        core = request.lift(self.target)
+        made = runner(self.target, core, request)
+        if not request.known:
+            self.table[key] = made
+            return made
+        positions = tuple(sorted(request.known))
+        if not isinstance(held, Split) or held.positions != positions:
+            held = self.table[key] = Split(positions)
+        held.table[_values(held, request.leaves)] = made
+        return made
+
+
+def _values(split: Split, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([leaves[k] for k in split.positions])
+
+
+class Stale(Exception):
+    """A captured value is of another type than when the function was lifted."""
+
+
+@dataclass
+class Request:
+    """The arguments of a call as numbered trees; ``known`` are the leaves whose values lifting needs."""
+
+    args: list[Tree]
+    kwargs: dict[str, Tree]
+    leaves: list[Any]
+    known: set[int] = field(default_factory=set)
+
+    @staticmethod
+    def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+        leaves: list[Any] = []
+        trees: list[Tree] = []
+        for value in (*args, *kwargs.values()):
+            found, tree = flatten(value)
+            trees += number_leaves([tree], start=len(leaves))[0]
+            leaves += found
+        return Request(trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves)
+
+    def typed(self) -> tuple[list[Tree], dict[str, Tree]]:
+        """The trees with types for leaves, values for those that must be known."""
+
+        def leaf(leaf: Leaf) -> Tree:
+            value = self.leaves[leaf.k]
+            return Static(value) if leaf.k in self.known else ArgLeaf(leaf_type(value, leaf.k), value)
+
+        args = [map_leaves(t, leaf) for t in self.args]
+        return args, {name: map_leaves(t, leaf) for name, t in self.kwargs.items()}
+
+    def lift(self, target: Any) -> Function:
+        """The core function for these arguments; leaves whose values are needed become known."""
+        from transpile.frontend import NeedStatic
+        from transpile.pipeline import core_of
+
+        while True:
+            dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
+            args, kwargs = self.typed()
+            try:
+                return core_of(target, args, kwargs)
+            except NeedStatic as need:
+                leaf = dynamic[need.index]
+                if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
+                    raise error("T210", f"the value of argument leaf {leaf} must be known when the function is transformed")
+                self.known.add(leaf)

@@ -1,0 +1,134 @@
+"""The adjoints while a reverse sweep is built: who has one, in which form, and how contributions add up.
+
+An adjoint is a value (with the mask of a ``where``, if one applies) until something adds to a part of it or adds to it from
+inside a loop; from then on it is a buffer. The first contribution assigns, later ones add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.nodes import Const, Let, Operand, Undef, Var
+from transpile.core.types import Type
+from transpile.rules.prim import Scatter
+from transpile.transform.calculus import plus
+from transpile.transform.forward import zero
+
+
+@dataclass
+class Pending:
+    """An adjoint as a value. With a mask it stands for ``where(mask, value, 0)``: where the mask is false the value may be
+    anything, NaN included."""
+
+    value: Expr
+    mask: Expr | None = None
+
+    def settle(self) -> Expr:
+        """The value with the mask applied."""
+        if self.mask is None:
+            return self.value
+        return self.value.b.elementwise("where", self.mask, self.value, 0.0)
+
+
+Contribution = Any  # None, Expr, Pending or Scatter
+
+
+class Adjoints:
+    """The adjoints of active variables, by primal variable."""
+
+    def __init__(self, b: Builder, active: set[Var]) -> None:
+        self.b = b
+        self.active = active
+        self.values: dict[Var, Pending] = {}
+        self.buffers: dict[Var, Var] = {}
+        self.items: dict[Var, dict[int, Expr]] = {}  # of variables that hold several results
+
+    def name(self, var: Var) -> str:
+        return "t" if var.name == "t" else f"{var.name}_bar"
+
+    def has(self, var: Var) -> bool:
+        return var in self.values or var in self.buffers or var in self.items
+
+    def add(self, operand: Operand, contribution: Contribution) -> None:
+        """Adds a contribution to the adjoint of ``operand``; nothing happens if that is not active."""
+        if contribution is None or not isinstance(operand, Var) or operand not in self.active:
+            return
+        if isinstance(contribution, Scatter):
+            self._scatter(operand, contribution)
+            return
+        pending = contribution if isinstance(contribution, Pending) else Pending(contribution)
+        if operand in self.buffers:
+            self.b.add(self.buffers[operand], (), (), self.full(pending.settle(), operand.type))
+        elif operand.buffer:
+            self.buffers[operand] = self._fresh(operand, pending.settle())
+        elif operand in self.values:
+            self.values[operand] = Pending(plus(self.values[operand].settle(), pending.settle()))
+        else:
+            self.values[operand] = pending
+
+    def full(self, value: Expr, type_: Type) -> Expr:
+        """``value`` with the dims of ``type_`` (constants are broadcast)."""
+        return self.b.broadcast(self.b.cast(value, type_), type_.dims) if type_.dims else self.b.cast(value, type_)
+
+    def _fresh(self, var: Var, value: Expr) -> Var:
+        return self.b.copy(self.name(var), self.full(value, var.type))
+
+    def _scatter(self, operand: Var, part: Scatter) -> None:
+        if not part.path and operand not in self.buffers:
+            self.add(operand, part.value)
+            return
+        buffer = self.buffer(operand)
+        self.b.add(buffer, part.path, part.args, part.value)
+
+    def buffer(self, var: Var) -> Var:
+        """The adjoint of ``var`` as a buffer, made here if it is not one yet."""
+        if var not in self.buffers:
+            pending = self.values.pop(var, None)
+            if pending is None:
+                self.buffers[var] = self.b.zeros(self.name(var), var.type)
+            else:
+                self.buffers[var] = self._fresh(var, pending.settle())
+        return self.buffers[var]
+
+    def stack(self, var: Var) -> Var | None:
+        return self.buffers.get(var)
+
+    def take(self, var: Var) -> Pending | None:
+        """The complete adjoint of ``var``, which is defined here: nothing adds to it any more."""
+        if var in self.buffers:
+            return Pending(self.b.read(self.buffers.pop(var), name=self.name(var)))
+        pending = self.values.pop(var, None)
+        if pending is not None and pending.mask is None:
+            self.christen(pending.value.op, var)
+        return pending
+
+    def settle(self, var: Var) -> Expr | None:
+        """As ``take``, with the mask applied."""
+        pending = self.take(var)
+        if pending is None:
+            return None
+        value = pending.settle()
+        self.christen(value.op, var)
+        return value
+
+    def christen(self, op: Operand, var: Var) -> None:
+        """Gives the adjoint its name, if the statement that makes it was built for it just now."""
+        if isinstance(op, Var) and op.name == "t" and var.name != "t" and _is_recent(self.b, op):
+            op.name = self.name(var)
+
+    def value_or_zero(self, operand: Operand, type_: Type) -> Operand:
+        """The adjoint of what a block yields, complete and with its full dims; zero if it has none."""
+        value = self.settle(operand) if isinstance(operand, Var) else None
+        if value is None:
+            return zero(self.b, type_).op
+        return self.full(value, type_).op
+
+
+def _is_recent(b: Builder, op: Var) -> bool:
+    return any(isinstance(s, Let) and s.var is op for s in b.block.stmts[-6:])
+
+
+def is_nothing(operand: Operand) -> bool:
+    return isinstance(operand, (Const, Undef))

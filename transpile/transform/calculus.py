@@ -1,0 +1,121 @@
+"""The algebra of tangents and adjoints: a partial times a tangent, the sum of contributions.
+
+Results are arranged as a person would write them, since the renderer prints what stands here: factors 1 and -1 vanish,
+``bar * (1 / n)`` is ``bar / n``, common factors come out of sums. A partial that selects (``where(c, 1, 0)``) selects
+from the product instead, so that an infinite adjoint is never multiplied by zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.nodes import Const, Let, Operand, Var
+from transpile.core.peephole import definition, is_const
+
+
+def times(bar: Expr, partial: Any) -> Expr | None:
+    """``bar * partial``; None if the partial is the number 0."""
+    b = bar.b
+    if isinstance(partial, (int, float)) and not isinstance(partial, bool):
+        if partial == 0:
+            return None
+        return bar if partial == 1 else -bar if partial == -1 else bar * partial
+    partial = b.expr(partial)
+    made = definition(b, partial.op)
+    if made is not None and made.prim == "where" and _selects(b, made):
+        test, then, orelse = made.args
+        a, c = times_or_zero(bar, b.expr(then)), times_or_zero(bar, b.expr(orelse))
+        return b.elementwise("where", test, a, c)
+    if made is not None and made.prim == "div" and is_const(made.args[0], 1):
+        return bar / b.expr(made.args[1])
+    if isinstance(partial.op, Const):
+        return times(bar, partial.op.value)
+    if is_const(bar.op, 1):
+        return b.cast(partial, bar.type)
+    return _scaled(b, bar, partial)
+
+
+def times_or_zero(bar: Expr, partial: Expr) -> Expr:
+    product = times(bar, partial)
+    return bar.b.expr(0.0) if product is None else product
+
+
+def _selects(b: Builder, made: Let) -> bool:
+    """Whether a ``where`` picks between constants (or further such picks)."""
+
+    def constant(op: Operand) -> bool:
+        if isinstance(op, Const):
+            return True
+        inner = definition(b, op)
+        return inner is not None and inner.prim == "where" and _selects(b, inner)
+
+    return constant(made.args[1]) and constant(made.args[2])
+
+
+def through_broadcast(b: Builder, op: Operand) -> Operand:
+    """The scalar or smaller operand that ``op`` is a broadcast of, or ``op``."""
+    made = definition(b, op)
+    return made.args[0] if made is not None and made.prim == "broadcast" else op
+
+
+def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
+    """``bar * partial``, where a bar ``1 / n`` divides instead and a bar ``-a`` brings its sign out."""
+    inner = through_broadcast(b, bar.op)
+    made = definition(b, inner)
+    if made is not None and made.prim == "neg":
+        return -_scaled(b, b.broadcast(made.args[0], bar.dims), partial)
+    if made is not None and made.prim == "div" and is_const(made.args[0], 1):
+        return partial / b.expr(made.args[1])
+    return bar * partial
+
+
+def plus(x: Expr, y: Expr) -> Expr:
+    """``x + y`` with what they have in common taken out."""
+    b = x.b
+    dx, dy = definition(b, x.op), definition(b, y.op)
+    if dy is not None and dy.prim == "neg":
+        return minus(x, b.expr(dy.args[0]))
+    if dx is not None and dx.prim == "neg":
+        return minus(y, b.expr(dx.args[0]))
+    return _factored(b, "add", x, y, dx, dy)
+
+
+def minus(x: Expr, y: Expr) -> Expr:
+    b = x.b
+    return _factored(b, "sub", x, y, definition(b, x.op), definition(b, y.op))
+
+
+def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: Let | None, dy: Let | None) -> Expr:
+    if prim == "add" and same(b, x.op, y.op):
+        return 2 * x
+    if dx is not None and dy is not None and dx.prim == dy.prim == "div" and same(b, dx.args[1], dy.args[1]):
+        return b.elementwise("div", b.elementwise(prim, dx.args[0], dy.args[0]), dx.args[1])
+    if dx is not None and dy is not None and dx.prim == dy.prim == "mul":
+        for k in (0, 1):
+            for j in (0, 1):
+                if same(b, dx.args[k], dy.args[j]) and not isinstance(dx.args[k], Const):
+                    rest = _rest(b, prim, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))
+                    return b.elementwise("mul", dx.args[k], rest)
+    return b.elementwise(prim, x, y)
+
+
+def _rest(b: Builder, prim: str, x: Expr, y: Expr) -> Expr:
+    return plus(x, y) if prim == "add" else minus(x, y)
+
+
+def same(b: Builder, x: Operand, y: Operand) -> bool:
+    """Whether two operands are the same value, or broadcasts and casts of the same value."""
+    if x is y or (isinstance(x, Const) and x == y):
+        return True
+    if not isinstance(x, Var) or not isinstance(y, Var):
+        return False
+    dx, dy = definition(b, x), definition(b, y)
+    return (
+        dx is not None
+        and dy is not None
+        and dx.prim == dy.prim
+        and dx.prim in ("broadcast", "cast")
+        and dx.params == dy.params
+        and same(b, dx.args[0], dy.args[0])
+    )

@@ -1,0 +1,97 @@
+"""Derivatives of the user's own (`custom_jvp`, `custom_vjp`): how a `Call` is differentiated, and how it is expanded.
+
+A `Call` is opaque to activity, recording and dead code. Forward mode puts the user's rule in its place; reverse mode puts the
+user's pullback into the reverse sweep; what is left of calls is expanded before rendering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.core.builder import Builder
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
+from transpile.core.walk import Cloner, map_operands, statements
+
+
+def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
+    """Emits the body of ``fn`` with ``args`` for its parameters; gives its results."""
+    mapping: dict[Var, Operand] = dict(zip(fn.params, args))
+    dims: dict[str, Dim] = {}
+    for param, arg in zip(fn.params, args):
+        for mine, theirs in zip(param.type.dims, arg.type.dims):
+            if mine.as_symbol is not None:
+                dims.setdefault(mine.as_symbol, theirs)
+    cloner = Cloner(mapping, lambda name: dims.get(name) or _own(b, name, fn, renamed))
+    renamed: dict[str, Dim] = {}
+    body = cloner.block(fn.body)
+    for old, new in renamed.items():
+        symbol = new.as_symbol
+        assert symbol is not None
+        b.symbols[symbol] = cloner.operand(fn.symbols[old])
+    b.block.stmts.extend(body.stmts)
+    return body.yields
+
+
+def _own(b: Builder, name: str, fn: Function, renamed: dict[str, Dim]) -> Dim | None:
+    """A new name for a symbol that is not a dimension of a parameter."""
+    if name not in fn.symbols:
+        return None
+    if name not in renamed:
+        fresh = b.fresh_symbol(name.split(".")[0])
+        renamed[name] = fresh
+    return renamed[name]
+
+
+def expand_calls(fn: Function) -> Function:
+    """``fn`` with the bodies of all calls in their place."""
+    if not any(isinstance(s, Call) for s in statements(fn.body)):
+        return fn
+    b = Builder(dict(fn.symbols))
+    mapping: dict[Var, Operand] = {}
+    body = _expand(b, fn.body, mapping)
+    if mapping:
+        cloner = Cloner(mapping)
+        body = Block(
+            body.params, [_map(s, cloner) for s in body.stmts], tuple(cloner.operand(o) for o in body.yields), body.stop
+        )
+    expanded = replace(fn, body=body, symbols=b.symbols)
+    return expand_calls(expanded)
+
+
+def _map(stmt: Stmt, cloner: Cloner) -> Stmt:
+    return map_operands(stmt, cloner.operand, cloner.root)
+
+
+def _expand(b: Builder, block: Block, mapping: dict[Var, Operand]) -> Block:
+    with b.into(Block(block.params, [], block.yields, block.stop)) as out:
+        for stmt in block.stmts:
+            match stmt:
+                case Call():
+                    args = tuple(mapping.get(a, a) if isinstance(a, Var) else a for a in stmt.args)
+                    mapping.update(zip(stmt.results, splice(b, stmt.fn, args)))
+                case If():
+                    then, orelse = _expand(b, stmt.then, mapping), _expand(b, stmt.orelse, mapping)
+                    b.emit(replace(stmt, then=then, orelse=orelse))
+                case For():
+                    b.emit(replace(stmt, body=_expand(b, stmt.body, mapping)))
+                case While():
+                    b.emit(replace(stmt, test=_expand(b, stmt.test, mapping), body=_expand(b, stmt.body, mapping)))
+                case _:
+                    b.emit(stmt)
+    return out
+
+
+def transposed(call: Call) -> Function:
+    """For a jvp rule: the function from the arguments and a cotangent for each result to the adjoints of the arguments.
+
+    The rule is linear in the tangents, so its derivative with respect to them does not depend on them.
+    """
+    from transpile.transform.reverse import vjp
+
+    rule = call.derivative
+    n_args = len(call.args)
+    dots = range(n_args, len(rule.params))
+    body = replace(rule.body, yields=rule.body.yields[call.outputs :])
+    return vjp(replace(rule, body=body), list(dots), seeds=True)

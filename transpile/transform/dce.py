@@ -1,0 +1,197 @@
+"""Removes what nobody reads: values, buffers and the writes into them, stacks, what loops and branches carry.
+
+Effects are always kept, with the control around them. Liveness is by variable, not by time: a buffer that is read anywhere
+keeps all its writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from transpile.core.nodes import (
+    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+)
+from transpile.core.walk import blocks, reads
+
+Moved = Callable[[object, object], None]
+
+
+def remove_dead(fn: Function) -> Function:
+    """``fn`` without what its results and effects do not need; the same object if nothing is dead."""
+    roots = [*fn.body.yields, *(p for p in fn.params if p.buffer)]
+    body = remove_dead_block(fn.body, roots)
+    return fn if body is fn.body else replace(fn, body=body)
+
+
+def remove_dead_block(block: Block, roots: Iterable[Operand], moved: Moved = lambda old, new: None) -> Block:
+    """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
+    replaced by a smaller one."""
+    live = _Liveness(block)
+    for root in roots:
+        live.mark(root)
+    live.run()
+    return _Sweep(live, moved).block(block)
+
+
+class _Liveness:
+    def __init__(self, block: Block) -> None:
+        self.sources: dict[Var, list[Operand]] = {}  # variable -> what it needs if it is live
+        self.writes: dict[Var, list[Stmt]] = {}
+        self.control: dict[int, tuple[Operand, ...]] = {}  # id of statement -> what the control around it reads
+        self.live: set[Var] = set()
+        self.kept: set[int] = set()  # ids of statements that stay
+        self.enclosing: dict[int, tuple[Stmt, ...]] = {}
+        self.definition: dict[Var, Stmt] = {}
+        self.queue: list[Operand] = []
+        self._statements: list[Stmt] = []
+        self._visit(block, ())
+
+    def _visit(self, block: Block, around: tuple[Stmt, ...]) -> None:
+        for stmt in block.stmts:
+            self._statements.append(stmt)
+            self.enclosing[id(stmt)] = around
+            self._describe(stmt)
+            for inner in blocks(stmt):
+                self._visit(inner, (*around, stmt))
+            if isinstance(stmt, Effect):
+                self.keep(stmt)
+
+    def _describe(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let() | Alloc():
+                self._define(stmt.var, stmt, stmt.args)
+            case NewStack():
+                self._define(stmt.var, stmt, ())
+            case Call():
+                for r in stmt.results:
+                    self._define(r, stmt, stmt.args)
+            case Pop():
+                self._define(stmt.var, stmt, (stmt.stack,))
+                self.writes.setdefault(stmt.stack, []).append(stmt)
+            case Push():
+                self.writes.setdefault(stmt.stack, []).append(stmt)
+            case Store() | Add():
+                self.writes.setdefault(stmt.buf, []).append(stmt)
+            case If():
+                for r, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    self._define(r, stmt, (a, b))
+            case For():
+                self._define(stmt.index, stmt, ())
+                self._loop(stmt)
+            case While():
+                for p, q in zip(stmt.test.params, stmt.body.params):
+                    self._define(p, stmt, (q,))
+                self._loop(stmt)
+
+    def _loop(self, stmt: For | While) -> None:
+        for r, p, init, out in zip(stmt.results, stmt.body.params, stmt.inits, stmt.body.yields):
+            self._define(r, stmt, (p,))
+            self._define(p, stmt, (init, out))
+        if stmt.trips is not None:
+            self._define(stmt.trips, stmt, ())
+
+    def _define(self, var: Var, stmt: Stmt, sources: Iterable[Operand]) -> None:
+        self.sources[var] = list(sources)
+        self.definition[var] = stmt
+
+    def mark(self, operand: Operand) -> None:
+        if isinstance(operand, Var) and operand not in self.live:
+            self.live.add(operand)
+            self.queue.append(operand)
+
+    def keep(self, stmt: Stmt) -> None:
+        """The statement stays: so does what it reads and the control around it."""
+        for s in (stmt, *self.enclosing[id(stmt)]):
+            if id(s) in self.kept:
+                continue
+            self.kept.add(id(s))
+            match s:
+                case If():
+                    self.mark(s.test)
+                case For():
+                    for o in (s.start, s.bound, s.step):
+                        self.mark(o)
+                    if s.body.stop is not None:
+                        self.mark(s.body.stop)
+                case While():
+                    self.mark(s.test.yields[0])
+                    if s.body.stop is not None:
+                        self.mark(s.body.stop)
+                case _:
+                    for o in reads(s):
+                        self.mark(o)
+                    if isinstance(s, (Push, Pop)):
+                        self.mark(s.stack)
+                    if isinstance(s, (Store, Add)):
+                        self.mark(s.buf)
+
+    def run(self) -> None:
+        while self.queue:
+            var = self.queue.pop()
+            assert isinstance(var, Var)
+            for source in self.sources.get(var, ()):
+                self.mark(source)
+            if var in self.definition:
+                self.keep(self.definition[var])
+            for stmt in self.writes.get(var, ()):
+                self.keep(stmt)
+
+
+class _Sweep:
+    def __init__(self, live: _Liveness, moved: Moved) -> None:
+        self.kept, self.live, self.moved = live.kept, live.live, moved
+
+    def block(self, block: Block, keep: list[bool] | None = None) -> Block:
+        stmts = [self.stmt(s) for s in block.stmts if id(s) in self.kept]
+        params = block.params
+        yields = block.yields
+        if keep is not None:
+            params = tuple(p for p, k in zip(params, keep) if k) if params else ()
+            yields = tuple(y for y, k in zip(yields, keep) if k)
+        unchanged = len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts))
+        if unchanged and len(yields) == len(block.yields):
+            return block
+        new = Block(params, stmts, yields, block.stop)
+        self.moved(block, new)
+        return new
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case If():
+                keep = [r in self.live for r in stmt.results]
+                then, orelse = self.block(stmt.then, keep), self.block(stmt.orelse, keep)
+                if then is stmt.then and orelse is stmt.orelse:
+                    return stmt
+                new: Stmt = replace(stmt, then=then, orelse=orelse, results=self._kept(stmt.results, keep))
+            case For() | While():
+                keep = [r in self.live or p in self.live for r, p in zip(stmt.results, stmt.body.params)]
+                if isinstance(stmt, While):
+                    keep = [k or p in self.live for k, p in zip(keep, stmt.test.params)]
+                trips = stmt.trips if stmt.trips in self.live else None
+                body = self.block(stmt.body, keep)
+                test = self._test(stmt, keep) if isinstance(stmt, While) else None
+                same_test = test is None or test is stmt.test  # type: ignore[union-attr]
+                if body is stmt.body and same_test and trips is stmt.trips:
+                    return stmt
+                results, inits = self._kept(stmt.results, keep), self._kept(stmt.inits, keep)
+                new = replace(stmt, body=body, results=results, inits=inits, trips=trips)
+                if isinstance(new, While):
+                    assert test is not None
+                    new = replace(new, test=test)
+            case _:
+                return stmt
+        self.moved(stmt, new)
+        return new
+
+    def _test(self, stmt: While, keep: list[bool]) -> Block:
+        stmts = [self.stmt(s) for s in stmt.test.stmts if id(s) in self.kept]
+        params = self._kept(stmt.test.params, keep)
+        if len(params) == len(stmt.test.params) and len(stmts) == len(stmt.test.stmts):
+            if all(a is b for a, b in zip(stmts, stmt.test.stmts)):
+                return stmt.test
+        return Block(params, stmts, stmt.test.yields)
+
+    @staticmethod
+    def _kept(items, keep):  # type: ignore[no-untyped-def]
+        return tuple(x for x, k in zip(items, keep) if k)

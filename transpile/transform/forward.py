@@ -1,0 +1,261 @@
+"""Forward mode: every statement is followed by the statement of its tangent.
+
+    y = sin(x)                ->    y = sin(x)
+                                    y_dot = cos(x) * x_dot
+
+Buffers have tangent buffers that mirror every store; loops and branches carry the tangents of what they carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import singledispatchmethod
+
+from transpile.analysis.activity import active, carries_derivative
+from transpile.core.builder import Builder, Expr
+from transpile.core.nodes import (
+    Add, Alloc, Block, Call, Const, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
+)
+from transpile.core.types import Type
+from transpile.rules.prim import REFUSED, ZERO, Prim
+from transpile.transform.calculus import plus, times
+from transpile.transform.custom import splice
+from transpile.transform.prepare import own_arguments, refuse, refuse_forward
+
+
+def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
+    """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
+
+    Parameters: those of ``fn`` (its captured ones last), with one tangent for each of ``wrt`` before the captured.
+    Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result.
+    """
+    fn = own_arguments(fn)
+    return _Forward(fn, wrt).run(value)
+
+
+class _Forward:
+    def __init__(self, fn: Function, wrt: Sequence[int]) -> None:
+        self.fn = fn
+        self.wrt = [fn.params[k] for k in wrt]
+        self.active = active(fn, self.wrt, fn.body.yields)
+        self.b = Builder(dict(fn.symbols))
+        self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
+
+    def run(self, value: bool) -> Function:
+        fn, b = self.fn, self.b
+        seeds = []
+        for var in self.wrt:
+            seed = Var(f"{var.name}_dot", var.type)
+            seeds.append(seed)
+            self.dots[var] = seed
+        self.stmts(fn.body)
+        tangents = tuple(self.tangent_or_zero(r).op for r in fn.body.yields if carries_derivative(r))
+        body = Block((), b.block.stmts, (*(fn.body.yields if value else ()), *tangents))
+        split = len(fn.params) - len(fn.captured)
+        params = (*fn.params[:split], *seeds, *fn.params[split:])
+        return replace(fn, name=f"{fn.name}_jvp", params=params, body=body, symbols=b.symbols)
+
+    def stmts(self, block: Block) -> None:
+        for stmt in block.stmts:
+            with self.b.at(stmt.loc):
+                self.stmt(stmt)
+
+    # ---- tangents
+
+    def tangent(self, operand: Operand) -> Expr | None:
+        if not isinstance(operand, Var) or operand not in self.active:
+            return None
+        dot = self.dots.get(operand)
+        return None if dot is None or isinstance(dot, tuple) else self.b.expr(dot)
+
+    def tangent_or_zero(self, operand: Operand) -> Expr:
+        dot = self.tangent(operand)
+        if dot is not None:
+            return dot
+        if isinstance(operand, Undef):
+            return self.b.expr(operand)
+        return zero(self.b, operand.type)
+
+    def name(self, var: Var) -> str:
+        return "t" if var.name == "t" else f"{var.name}_dot"
+
+    # ---- statements
+
+    @singledispatchmethod
+    def stmt(self, stmt: Stmt) -> None:
+        raise TypeError(stmt)
+
+    @stmt.register
+    def _(self, stmt: Let) -> None:
+        self.b.emit(stmt)
+        if stmt.var not in self.active:
+            return
+        if stmt.prim == "item":
+            dots = self.dots.get(stmt.args[0])  # type: ignore[arg-type]
+            dot = dots[stmt.params["k"]] if isinstance(dots, tuple) else None
+            if dot is not None:
+                self.dots[stmt.var] = dot
+            return
+        found = self.derive(stmt)
+        if isinstance(found, tuple):
+            self.dots[stmt.var] = tuple(None if d is None else d.op for d in found)
+        elif found is not None:
+            self.dots[stmt.var] = self.named(found, stmt.var)
+
+    def named(self, found: Expr, var: Var) -> Operand:
+        op = found.op
+        if isinstance(op, Var) and op.name == "t" and var.name != "t":
+            op.name = self.name(var)
+        return op
+
+    def derive(self, stmt: Let | Alloc) -> Expr | tuple[Expr | None, ...] | None:
+        b, prim = self.b, self.b.prims[stmt.prim]
+        dots = [self.tangent(a) for a in stmt.args]
+        if stmt.prim == "where":
+            test, x, y = stmt.args
+            return b.elementwise("where", test, self.tangent_or_zero(x), self.tangent_or_zero(y))
+        if stmt.prim == "index" or not prim.elementwise:
+            return self.structural(stmt, prim, dots)
+        args = [b.expr(a) for a in stmt.args]
+        total: Expr | None = None
+        for partial, dot in zip(prim.partials, dots):
+            if dot is None or partial is ZERO:
+                continue
+            if partial is REFUSED:
+                refuse(stmt)
+            term = times(dot, partial(b.expr(stmt.var), *args))
+            if term is not None:
+                total = term if total is None else plus(total, term)
+        return total
+
+    def structural(self, stmt: Let | Alloc, prim: Prim, dots: list[Expr | None]) -> Expr | tuple[Expr | None, ...] | None:
+        if all(d is None for d in dots):
+            return None
+        if prim.jvp is REFUSED:
+            refuse(stmt)
+        b = self.b
+        y = b.expr(stmt.var)
+        if stmt.var.type.kind == "tuple":
+            y = tuple(b.let("item", stmt.var, k=k) for k in range(len(stmt.var.type.items)))  # type: ignore[assignment]
+        return prim.jvp(y, [b.expr(a) for a in stmt.args], dots, stmt.params)
+
+    @stmt.register
+    def _(self, stmt: Alloc) -> None:
+        b = self.b
+        b.emit(stmt)
+        if stmt.var not in self.active:
+            return
+        name = self.name(stmt.var)
+        if stmt.prim == "copy":
+            dot = self.tangent(stmt.args[0])
+            self.dots[stmt.var] = b.zeros(name, stmt.var.type) if dot is None else b.copy(name, dot)
+            return
+        found = self.derive(stmt)
+        assert not isinstance(found, tuple)
+        self.dots[stmt.var] = b.zeros(name, stmt.var.type) if found is None else b.copy(name, found)
+
+    @stmt.register(Store)
+    @stmt.register(Add)
+    def _(self, stmt: Store | Add) -> None:
+        self.b.emit(stmt)
+        dot = self.dots.get(stmt.buf) if stmt.buf in self.active else None
+        if dot is None:
+            return
+        value = self.tangent(stmt.value)
+        if value is None and isinstance(stmt, Add):
+            return
+        op = zero(self.b, stmt.value.type).op if value is None else value.op
+        assert isinstance(dot, Var)
+        self.b.emit(replace(stmt, buf=dot, value=op))
+
+    @stmt.register
+    def _(self, stmt: If) -> None:
+        carried = [k for k, r in enumerate(stmt.results) if r in self.active]
+        sides = []
+        for block in (stmt.then, stmt.orelse):
+            with self.b.into(Block(block.params)) as side:
+                self.stmts(block)
+                dots = tuple(self.tangent_or_zero(block.yields[k]).op for k in carried)
+                side.yields = (*block.yields, *dots)
+            sides.append(side)
+        results = self.declare([stmt.results[k] for k in carried])
+        self.b.emit(replace(stmt, then=sides[0], orelse=sides[1], results=(*stmt.results, *results)))
+
+    def declare(self, variables: Sequence[Var]) -> tuple[Var, ...]:
+        """New tangent variables for variables that control flow defines."""
+        made = tuple(Var(self.name(v), v.type) for v in variables)
+        self.dots.update(zip(variables, made))
+        return made
+
+    def loop(self, stmt: For | While, body_of: Block) -> tuple[list[int], tuple[Operand, ...], Block]:
+        carried = [k for k, p in enumerate(stmt.body.params) if p in self.active or stmt.results[k] in self.active]
+        inits = tuple(self.tangent_or_zero(stmt.inits[k]).op for k in carried)
+        params = self.declare([body_of.params[k] for k in carried])
+        with self.b.into(Block((*body_of.params, *params), stop=body_of.stop)) as body:
+            self.stmts(body_of)
+            body.yields = (*body_of.yields, *(self.tangent_or_zero(body_of.yields[k]).op for k in carried))
+        return carried, inits, body
+
+    @stmt.register
+    def _(self, stmt: For) -> None:
+        carried, inits, body = self.loop(stmt, stmt.body)
+        results = self.declare([stmt.results[k] for k in carried])
+        self.b.emit(replace(stmt, inits=(*stmt.inits, *inits), body=body, results=(*stmt.results, *results)))
+
+    @stmt.register
+    def _(self, stmt: While) -> None:
+        carried, inits, body = self.loop(stmt, stmt.body)
+        results = self.declare([stmt.results[k] for k in carried])
+        extra = tuple(Var(self.name(stmt.test.params[k]), stmt.test.params[k].type) for k in carried)
+        test = Block((*stmt.test.params, *extra), stmt.test.stmts, stmt.test.yields)
+        self.b.emit(
+            replace(stmt, inits=(*stmt.inits, *inits), test=test, body=body, results=(*stmt.results, *results))
+        )
+
+    @stmt.register
+    def _(self, stmt: NewStack) -> None:
+        self.b.emit(stmt)
+        if stmt.var in self.active:
+            dot = Var(self.name(stmt.var), stmt.var.type)
+            self.b.emit(NewStack(dot, stmt.loc))
+            self.dots[stmt.var] = dot
+
+    @stmt.register
+    def _(self, stmt: Push) -> None:
+        self.b.emit(stmt)
+        if stmt.stack in self.active:
+            self.b.emit(Push(self.dots[stmt.stack], self.tangent_or_zero(stmt.value).op, stmt.loc))  # type: ignore[arg-type]
+
+    @stmt.register
+    def _(self, stmt: Pop) -> None:
+        self.b.emit(stmt)
+        if stmt.stack in self.active:
+            (dot,) = self.declare([stmt.var])
+            self.b.emit(Pop(dot, self.dots[stmt.stack], stmt.loc))  # type: ignore[arg-type]
+
+    @stmt.register
+    def _(self, stmt: Effect) -> None:
+        self.b.emit(stmt)
+
+    @stmt.register
+    def _(self, stmt: Call) -> None:
+        if not any(a in self.active for a in stmt.args):
+            self.b.emit(stmt)
+            return
+        if stmt.rule == "vjp":
+            refuse_forward(stmt)
+        floats = [a for a in stmt.args if carries_derivative(a)]
+        dots = [self.tangent_or_zero(a).op for a in floats]
+        found = splice(self.b, stmt.derivative, (*stmt.args, *dots))
+        for var, operand in zip(stmt.results, found):
+            self.b.emit(Let(var, "identity", (operand,), {}, stmt.loc))
+        with_dot = [r for r in stmt.results if carries_derivative(r)]
+        self.dots.update(zip(with_dot, found[len(stmt.results) :]))
+
+
+def zero(b: Builder, type_: Type) -> Expr:
+    """A zero of the type: a constant for scalars, an array of zeros else."""
+    if type_.is_scalar:
+        return b.expr(Const(0.0, type_))
+    return b.let("full", Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)

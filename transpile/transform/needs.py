@@ -1,0 +1,219 @@
+"""What a reverse sweep reads of the forward sweep, and which of it has to be recorded.
+
+*Needed* are the free variables of the adjoint statements. A needed value of a loop body is *free* if it can be recomputed in the
+reverse iteration from what is still there: inputs, values from outside the loops, loop indices, buffers that nobody
+overwrites later. For the rest a minimum cut finds the cheapest set of values to record.
+
+If everything that a loop nest needs is free, transcendentals included, nothing is recorded: the forward loop often
+becomes dead and each iteration runs forward and backward at once. Else the forward loop runs anyway, and what is dear to
+recompute (cost 2 and more) is recorded instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from transpile.analysis.cut import INFINITE, min_cut
+from transpile.analysis.overwrites import Overwrites
+from transpile.analysis.scopes import Def, definitions
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, For, Function, Let, Operand, Stmt, Var, While
+from transpile.core.walk import blocks, leaves, reads
+from transpile.rules import prims
+
+RUNTIME_DIMS = frozenset({"broadcast", "full", "empty", "reshape"})
+
+
+def dim_symbols(stmt: Stmt) -> tuple[str, ...]:
+    """The symbols of dims that the statement needs at run time."""
+    params = getattr(stmt, "params", None)
+    if not params or getattr(stmt, "prim", "") == "index":
+        return ()
+    found: dict[str, None] = {}
+    for value in params.values():
+        for dim in value if isinstance(value, tuple) else (value,):
+            if isinstance(dim, Dim):
+                found.update(dict.fromkeys(dim.symbols()))
+    return tuple(found)
+
+
+class Needs:
+    """Decides for a forward function and the block of its reverse sweep. ``recorded``: variable -> why."""
+
+    def __init__(self, fn: Function, symbols: dict[str, Operand]) -> None:
+        self.fn = fn
+        self.symbols = symbols
+        self.defs = definitions(fn)
+        self.overwrites = Overwrites(fn)
+        self.table = prims()
+        self.escapes: dict[Var, None] = {}
+        self.needed: dict[int, dict[Var, None]] = {}  # id of the innermost loop -> what is needed of its body
+        self.loops: dict[int, For | While] = {}
+        self.recorded: dict[Var, str] = {}
+        self._free: dict[tuple[Var, bool], bool] = {}
+
+    # ---- what is needed
+
+    def collect(self, block: Block) -> None:
+        for stmt in block.stmts:
+            for operand in reads(stmt):
+                self.need(operand)
+            for symbol in dim_symbols(stmt):
+                self.need(self.symbols[symbol])
+            for inner in blocks(stmt):
+                self.collect(inner)
+        for operand in leaves(block):
+            self.need(operand)
+
+    def need(self, operand: Operand) -> None:
+        found = self.defs.get(operand) if isinstance(operand, Var) else None
+        if found is None or operand.buffer:  # type: ignore[union-attr]
+            return
+        loops = found.loops
+        if loops:
+            self.loops[id(loops[-1])] = loops[-1]
+            self.needed.setdefault(id(loops[-1]), {})[operand] = None  # type: ignore[index]
+        elif found.nest:
+            self.escapes[operand] = None  # type: ignore[index]
+
+    # ---- what is free
+
+    def is_available(self, operand: Operand) -> bool:
+        """Whether it is still there in the reverse sweep: defined outside all loops."""
+        if not isinstance(operand, Var) or operand not in self.defs:
+            return True
+        return not self.defs[operand].loops
+
+    def is_free(self, operand: Operand, dear: bool) -> bool:
+        """Whether it can be had in the reverse iteration with nothing recorded."""
+        if self.is_available(operand):
+            return True
+        assert isinstance(operand, Var)
+        key = (operand, dear)
+        if key not in self._free:
+            self._free[key] = False  # no cycles: a loop's parameter is never free
+            self._free[key] = self._is_free(operand, dear)
+        return self._free[key]
+
+    def _is_free(self, var: Var, dear: bool) -> bool:
+        found = self.defs[var]
+        if found.kind == "index":
+            assert isinstance(found.stmt, For)
+            return all(self.is_free(o, dear) for o in (found.stmt.start, found.stmt.step))
+        if not self.can_recompute(found, dear):
+            return False
+        assert isinstance(found.stmt, Let)
+        return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
+
+    def can_recompute(self, found: Def, dear: bool) -> bool:
+        """Whether the defining statement may be run again in the reverse sweep."""
+        stmt = found.stmt
+        if found.kind != "stmt" or not isinstance(stmt, Let):
+            return False
+        root = stmt.args[0] if stmt.args else None
+        if isinstance(root, Var) and root.buffer:
+            if stmt.prim == "dim":
+                return not self.defs[root].loops and not self.defs[root].nest
+            return not self.defs[root].nest and self.overwrites.is_stable(stmt)
+        return dear or self.table[stmt.prim].cost <= 1
+
+    def inputs(self, stmt: Let) -> tuple[Operand, ...]:
+        """What a recomputation of the statement reads, the root of a place left out."""
+        args = stmt.args
+        if args and isinstance(args[0], Var) and args[0].buffer:
+            args = args[1:]
+        return (*args, *(self.symbols[s] for s in dim_symbols(stmt)))
+
+    # ---- what is recorded
+
+    def decide(self) -> None:
+        for root in dict.fromkeys(id(self.defs[v].loops[0]) for vs in list(self.needed.values()) for v in vs):
+            self._decide_nest(root)
+
+    def _in_nest(self, root: int) -> list[int]:
+        """The loops with needs inside the nest, from the innermost."""
+        depth: dict[int, int] = {}
+        for key, found in self.needed.items():
+            chain = self.defs[next(iter(found))].loops
+            if id(chain[0]) == root:
+                depth[key] = len(chain)
+        return sorted(depth, key=lambda k: -depth[k])
+
+    def _decide_nest(self, root: int) -> None:
+        if all(self.is_free(v, dear=True) for key in self._in_nest(root) for v in self.needed[key]):
+            return
+        done: set[int] = set()
+        while True:
+            todo = [k for k in self._in_nest(root) if k not in done]
+            if not todo:
+                return
+            done.add(todo[0])
+            self._decide_loop(todo[0])
+
+    def _decide_loop(self, key: int) -> None:
+        loop = self.loops[key]
+        needed = [v for v in self.needed[key] if not self.is_free(v, dear=False)]
+        costs: dict[Var, int] = {}
+        edges: list[tuple[Var, Var]] = []
+        sources: list[Var] = []
+        queue = list(needed)
+        for var in queue:
+            if var in costs:
+                continue
+            costs[var] = _cost(var)
+            found = self.defs[var]
+            if not self.can_recompute(found, dear=False):
+                sources.append(var)
+                continue
+            assert isinstance(found.stmt, Let)
+            for arg in self.inputs(found.stmt):
+                if isinstance(arg, Var) and self._is_inner(arg, loop) and not self.is_free(arg, dear=False):
+                    edges.append((arg, var))
+                    queue.append(arg)
+        for var in min_cut(costs, edges, sources, needed):
+            self.recorded[var] = self._why(var)
+        seen: set[Var] = set()
+        for var in list(self.needed[key]):
+            self._need_outer(var, loop, seen)
+
+    def _is_inner(self, var: Var, loop: For | While) -> bool:
+        found = self.defs.get(var)
+        return found is not None and bool(found.loops) and found.loops[-1] is loop
+
+    def _need_outer(self, var: Var, loop: For | While, seen: set[Var]) -> None:
+        """Values of outer loops that the recomputation of ``var`` reads are needed there."""
+        if var in self.recorded or var in seen:
+            return
+        seen.add(var)
+        found = self.defs.get(var)
+        if found is None:
+            return
+        if not self._is_inner(var, loop):
+            self.need(var)
+            return
+        if found.kind == "index":
+            assert isinstance(found.stmt, For)
+            inputs: Iterable[Operand] = (found.stmt.start, found.stmt.step)
+        else:
+            assert isinstance(found.stmt, Let), found
+            inputs = self.inputs(found.stmt)
+        for arg in inputs:
+            if isinstance(arg, Var) and arg in self.defs:
+                self._need_outer(arg, loop, seen)
+
+    def _why(self, var: Var) -> str:
+        found = self.defs[var]
+        line = found.stmt.loc.line if found.stmt is not None else 0
+        if found.kind == "param":
+            return f"carried by the loop in line {line}, read by the reverse sweep"
+        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True):
+            return f"computed in line {line}, dear to recompute ({found.stmt.prim})"
+        if isinstance(found.stmt, Let) and found.stmt.prim == "index":
+            return f"read in line {line}, overwritten later"
+        return f"computed in line {line}, cannot be recomputed in the reverse sweep"
+
+
+def _cost(var: Var) -> int:
+    if var.type.kind == "tuple":
+        return INFINITE // 2
+    return 50 ** min(var.type.rank, 4)

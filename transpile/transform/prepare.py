@@ -1,0 +1,68 @@
+"""What every derivative does first: arguments that the function writes are copied, refusals name the user's line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from transpile.core.nodes import Alloc, Block, Call, For, Function, If, Let, Stmt, Var, While
+from transpile.core.types import INT
+
+
+def own_arguments(fn: Function) -> Function:
+    """The function with each written parameter replaced by a copy that it owns: a derivative changes no argument."""
+    if not any(p.buffer for p in fn.params):
+        return fn
+    params, copies = [], []
+    for p in fn.params:
+        if p.buffer:
+            value = Var(p.name, p.type)
+            copies.append(Alloc(p, "copy", (value,), {}, fn.loc))
+            params.append(value)
+        else:
+            params.append(p)
+    body = Block((), [*copies, *fn.body.stmts], fn.body.yields)
+    return replace(fn, params=tuple(params), body=body)
+
+
+def count_trips(fn: Function) -> Function:
+    """The function with a trip count on every loop whose number of trips only the run knows."""
+    body = _count_block(fn.body)
+    return fn if body is fn.body else replace(fn, body=body)
+
+
+def _count_block(block: Block) -> Block:
+    stmts = [_count(s) for s in block.stmts]
+    if all(a is b for a, b in zip(stmts, block.stmts)):
+        return block
+    return replace(block, stmts=stmts)
+
+
+def _count(stmt: Stmt) -> Stmt:
+    match stmt:
+        case If():
+            then, orelse = _count_block(stmt.then), _count_block(stmt.orelse)
+            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
+        case For() | While():
+            body = _count_block(stmt.body)
+            unknown = isinstance(stmt, While) or stmt.body.stop is not None
+            if unknown and stmt.trips is None:
+                return replace(stmt, body=body, trips=Var("trips", INT))
+            return stmt if body is stmt.body else replace(stmt, body=body)
+    return stmt
+
+
+def refuse(stmt: Let | Alloc) -> NoReturn:
+    """Raises the diagnostic for a primitive that has no derivative and is asked for one."""
+    from transpile.errors import Diagnostic, TranspileError
+
+    message = f"'{stmt.prim}' has no derivative that means anything, and the result depends on it"
+    raise TranspileError([Diagnostic("T302", message, stmt.loc, hint="wrap its argument in tp.stop_gradient(...)")])
+
+
+def refuse_forward(stmt: Call) -> NoReturn:
+    """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
+    from transpile.errors import Diagnostic, TranspileError
+
+    message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
+    raise TranspileError([Diagnostic("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")])

@@ -1,0 +1,322 @@
+"""Reverse mode, second half: puts the forward and the reverse sweep together.
+
+`transpile.transform.needs` has decided what is recorded; here the forward sweep gets the statements that record, and each
+reference of the reverse sweep to a variable of the forward sweep becomes what stands for it:
+
+- the variable itself, if it was defined outside all loops (from inside a branch it is yielded out of it);
+- the index of the mirrored loop;
+- what the tape holds: an array with one entry a trip where the trip counts are known before the outermost loop, else a
+  stack;
+- a recomputation, placed in the mirror of the block that the original stood in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Block, Const, For, Function, If, Index, Let, NewStack, Operand, Point, Pop, Push, Slice, Stmt, Store, Undef, Var, While,
+)
+from transpile.core.types import Type
+from transpile.core.walk import defines, map_reads
+from transpile.transform.needs import Needs, dim_symbols
+from transpile.transform.sweep import Sweep
+
+
+@dataclass
+class _Level:
+    """A block of the reverse sweep that is being linked, with the forward block that it mirrors."""
+
+    forward: Block | None
+    out: Block
+    memo: dict[Var, Operand] = field(default_factory=dict)
+    loop: For | While | None = None  # the forward loop, if the block is the body of its mirror
+    index: Var | None = None  # the index of the mirror
+
+
+def link(fn: Function, sweep: Sweep, b: Builder) -> Block:
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields."""
+    needs = Needs(fn, b.symbols)
+    needs.collect(sweep.block)
+    needs.decide()
+    linker = _Linker(fn, sweep, b, needs)
+    with b.into(Block()) as out:
+        linker.forward()
+        linker.reverse(out)
+    return out
+
+
+class _Linker:
+    def __init__(self, fn: Function, sweep: Sweep, b: Builder, needs: Needs) -> None:
+        self.fn, self.sweep, self.b, self.needs = fn, sweep, b, needs
+        self.defs = needs.defs
+        self.tapes: dict[Var, Var] = {}
+        self.roots: dict[int, list[Var]] = {}  # id of a top-level statement -> what is recorded in it
+        for var in needs.recorded:
+            self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
+        self.escaped: dict[Var, Operand] = {}
+        self.levels: list[_Level] = []
+        self.narrow = _has_narrow_floats(fn)
+
+    # ---- tapes
+
+    def loops_of(self, var: Var) -> tuple[For | While, ...]:
+        return self.defs[var].loops
+
+    def is_countable(self, var: Var) -> bool:
+        """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
+        for loop in self.loops_of(var):
+            if isinstance(loop, While) or loop.body.stop is not None:
+                return False
+            if not all(self.is_outside(o) for o in (loop.start, loop.bound, loop.step)):
+                return False
+            if not isinstance(loop.step, Const):
+                return False
+        return all(self.is_outside(self.b.symbols[s]) for d in var.type.dims for s in d.symbols())
+
+    def is_outside(self, operand: Operand) -> bool:
+        return not isinstance(operand, Var) or operand not in self.defs or not self.defs[operand].nest
+
+    def make_tape(self, var: Var) -> None:
+        b, name = self.b, f"{var.name}_tape"
+        note = self.needs.recorded[var]
+        if not self.is_countable(var):
+            stack = Var(name, replace(var.type, kind="stack"), note=note)
+            b.emit(NewStack(stack, self._loc(var)))
+            self.tapes[var] = stack
+            return
+        counts = tuple(self.trip_count(loop) for loop in self.loops_of(var))  # type: ignore[arg-type]
+        type_ = Type(var.type.dtype, (*counts, *var.type.dims))
+        with b.at(self._loc(var)):
+            self.tapes[var] = b.alloc(name, type_, "empty", note=note, dims=type_.dims, dtype=type_.dtype)
+
+    def _loc(self, var: Var):  # type: ignore[no-untyped-def]
+        stmt = self.defs[var].stmt
+        return self.fn.loc if stmt is None else stmt.loc
+
+    def trip_count(self, loop: For) -> Dim:
+        b = self.b
+        start, bound = b.form(loop.start), b.form(loop.bound)
+        assert isinstance(loop.step, Const)
+        step = loop.step.value
+        span = (bound - start) if step > 0 else (start - bound)
+        return span.clip() if abs(step) == 1 else (span + (abs(step) - 1)).clip() // abs(step)
+
+    def ordinal(self, loop: For, index: Operand) -> Expr:
+        """The number of the trip, from the index."""
+        b = self.b
+        assert isinstance(loop.step, Const)
+        start = self.resolve(loop.start) if self.levels else loop.start
+        away = b.expr(index) - b.expr(start)
+        return away if loop.step.value == 1 else away // loop.step
+
+    def tape_path(self, var: Var) -> tuple[Index]:
+        points = tuple(Point(k) for k in range(len(self.loops_of(var))))
+        return (Index((*points, *(Slice() for _ in var.type.dims))),)
+
+    # ---- forward sweep
+
+    def forward(self) -> None:
+        for stmt in self.fn.body.stmts:
+            for var in self.roots.get(id(stmt), ()):
+                self.make_tape(var)
+            new, escaping = self.forward_stmt(stmt, True)
+            self.b.emit(new)
+            self.escaped.update(escaping)
+
+    def forward_block(self, block: Block, escape: bool) -> tuple[Block, dict[Var, Operand]]:
+        escaping: dict[Var, Operand] = {}
+        with self.b.into(Block(block.params, [], block.yields, block.stop)) as out:
+            for param in block.params:
+                self.record(param)
+            for stmt in block.stmts:
+                new, found = self.forward_stmt(stmt, escape)
+                self.b.emit(new)
+                escaping.update(found)
+                for var in defines(stmt):
+                    self.record(var)
+                    if escape and var in self.needs.escapes:
+                        escaping[var] = var
+        return out, escaping
+
+    def forward_stmt(self, stmt: Stmt, escape: bool) -> tuple[Stmt, dict[Var, Operand]]:
+        """The statement with what it records, and what of its inside is seen outside."""
+        match stmt:
+            case If():
+                return self.forward_if(stmt, escape)
+            case For():
+                body, _ = self.forward_block(stmt.body, False)
+                return replace(stmt, body=body), {}
+            case While():
+                body, _ = self.forward_block(stmt.body, False)
+                return replace(stmt, body=body), {}
+        return stmt, {}
+
+    def forward_if(self, stmt: If, escape: bool) -> tuple[Stmt, dict[Var, Operand]]:
+        then, from_then = self.forward_block(stmt.then, escape)
+        orelse, from_else = self.forward_block(stmt.orelse, escape)
+        seen: dict[Var, Operand] = {}
+        results = list(stmt.results)
+        for side, other, found in ((then, orelse, from_then), (orelse, then, from_else)):
+            for var, operand in found.items():
+                out = Var(var.name, var.type, form=None)
+                results.append(out)
+                side.yields = (*side.yields, operand)
+                other.yields = (*other.yields, Undef(var.type))
+                seen[var] = out
+        return replace(stmt, then=then, orelse=orelse, results=tuple(results)), seen
+
+    def record(self, var: Var) -> None:
+        """The statement that records ``var``, where it has just been defined."""
+        tape = self.tapes.get(var)
+        if tape is None:
+            return
+        if tape.type.kind == "stack":
+            self.b.emit(Push(tape, var, self._loc(var)))
+            return
+        with self.b.at(self._loc(var)):
+            ordinals = [self.ordinal(loop, loop.index).op for loop in self.loops_of(var)]  # type: ignore[arg-type, union-attr]
+            self.b.emit(Store(tape, self.tape_path(var), tuple(ordinals), var, self.b.loc))
+
+    # ---- reverse sweep
+
+    def reverse(self, out: Block) -> None:
+        self.levels.append(_Level(self.fn.body, out))
+        for stmt in self.sweep.block.stmts:
+            self.reverse_stmt(stmt)
+        out.yields = tuple(self.resolve(o) for o in self.sweep.block.yields)
+        self.levels.pop()
+
+    def reverse_block(self, block: Block, loop: For | While | None, index: Var | None) -> Block:
+        forward = self.sweep.sides.get(id(block))
+        with self.b.into(Block(block.params)) as out:
+            self.levels.append(_Level(forward, out, loop=loop, index=index))
+            for stmt in block.stmts:
+                self.reverse_stmt(stmt)
+            out.yields = tuple(self.resolve(o) for o in block.yields)
+            out.stop = None if block.stop is None else self.resolve(block.stop)
+            self.levels.pop()
+        return out
+
+    def reverse_stmt(self, stmt: Stmt) -> None:
+        b = self.b
+        with b.at(stmt.loc):
+            new = map_reads(stmt, self.resolve)
+            forward = self.sweep.mirrors.get(id(stmt))
+            match new:
+                case If():
+                    then, orelse = self.reverse_block(new.then, None, None), self.reverse_block(new.orelse, None, None)
+                    new = replace(new, then=then, orelse=orelse)
+                case For():
+                    assert isinstance(forward, (For, While))
+                    body = self.reverse_block(new.body, forward, new.index)
+                    new = replace(new, body=body)
+                case _ if dim_symbols(new):
+                    new = self.with_dims(new)
+            b.emit(new)
+
+    def with_dims(self, stmt: Stmt) -> Stmt:
+        """The statement with dims whose values are had in the reverse sweep."""
+        b = self.b
+        renamed: dict[str, Dim] = {}
+        for symbol in dim_symbols(stmt):
+            operand = b.symbols[symbol]
+            found = self.resolve(operand)
+            if found is not operand:
+                renamed[symbol] = self.symbol_of(found)
+        if not renamed:
+            return stmt
+        assert isinstance(stmt, Let) or hasattr(stmt, "params")
+        params = {k: _rename(v, renamed) for k, v in stmt.params.items()}  # type: ignore[union-attr]
+        var = stmt.var  # type: ignore[union-attr]
+        var.type = var.type.with_dims(tuple(d.substitute(renamed.get) for d in var.type.dims))
+        return replace(stmt, params=params)  # type: ignore[type-var]
+
+    def symbol_of(self, operand: Operand) -> Dim:
+        if isinstance(operand, Const):
+            return Dim(int(operand.value))
+        assert isinstance(operand, Var)
+        operand.form = None
+        return self.b.form(operand)
+
+    # ---- what stands for a variable of the forward sweep
+
+    def resolve(self, operand: Operand) -> Operand:
+        if not isinstance(operand, Var) or operand not in self.defs or operand.buffer:
+            return operand
+        found = self.defs[operand]
+        if not found.loops:
+            return self.escaped[operand] if found.nest else operand
+        level = self.level_of(found.block)
+        if operand not in level.memo:
+            with self.b.into(level.out):
+                level.memo[operand] = self.have(operand, level)
+        return level.memo[operand]
+
+    def level_of(self, block: Block) -> _Level:
+        for level in reversed(self.levels):
+            if level.forward is block:
+                return level
+        raise AssertionError("a value is needed outside the mirror of its block")
+
+    def have(self, var: Var, level: _Level) -> Operand:
+        found = self.defs[var]
+        if found.kind == "index":
+            return self.mirrored_index(found.stmt, level)  # type: ignore[arg-type]
+        if var in self.needs.recorded:
+            return self.load(var)
+        assert isinstance(found.stmt, Let), f"{var} is neither recorded nor recomputed"
+        with self.b.at(found.stmt.loc):
+            args = tuple(self.resolve(a) for a in found.stmt.args)
+            new = replace(found.stmt, var=Var(var.name, var.type), args=args)
+            self.b.emit(self.with_dims(new) if dim_symbols(new) else new)
+        return new.var
+
+    def mirrored_index(self, loop: For, level: _Level) -> Operand:
+        assert level.index is not None
+        if loop.body.stop is None:
+            return level.index
+        b = self.b
+        start, step = b.expr(self.resolve(loop.start)), b.expr(self.resolve(loop.step))
+        if loop.backwards:  # its first trip has the last index
+            count = (b.expr(self.resolve(loop.bound)) - start + step - 1) // step
+            return (start + (count - 1 - b.expr(level.index)) * step).op
+        return (start + b.expr(level.index) * step).op
+
+    def load(self, var: Var) -> Operand:
+        b, tape = self.b, self.tapes[var]
+        type_ = var.type.strong if self.narrow else var.type
+        new = Var(var.name, type_)
+        if tape.type.kind == "stack":
+            new.type = var.type
+            b.emit(Pop(new, tape, self._loc(var)))
+            return new
+        ordinals = []
+        for loop in self.loops_of(var):
+            level = self.level_of(loop.body)
+            assert level.index is not None and isinstance(loop, For)
+            ordinals.append(self.ordinal(loop, level.index).op)
+        params = {"path": self.tape_path(var), "dims": var.type.dims}
+        with b.at(self._loc(var)):
+            b.emit(Let(new, "index", (tape, *ordinals), params, b.loc))
+            return b.cast(new, var.type).op
+
+
+def _rename(value, renamed):  # type: ignore[no-untyped-def]
+    if isinstance(value, Dim):
+        return value.substitute(renamed.get)
+    if isinstance(value, tuple) and any(isinstance(v, Dim) for v in value):
+        return tuple(v.substitute(renamed.get) if isinstance(v, Dim) else v for v in value)
+    return value
+
+
+def _has_narrow_floats(fn: Function) -> bool:
+    return any(v.type.dtype in ("float16", "float32", "complex64") for v in [*fn.params, *definitions_of(fn)])
+
+
+def definitions_of(fn: Function) -> list[Var]:
+    from transpile.core.walk import defined
+
+    return list(defined(fn.body))

@@ -1,0 +1,57 @@
+"""The reverse derivative of a core function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.analysis.activity import carries_derivative
+from transpile.core.builder import Builder
+from transpile.core.nodes import Block, Function
+from transpile.transform.dce import remove_dead, remove_dead_block
+from transpile.transform.prepare import count_trips, own_arguments
+from transpile.transform.record import link
+from transpile.transform.sweep import Sweep, reverse_sweep
+from transpile.transform.tidy import tidy, tidy_block
+
+
+def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0) -> Function:
+    """The reverse derivative of ``fn`` with respect to the parameters ``wrt``.
+
+    With ``seeds`` the parameters are those of ``fn`` and a cotangent for each floating-point result (before the captured ones);
+    else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
+    differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
+    """
+    fn = remove_dead(tidy(count_trips(own_arguments(fn))))
+    yields = fn.body.yields
+    main = len(yields) - aux
+    outputs = [k for k in range(main) if carries_derivative(yields[k])]
+    b = Builder(dict(fn.symbols))
+    sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds))
+    body = link(fn, sweep, b)
+    kept = yields if value else yields[main:]
+    split = len(fn.params) - len(fn.captured)
+    params = (*fn.params[:split], *sweep.seeds, *fn.params[split:])
+    name = f"{fn.name}_{'vjp' if seeds else 'grad'}"
+    body = Block((), body.stmts, (*kept, *body.yields))
+    result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
+    return remove_dead(tidy(remove_dead(result)))
+
+
+def _trimmed(sweep: Sweep) -> Sweep:
+    """The sweep without dead statements, so that nothing is recorded for them."""
+    keep: list[object] = []  # ids stay unique while the objects live
+
+    def moved(old: object, new: object) -> None:
+        keep.append(old)
+        if id(old) in sweep.mirrors:
+            sweep.mirrors[id(new)] = sweep.mirrors[id(old)]
+        if id(old) in sweep.sides:
+            sweep.sides[id(new)] = sweep.sides[id(old)]
+        keep.append(new)
+
+    block = remove_dead_block(sweep.block, sweep.block.yields, moved)
+    block = tidy_block(block, moved)
+    block = remove_dead_block(block, block.yields, moved)
+    sweep.block = block
+    return sweep

@@ -1,0 +1,430 @@
+"""Reverse mode, first half: the reverse sweep, written as if every value of the forward sweep were still at hand.
+
+    forward:  for i in range(n):            reverse:  for i in reversed(range(n)):
+                  x = sin(x)                              x_bar = cos(x) * x_bar
+
+The sweep refers to the variables of the forward sweep by themselves (the ``x`` in ``cos(x)`` is the one of the same trip).
+`transpile.transform.record` then decides how each is had: still there, recomputed, read again, or recorded.
+``mirrors`` tells it which statement of the reverse sweep is the mirror of which of the forward sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from typing import Any
+
+from transpile.analysis.activity import active, carries_derivative
+from transpile.analysis.overwrites import Overwrites
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Add, Alloc, Block, Call, Const, Effect, For, Function, Gather, If, Index, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var,
+    While,
+)
+from transpile.core.types import INT, Type
+from transpile.core.walk import defined, free, written_in
+from transpile.rules.prim import REFUSED, ZERO, Prim
+from transpile.transform.adjoints import Adjoints, Pending
+from transpile.transform.calculus import times
+from transpile.transform.custom import splice, transposed
+from transpile.transform.forward import zero
+from transpile.transform.prepare import refuse
+
+
+@dataclass
+class Sweep:
+    """A reverse sweep. ``seeds`` are the cotangent variables; ``block`` yields one adjoint for each of ``wrt``."""
+
+    block: Block
+    seeds: tuple[Var, ...]
+    mirrors: dict[int, Stmt] = field(default_factory=dict)  # id of a reverse For or If -> its forward statement
+    sides: dict[int, Block] = field(default_factory=dict)  # id of a reverse block -> the forward block that it mirrors
+
+
+def reverse_sweep(fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool) -> Sweep:
+    """The reverse sweep of ``fn``: adjoints of the parameters ``wrt`` from cotangents of ``results``.
+
+    With ``seed`` the cotangents are parameters; else the only result is a scalar and its cotangent is 1.
+    """
+    variables = [fn.params[k] for k in wrt]
+    outputs = [fn.body.yields[k] for k in results]
+    return _Reverse(fn, b, active(fn, variables, outputs)).run(variables, outputs, seed)
+
+
+class _Reverse:
+    def __init__(self, fn: Function, b: Builder, active_vars: set[Var]) -> None:
+        self.fn, self.b, self.active = fn, b, active_vars
+        self.adj = Adjoints(b, active_vars)
+        self.overwrites = Overwrites(fn)
+        self.mirrors: dict[int, Stmt] = {}
+        self.sides: dict[int, Block] = {}
+
+    def run(self, wrt: Sequence[Var], outputs: Sequence[Operand], seed: bool) -> Sweep:
+        b = self.b
+        seeds: list[Var] = []
+        with b.into(Block()) as block:
+            for k, output in enumerate(outputs):
+                if seed:
+                    name = output.name if isinstance(output, Var) and output.name != "t" else f"y{k or ''}"
+                    seeds.append(Var(f"{name}_bar", output.type.strong if output.type.dims else output.type))
+                    self.adj.add(output, b.expr(seeds[-1]))
+                else:
+                    self.adj.add(output, b.expr(Const(1.0, output.type)))
+            self.block(self.fn.body)
+            with b.at(self.fn.loc):
+                block.yields = tuple(self.adj.value_or_zero(v, v.type) for v in wrt)
+        self.sides[id(block)] = self.fn.body
+        return Sweep(block, tuple(seeds), self.mirrors, self.sides)
+
+    def block(self, block: Block) -> None:
+        for stmt in reversed(block.stmts):
+            with self.b.at(stmt.loc):
+                self.stmt(stmt)
+
+    # ---- straight statements
+
+    @singledispatchmethod
+    def stmt(self, stmt: Stmt) -> None:
+        raise TypeError(stmt)
+
+    @stmt.register
+    def _(self, stmt: Let) -> None:
+        var = stmt.var
+        if var not in self.active:
+            return
+        if stmt.prim == "item":
+            bar = self.adj.settle(var)
+            if bar is not None:
+                slots = self.adj.items.setdefault(stmt.args[0], {})  # type: ignore[arg-type]
+                k = stmt.params["k"]
+                slots[k] = slots[k] + bar if k in slots else bar
+            return
+        prim = self.b.prims[stmt.prim]
+        if var.type.kind == "tuple":
+            self.several(stmt, prim)
+        elif prim.elementwise:
+            pending = self.adj.take(var)
+            if pending is not None:
+                self.elementwise(stmt, prim, pending)
+        else:
+            bar = self.adj.settle(var)
+            if bar is not None:
+                self.structural(stmt, prim, bar)
+
+    def wants(self, args: Sequence[Operand]) -> tuple[bool, ...]:
+        return tuple(isinstance(a, Var) and a in self.active for a in args)
+
+    def elementwise(self, stmt: Let | Alloc, prim: Prim, bar: Pending) -> None:
+        b = self.b
+        if stmt.prim == "where":
+            self.where(stmt, bar)
+            return
+        args = [b.expr(a) for a in stmt.args]
+        for arg, partial, wanted in zip(stmt.args, prim.partials, self.wants(stmt.args)):
+            if not wanted or partial is ZERO:
+                continue
+            if partial is REFUSED:
+                refuse(stmt)
+            value = times(bar.value, partial(b.expr(stmt.var), *args))
+            if value is not None:
+                self.adj.add(arg, Pending(value, bar.mask))
+
+    def where(self, stmt: Let | Alloc, bar: Pending) -> None:
+        """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""
+        b = self.b
+        test, then, orelse = stmt.args
+        for arg, mask in ((then, b.expr(test)), (orelse, None)):
+            if not (isinstance(arg, Var) and arg in self.active):
+                continue
+            if mask is None:
+                mask = b.elementwise("logical_not", test)
+            if bar.mask is not None:
+                mask = b.elementwise("logical_and", bar.mask, mask)
+            self.adj.add(arg, Pending(bar.value, mask))
+
+    def structural(self, stmt: Let | Alloc, prim: Prim, bar: Expr) -> None:
+        self.contribute(stmt, prim, self.b.expr(stmt.var), self.adj.full(bar, stmt.var.type))
+
+    def several(self, stmt: Let, prim: Prim) -> None:
+        slots = self.adj.items.pop(stmt.var, None)
+        if slots is None:
+            return
+        items = stmt.var.type.items
+        y = tuple(self.b.let("item", stmt.var, k=k) for k in range(len(items)))
+        bars = tuple(self.adj.full(slots[k], t) if k in slots else None for k, t in enumerate(items))
+        self.contribute(stmt, prim, y, bars)
+
+    def contribute(self, stmt: Let | Alloc, prim: Prim, y: Any, y_bar: Any) -> None:
+        wants = self.wants(stmt.args)
+        if prim.vjp is ZERO or not any(wants):
+            return
+        if prim.vjp is REFUSED:
+            refuse(stmt)
+        args = [self.b.expr(a) for a in stmt.args]
+        for arg, part, wanted in zip(stmt.args, prim.vjp(y, y_bar, args, wants, stmt.params), wants):
+            if wanted:
+                self.adj.add(arg, part)
+
+    @stmt.register
+    def _(self, stmt: Alloc) -> None:
+        if stmt.var not in self.active:
+            return
+        if stmt.prim == "copy" and stmt.var in self.adj.buffers:
+            self.adj.add(stmt.args[0], self.b.read(self.adj.buffers.pop(stmt.var), name=self.adj.name(stmt.var)))
+            return
+        bar = self.adj.settle(stmt.var)
+        prim = self.b.prims[stmt.prim]
+        if bar is None or not any(self.wants(stmt.args)):
+            return
+        if prim.elementwise:
+            self.elementwise(stmt, prim, Pending(bar))
+        else:
+            self.structural(stmt, prim, bar)
+
+    @stmt.register
+    def _(self, stmt: Store) -> None:
+        """``x_bar += p_bar; p_bar = 0``."""
+        bar = self.adj.buffers.get(stmt.buf)
+        if bar is None:
+            return
+        if stmt.value in self.active:
+            self.adj.add(stmt.value, self.place(bar, stmt))
+        if self.is_touched_before(stmt):
+            self.b.store(bar, stmt.path, stmt.args, Const(0.0, Type(stmt.buf.type.dtype)))
+
+    def is_touched_before(self, stmt: Store) -> bool:
+        """Whether anything that ran before the store may have read or written what it overwrites: only then does the
+        reverse sweep come back to these elements, and they must be zero."""
+        alloc = self.overwrites.allocs.get(stmt.buf)
+        if alloc is None or any(self.wants(alloc.args)):
+            return True
+        return not self.overwrites.is_first_touch(stmt)
+
+    def place(self, bar: Var, stmt: Store | Add) -> Expr:
+        """The adjoint of the place that ``stmt`` writes, as a value."""
+        b = self.b
+        if not stmt.path:
+            return b.read(bar)
+        repeated = isinstance(stmt, Store) and _may_repeat(stmt)
+        args = [b.expr(a) for a in stmt.args]
+        value = b.let("index", bar, *args, path=stmt.path, dims=stmt.value.type.dims)
+        return self.last_writer(stmt, value) if repeated else value
+
+    def last_writer(self, stmt: Store, value: Expr) -> Expr:
+        """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
+        b = self.b
+        count = b.let("reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(_product(value.dims),)), dims=value.dims)
+        order = b.alloc("order", Type("int64", stmt.buf.type.dims), "empty", dims=stmt.buf.type.dims, dtype="int64")
+        b.store(order, stmt.path, stmt.args, count)
+        last = b.let("index", order, *stmt.args, path=stmt.path, dims=value.dims)
+        return b.elementwise("where", last.eq(count), value, 0.0)
+
+    @stmt.register
+    def _(self, stmt: Add) -> None:
+        bar = self.adj.buffers.get(stmt.buf)
+        if bar is not None and stmt.value in self.active:
+            self.adj.add(stmt.value, self.place(bar, stmt))
+
+    # ---- stacks
+
+    @stmt.register
+    def _(self, stmt: NewStack) -> None:
+        self.adj.buffers.pop(stmt.var, None)
+
+    @stmt.register
+    def _(self, stmt: Push) -> None:
+        stack = self.adj.buffers.get(stmt.stack)
+        if stack is None:
+            return
+        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else "t", _element(stmt.stack.type))
+        self.b.emit(Pop(bar, stack, self.b.loc))
+        self.adj.add(stmt.value, self.b.expr(bar))
+
+    @stmt.register
+    def _(self, stmt: Pop) -> None:
+        if stmt.stack not in self.active:
+            return
+        value = self.adj.value_or_zero(stmt.var, _element(stmt.stack.type))
+        self.b.emit(Push(self.stack(stmt.stack), value, self.b.loc))
+
+    def stack(self, var: Var) -> Var:
+        if var not in self.adj.buffers:
+            bar = Var(self.adj.name(var), var.type)
+            self.b.emit(NewStack(bar, self.b.loc))
+            self.adj.buffers[var] = bar
+        return self.adj.buffers[var]
+
+    @stmt.register
+    def _(self, stmt: Effect) -> None:
+        pass
+
+    @stmt.register
+    def _(self, stmt: Call) -> None:
+        """The user's pullback in the place of the call."""
+        outs = stmt.results[: stmt.outputs]
+        if not any(r in self.active for r in outs):
+            return
+        bars = [self.adj.settle(r) for r in outs]
+        if all(v is None for v in bars):
+            return
+        cts = [
+            (zero(self.b, r.type) if v is None else self.adj.full(v, r.type)).op
+            for r, v in zip(outs, bars)
+            if carries_derivative(r)
+        ]
+        if stmt.rule == "vjp":
+            found = splice(self.b, stmt.derivative, (*stmt.results[stmt.outputs :], *cts))
+        else:
+            floats = [a for a in stmt.args if carries_derivative(a)]
+            dots = [zero(self.b, a.type).op for a in floats]
+            found = splice(self.b, transposed(stmt), (*stmt.args, *dots, *cts))
+        for arg, bar in zip([a for a in stmt.args if carries_derivative(a)], found):
+            self.adj.add(arg, self.b.expr(bar))
+
+    # ---- control
+
+    def share(self, blocks: Sequence[Block]) -> list[Var]:
+        """Prepares the adjoints of what nested blocks use from outside: arrays and buffers get adjoint buffers here;
+        scalars are returned, as their adjoints are carried."""
+        scalars: dict[Var, None] = {}
+        own_params = {p for block in blocks for p in block.params}
+        for block in blocks:
+            for var in free(block):
+                if var not in self.active or var in own_params:
+                    continue
+                if var.type.kind == "stack":
+                    self.stack(var)
+                elif var.buffer or var.type.dims:
+                    self.adj.buffer(var)
+                elif var.type.kind == "array":
+                    scalars[var] = None
+        return list(scalars)
+
+    @stmt.register
+    def _(self, stmt: If) -> None:
+        b = self.b
+        bars = {r: self.adj.settle(r) for r in stmt.results if r in self.active}
+        if not any(v is not None for v in bars.values()) and not self.touches(stmt.then, stmt.orelse):
+            return
+        scalars = self.share((stmt.then, stmt.orelse))
+        scalars = self.with_yields(stmt, scalars)
+        before = {s: self.adj.values.pop(s, None) for s in scalars}
+        start = {s: None if p is None else p.settle() for s, p in before.items()}
+        sides = []
+        for block in (stmt.then, stmt.orelse):
+            with b.into(Block()) as side:
+                for s, value in start.items():
+                    if value is not None:
+                        self.adj.values[s] = Pending(value)
+                for result, out in zip(stmt.results, block.yields):
+                    if bars.get(result) is not None:
+                        self.adj.add(out, bars[result])
+                self.block(block)
+                side.yields = tuple(self.adj.value_or_zero(s, s.type) for s in scalars)
+            self.sides[id(side)] = block
+            sides.append(side)
+        results = tuple(Var(self.adj.name(s), s.type) for s in scalars)
+        mirror = If(stmt.test, sides[0], sides[1], results, b.loc)
+        self.mirrors[id(mirror)] = stmt
+        b.emit(mirror)
+        for s, r in zip(scalars, results):
+            self.adj.values[s] = Pending(b.expr(r))
+
+    def with_yields(self, stmt: If, scalars: list[Var]) -> list[Var]:
+        """Outer variables that a branch yields as they are take part as well."""
+        found = dict.fromkeys(scalars)
+        inner = {*_defined_here(stmt.then), *_defined_here(stmt.orelse)}
+        for result, *outs in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+            for out in outs:
+                if isinstance(out, Var) and out in self.active and out not in inner and result in self.active:
+                    if out.type.dims or out.buffer:
+                        self.adj.buffer(out)
+                    else:
+                        found[out] = None
+        return list(found)
+
+    def touches(self, *blocks: Block) -> bool:
+        """Whether a block writes a buffer or a stack whose adjoint may not be zero."""
+        return any(v in self.adj.buffers or v.type.kind == "stack" for block in blocks for v in written_in(block))
+
+    @stmt.register
+    def _(self, stmt: For) -> None:
+        index = Var(stmt.index.name, stmt.index.type, form=None)
+        if stmt.body.stop is None:
+            self.loop(stmt, index, stmt.start, stmt.bound, stmt.step, not stmt.backwards)
+        else:
+            assert stmt.trips is not None, "a loop that stops counts its trips"
+            self.loop(stmt, index, Const(0, INT), stmt.trips, Const(1, INT), True)
+
+    @stmt.register
+    def _(self, stmt: While) -> None:
+        assert stmt.trips is not None, "a while loop counts its trips"
+        self.loop(stmt, Var("trip", INT), Const(0, INT), stmt.trips, Const(1, INT), True)
+
+    def loop(
+        self, stmt: For | While, index: Var, start: Operand, bound: Operand, step: Operand, backwards: bool
+    ) -> None:
+        b, body = self.b, stmt.body
+        carried = [k for k, p in enumerate(body.params) if p in self.active or stmt.results[k] in self.active]
+        bars = {k: self.adj.settle(stmt.results[k]) for k in carried}
+        if not any(v is not None for v in bars.values()) and not self.touches(body):
+            return
+        scalars = self.share((body,))
+        inner = set(_defined_here(body))
+        for k in carried:  # an outer variable that the body yields as it is
+            out = body.yields[k]
+            if isinstance(out, Var) and out not in inner and out in self.active and not out.buffer:
+                if out.type.dims:
+                    self.adj.buffer(out)
+                elif out not in scalars:
+                    scalars.append(out)
+        inits = []
+        for k in carried:
+            bar = bars[k]
+            type_ = body.params[k].type
+            inits.append(zero(b, type_).op if bar is None else self.adj.full(bar, type_).op)
+        for s in scalars:
+            pending = self.adj.values.pop(s, None)
+            inits.append(zero(b, s.type).op if pending is None else self.adj.full(pending.settle(), s.type).op)
+        params = [Var(self.adj.name(body.params[k]), body.params[k].type) for k in carried]
+        params += [Var(self.adj.name(s), s.type) for s in scalars]
+        with b.into(Block(tuple(params))) as mirrored:
+            for s, param in zip(scalars, params[len(carried) :]):
+                self.adj.values[s] = Pending(b.expr(param))
+            for k, param in zip(carried, params):
+                self.adj.add(body.yields[k], b.expr(param))
+            self.block(body)
+            outs = [self.adj.value_or_zero(body.params[k], body.params[k].type) for k in carried]
+            outs += [self.adj.value_or_zero(s, s.type) for s in scalars]
+            mirrored.yields = tuple(outs)
+        self.sides[id(mirrored)] = body
+        results = tuple(Var(p.name, p.type) for p in params)
+        mirror = For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc)
+        self.mirrors[id(mirror)] = stmt
+        b.emit(mirror)
+        for s, r in zip(scalars, results[len(carried) :]):
+            self.adj.values[s] = Pending(b.expr(r))
+        for k, r in zip(carried, results):
+            self.adj.add(stmt.inits[k], b.expr(r))
+
+
+def _product(dims: Sequence[Dim]) -> Dim:
+    total = Dim(1)
+    for d in dims:
+        total = total * d
+    return total
+
+
+def _defined_here(block: Block) -> list[Var]:
+    return list(defined(block))
+
+
+def _element(type_: Type) -> Type:
+    return Type(type_.dtype, type_.dims, type_.weak)
+
+
+def _may_repeat(stmt: Store) -> bool:
+    """Whether the path has an integer-array index, whose entries may repeat."""
+    return any(isinstance(i, Gather) for s in stmt.path if isinstance(s, Index) for i in s.items)

@@ -1,0 +1,226 @@
+"""Trees: how Python containers of arrays become a flat sequence of leaves, and back.
+
+A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named
+tuples and dataclasses are nodes. All else (None, strings, flags, callables, dtypes, objects of other classes) is static: part
+of the structure, compared by value where it is hashable and by identity where it is not.
+
+>>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
+>>> leaves
+[1.5, 2.0]
+>>> unflatten(tree, [10, 20])
+{'w': 10, 'b': (20, None)}
+>>> tree == flatten({"w": 0.0, "b": (0.0, None)})[1]
+True
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """Leaf number ``k`` of the flat sequence."""
+
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArgLeaf:
+    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example."""
+
+    type: Any
+    example: Any = dataclasses.field(default=None, compare=False)
+
+
+class Static:
+    """A part of the structure: equal to another only if the types agree too (``1``, ``1.0`` and ``True`` are three things)."""
+
+    __slots__ = ("value", "_key")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = (type(value), _identity(value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+
+def _identity(value: Any) -> Any:
+    if type(value) in (float, complex):
+        return repr(value)  # -0.0 is not 0.0, nan is nan
+    try:
+        hash(value)
+    except TypeError:
+        return ("id", id(value))  # the Static holds a reference, so the id stays taken
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A container. ``kind``: tuple, list, dict, namedtuple, dataclass; ``keys`` are dict keys or field names."""
+
+    kind: str
+    children: tuple[Any, ...]
+    keys: tuple[Any, ...] = ()
+    cls: type | None = None
+
+
+Tree = Leaf | ArgLeaf | Static | Node
+
+
+@dataclass(frozen=True, slots=True)
+class ArgSpec:
+    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict)."""
+
+    name: str
+    tree: Any
+    kind: str = "pos"
+
+
+NUMBERS = (int, float, complex)
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value can be computed with; a Python bool is a flag and an enum a name, so they are not."""
+    return type(value) in NUMBERS or isinstance(value, (np.ndarray, np.generic))
+
+
+def flatten(value: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a value, from left to right, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _flatten(value, leaves)
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Tree:
+    if is_leaf(value):
+        leaves.append(value)
+        return Leaf(len(leaves) - 1)
+    found = open_node(value)
+    if found is None:
+        return Static(value)
+    kind, children, keys, cls = found
+    return Node(kind, tuple(_flatten(c, leaves) for c in children), keys, cls)
+
+
+def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
+    """``(kind, children, keys, cls)`` of a container, or None if it is not one of ours."""
+    cls = type(value)
+    opener = _OPENERS.get(cls)
+    if opener is not None:
+        return opener(value)
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return "namedtuple", value, tuple(cls._fields), cls
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value))
+        return "dataclass", [getattr(value, n) for n in names], names, cls
+    if isinstance(value, dict):
+        return "dict", value.values(), tuple(value), None
+    return None
+
+
+_OPENERS: dict[type, Callable[[Any], Any]] = {
+    tuple: lambda v: ("tuple", v, (), None),
+    list: lambda v: ("list", v, (), None),
+    dict: lambda v: ("dict", v.values(), tuple(v), None),
+    OrderedDict: lambda v: ("dict", v.values(), tuple(v), OrderedDict),
+}
+
+
+def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
+    """The value of a structure with these leaves; the inverse of `flatten`."""
+    if isinstance(tree, Leaf):
+        return leaves[tree.k]
+    if isinstance(tree, Static):
+        return tree.value
+    assert isinstance(tree, Node), tree
+    return close_node(tree, [unflatten(c, leaves) for c in tree.children])
+
+
+def close_node(node: Node, children: Sequence[Any]) -> Any:
+    """The container that a node stands for, with these children."""
+    return _CLOSERS[node.kind](node, children)
+
+
+def _close_dataclass(node: Node, children: Sequence[Any]) -> Any:
+    # not through __init__: a gradient need not satisfy what __post_init__ checks
+    assert node.cls is not None
+    value = object.__new__(node.cls)
+    for name, child in zip(node.keys, children):
+        object.__setattr__(value, name, child)
+    return value
+
+
+_CLOSERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
+    "tuple": lambda node, children: tuple(children),
+    "list": lambda node, children: list(children),
+    "dict": lambda node, children: (node.cls or dict)(zip(node.keys, children)),
+    "namedtuple": lambda node, children: node.cls(*children),  # type: ignore[misc]
+    "dataclass": _close_dataclass,
+}
+
+
+# ------------------------------------------------------------------------------------------- work on structures
+
+
+def leaf_numbers(tree: Tree) -> tuple[int, ...]:
+    """The ``k`` of the leaves of a tree, from left to right."""
+    return tuple(leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf))
+
+
+def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
+    """The leaves of a tree, from left to right."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        yield tree
+    elif isinstance(tree, Node):
+        for child in tree.children:
+            yield from walk_leaves(child)
+
+
+def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:
+    """The tree with each leaf replaced by ``f(leaf)``: another leaf or a whole subtree."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        return f(tree)
+    if isinstance(tree, Node):
+        return Node(tree.kind, tuple(map_leaves(c, f) for c in tree.children), tree.keys, tree.cls)
+    return tree
+
+
+def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], list[Any]]:
+    """The trees with their leaves numbered on from ``start``, and the leaves that stood there."""
+    old: list[Any] = []
+
+    def number(leaf: Any) -> Leaf:
+        old.append(leaf)
+        return Leaf(start + len(old) - 1)
+
+    return [map_leaves(t, number) for t in trees], old
+
+
+def structure_text(tree: Tree) -> str:
+    """The structure for messages: ``{'w': *, 'b': (*, None)}``."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        return "*"
+    if isinstance(tree, Static):
+        return repr(tree.value)
+    parts = [structure_text(c) for c in tree.children]
+    if tree.kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
+    if tree.kind == "list":
+        return f"[{', '.join(parts)}]"
+    if tree.kind == "tuple":
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    name = tree.cls.__name__ if tree.cls is not None else tree.kind
+    return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"
