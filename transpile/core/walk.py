@@ -38,6 +38,18 @@ def reads(stmt: Stmt) -> tuple[Operand, ...]:
     raise TypeError(stmt)
 
 
+def dim_symbols(stmt: Stmt) -> tuple[str, ...]:
+    """The symbols of dims that the statement needs at run time; those of an ``index`` only describe its result."""
+    if not isinstance(stmt, (Let, Alloc)) or stmt.prim == "index":
+        return ()
+    found: dict[str, None] = {}
+    for value in stmt.params.values():
+        for dim in value if isinstance(value, tuple) else (value,):
+            if isinstance(dim, Dim):
+                found.update(dict.fromkeys(dim.symbols()))
+    return tuple(found)
+
+
 def written(stmt: Stmt) -> Var | None:
     """The buffer or stack that the statement itself changes, or None."""
     match stmt:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from transpile.frontend.liveness import loads
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Maybe, Ref, Tuple, View
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
     """The arrays that names reach that may be read after the statement that runs, with the names."""
     found: list[tuple[Cell, str]] = []
     for (frame, name), value in lx.state.vars.items():
-        live = frame.live[-1] if frame.live else None
-        if live is None or name in live:
+        if frame.live is None or name in frame.live or (frame is not lx.frame and name in loads(frame.stmt)):
             for cell in cells_of(lx, value):
                 found.append((cell, name))
     return found

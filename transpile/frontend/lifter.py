@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import gast
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.nodes import NOWHERE, Const, Loc, Operand, Var
+from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import TranspileError, error
 from transpile.frontend.values import Cell, Scalar, Static
 from transpile.rules.prim import RuleError
@@ -64,8 +64,9 @@ class Frame:
     locals: frozenset[str] = frozenset()
     outer: frozenset[str] = frozenset()  # names that are declared nonlocal
     depth: int = 0
-    assigned: Any = None  # transpile.frontend.liveness.Liveness of the body
-    live: tuple[frozenset[str], ...] = ()  # the names that are still read after the statement that runs
+    live: frozenset[str] | None = None  # the names that are still read after the statement that runs
+    stmt: Any = None  # the statement that runs
+    keep: bool = False  # a function that was defined in it may outlive it
 
 
 @dataclass
@@ -97,7 +98,8 @@ class Lifter:
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
         self.captures: Any = None
-        self.depth = 0
+        self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
+        self.root: Block = self.b.block
 
     # ---- where we are
 
@@ -129,6 +131,16 @@ class Lifter:
         return (id(node), self.frame.code, self.frame.caller, self.frame.depth)
 
     # ---- forks
+
+    @contextmanager
+    def into(self, block: Block) -> Iterator[Block]:
+        """Emits into ``block`` for a while."""
+        self.open_blocks.append(self.b.block)
+        try:
+            with self.b.into(block):
+                yield block
+        finally:
+            self.open_blocks.pop()
 
     @contextmanager
     def forked(self, state: State) -> Iterator[State]:
@@ -182,12 +194,14 @@ class Lifter:
             lift = STATEMENTS.get(type(stmt))
             if lift is None:
                 raise self.error("T101", f"{type(stmt).__name__} statements cannot be transformed", stmt)
-            saved, self.frame.live = self.frame.live, (*self.frame.live[:-1], self.frame.assigned.after(stmt))
+            frame = self.frame
+            saved = frame.live, frame.stmt
+            frame.live, frame.stmt = frame.code.liveness.after(stmt), stmt
             try:
                 with self.at(stmt), self.rules(stmt):
                     lift(self, stmt)
             finally:
-                self.frame.live = saved
+                frame.live, frame.stmt = saved
 
     # ---- operands
 

@@ -15,6 +15,7 @@ import ast
 import functools
 import inspect
 import linecache
+import tokenize
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,15 +156,17 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     text, shift, tree = _parse(fn, lines, loc)
     node = _find(fn, tree, text, shift, loc)
     located = Located(node, code.co_filename, text, fn.__qualname__, shift)
-    refuse_coroutine(located, code.co_flags)
+    refuse_coroutine(
+        located, bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)), bool(code.co_flags & inspect.CO_GENERATOR)
+    )
     return located
 
 
-def refuse_coroutine(located: Located, flags: int) -> None:
+def refuse_coroutine(located: Located, is_async: bool, is_generator: bool) -> None:
     """Generators and async functions are refused at their definition."""
-    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+    if is_async:
         raise error("T103", f"{located.qualname!r} is an async function", head(located))
-    if flags & inspect.CO_GENERATOR:
+    if is_generator:
         raise error("T104", f"{located.qualname!r} is a generator: 'yield' cannot be transformed", yield_loc(located),
                     hint="collect the values in an array and return it")  # fmt: skip
 
@@ -187,12 +190,22 @@ def yield_loc(located: Located) -> Loc:
     return head(located)
 
 
+def has_yield(node: gast.AST) -> bool:
+    return any(isinstance(n, (gast.Yield, gast.YieldFrom)) for n in own_nodes(node))
+
+
 def own_nodes(node: gast.AST) -> Iterator[gast.AST]:
     """The nodes of a definition, in the order of the source, those of nested definitions left out."""
     for child in gast.iter_child_nodes(node):
         yield child
         if not isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)):
             yield from own_nodes(child)
+
+
+def source_text(path: str) -> str:
+    """The text of a source file, decoded as Python does. The file is not run."""
+    with tokenize.open(path) as file:
+        return file.read()
 
 
 def source_lines(fn: types.FunctionType) -> list[str]:

@@ -22,7 +22,7 @@ class Code:
     name: str
     locate: Callable[[gast.AST, Loc | None], Loc]
     lookup: Callable[[str], Any]
-    unassigned: frozenset[int] = frozenset()
+    unassigned: frozenset[int] | None = None  # the ids of reads that may find no value; None: not known
     inner: dict[int, Code] = field(default_factory=dict)  # one Code for each definition inside
 
     def loc(self, node: gast.AST, caller: Loc | None) -> Loc:
@@ -84,12 +84,12 @@ class Code:
         return found
 
 
-def maybe_unassigned(node: gast.FunctionDef) -> frozenset[int]:
+def maybe_unassigned(node: gast.FunctionDef) -> frozenset[int] | None:
     """The ids of the reads that some path reaches without an assignment."""
     try:
         from transpile.frontend.definite import maybe_unassigned as find
     except ImportError:
-        return frozenset()
+        return None
     return frozenset(id(n) for n in find(node))
 
 

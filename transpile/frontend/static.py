@@ -17,7 +17,7 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
-from transpile.frontend.bindings import Binding, Known, Literal, Module, StaticClass, StaticValue, User
+from transpile.frontend.bindings import Binding, Module, StaticValue, User
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.locate import Located, has_yield, parsed, position, refuse_coroutine, source_text
 
@@ -45,6 +45,8 @@ class StaticModule:
             raise error("T403", f"the file does not parse: {failed.msg}", Loc(path, failed.lineno or 1, failed.offset or 0)) from None
         self.entries: dict[str, Entry] = {}
         self.stars: list[gast.ImportFrom] = []
+        self.classes: dict[str, Any] = {}
+        self.resolving: set[str] = set()
         _collect(self, self.tree.body)
 
     @staticmethod
@@ -372,11 +374,19 @@ def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) ->
 def _resolve_class(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
     from transpile.frontend.literals import static_class
 
-    return StaticValue(static_class(module, entry.node))
+    if name not in module.classes:
+        module.classes[name] = static_class(module, entry.node)
+    return StaticValue(module.classes[name])
 
 
 def _resolve_assign(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
-    return resolve_expression(module, name, entry.detail, loc)
+    if name in module.resolving:
+        return _resolve_changed(module, name, Entry("changed", entry.node, "defined by its own earlier value"), loc)
+    module.resolving.add(name)
+    try:
+        return resolve_expression(module, name, entry.detail, loc)
+    finally:
+        module.resolving.discard(name)
 
 
 def resolve_expression(module: StaticModule, name: str, node: gast.expr, loc: Loc = NOWHERE) -> Binding:
@@ -394,4 +404,3 @@ _RESOLVERS: dict[str, Callable[[StaticModule, str, Entry, Loc], Binding]] = {
     "assign": _resolve_assign,
     "changed": _resolve_changed,
 }
-_ = Known, Literal, StaticClass

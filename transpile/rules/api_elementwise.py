@@ -465,8 +465,12 @@ def _prefixed(prefix: str, table: dict[str, Entry]) -> Sequence[tuple[str, Entry
     return [(f"{prefix}.{name}", entry) for name, entry in table.items()]
 
 
+_STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
+
 TABLE: dict[str, Entry] = dict(
     [
+        ("transpile.stop_gradient", _STOP),
+        ("transpile.rules.library_special.stop_gradient", _STOP),
         *_prefixed("numpy", NUMPY),
         *_prefixed("math", MATH),
         *_prefixed("builtins", BUILTINS),

@@ -203,7 +203,7 @@ def _einsum_back(k: int, inputs: list[str], output: str, args: Sequence[Expr], y
     if letters == inputs[k]:
         return found
     places = [along(x.b, dims, letters.index(c)) for c in inputs[k]]
-    return Scatter((Index(tuple(Gather(j + 1) for j in range(x.rank))),), tuple(places), found)
+    return Scatter((Index(tuple(Gather(j) for j in range(x.rank))),), tuple(places), found)
 
 
 # ------------------------------------------------------------------------------------------- cross, convolve

@@ -138,7 +138,7 @@ def _pad_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-d
         image = b.let("pad", arange(b, d), *widths, mode=params["mode"], dims=(params["dims"][axis],))
         kept = tuple(image.dims[0] if k == axis else Dim(1) for k in range(rank))
         places.append(image if rank == 1 else m.reshape(image, kept))
-    path = (Index(tuple(Gather(k + 1) for k in range(rank))),)
+    path = (Index(tuple(Gather(k) for k in range(rank))),)
     return (Scatter(path, tuple(places), y_bar), *_rest(args))
 
 
@@ -181,7 +181,7 @@ def _diagonal_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
         return (m.call("diag", y_bar, offset=offset),)
     places = arange(x.b, y.dims[-1])
     at = {first: places + max(-offset, 0), second: places + max(offset, 0)}
-    slots = {axis: k + 1 for k, axis in enumerate(sorted(at))}
+    slots = {axis: k for k, axis in enumerate(sorted(at))}
     path = (Index(tuple(Gather(slots[k]) if k in at else Slice() for k in range(x.rank))),)
     low, high = sorted(at)
     where = low if high == low + 1 else 0  # where NumPy puts the axis of two index arrays

@@ -24,10 +24,10 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
     args: list[Expr] = []
     slots: list[int | None] = [None, None]
     if start != Dim(0):
-        slots[0] = len(args) + 1
+        slots[0] = len(args)
         args.append(b.dim(start))
     if stop != dims[axis]:
-        slots[1] = len(args) + 1
+        slots[1] = len(args)
         args.append(b.dim(stop) if not (stop - dims[axis]).is_const else b.expr((stop - dims[axis]).const))
     return on_axis(len(dims), axis, Slice(slots[0], slots[1])), tuple(args)
 
@@ -48,14 +48,14 @@ def point(x: Expr, axis: int, k: Any) -> Expr:
     """``x[..., k, ...]``: one entry of an axis, which goes."""
     axis %= x.rank
     dims = tuple(d for j, d in enumerate(x.dims) if j != axis)
-    return x.b.let("index", x, x.b.expr(k), path=on_axis(x.rank, axis, Point(1)), dims=dims)
+    return x.b.let("index", x, x.b.expr(k), path=on_axis(x.rank, axis, Point(0)), dims=dims)
 
 
 def gather(x: Expr, axis: int, indices: Expr) -> Expr:
     """``x[..., indices, ...]`` by an integer array."""
     axis %= x.rank
     dims = (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :])
-    return x.b.let("index", x, indices, path=on_axis(x.rank, axis, Gather(1)), dims=dims)
+    return x.b.let("index", x, indices, path=on_axis(x.rank, axis, Gather(0)), dims=dims)
 
 
 def new_axis(x: Expr, axis: int) -> Expr:

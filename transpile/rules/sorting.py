@@ -31,9 +31,9 @@ def take_along(x: Expr, indices: Expr, axis: int) -> Expr:
 def scatter_along_axis(x: Expr, indices: Expr, axis: int, value: Expr) -> Scatter:
     """What ``take_along_axis`` gives back: each value added where it was taken."""
     if x.rank == 1:
-        return Scatter((Index((Gather(1),)),), (indices,), value)
+        return Scatter((Index((Gather(0),)),), (indices,), value)
     args = [indices if k == axis else along(x.b, x.dims, k) for k in range(x.rank)]
-    return Scatter((Index(tuple(Gather(k + 1) for k in range(x.rank))),), tuple(args), value)
+    return Scatter((Index(tuple(Gather(k) for k in range(x.rank))),), tuple(args), value)
 
 
 # ------------------------------------------------------------------------------------------------------- sort
@@ -142,7 +142,7 @@ def _interp_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
     def to_ends(value: Expr) -> Scatter:
         ends = m.call("stack", j, j + 1, axis=0)
-        return Scatter((Index((Gather(1),)),), (ends,), m.call("stack", value * (1 - share), value * share, axis=0))
+        return Scatter((Index((Gather(0),)),), (ends,), m.call("stack", value * (1 - share), value * share, axis=0))
 
     return (
         y_bar * slope if wants[0] else None,

@@ -90,7 +90,7 @@ def _gamma_moment_prim(n: int) -> Prim:
         centred = log(where(x.eq(0), 1.0, x)) - f("digamma", a)
         return centred**n * gamma_density(a, x)
 
-    render = f"special.gammainc_moment({{0}}, {{1}}, {n})"
+    render = f"runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
     return special(f"gammainc_moment{n}", da if n < ORDERS else REFUSED, dx, render=render, cost=3)
 
 
@@ -127,7 +127,7 @@ def _beta_moment_prim(m: int, n: int) -> Prim:
         return left * right * beta_density(a, b, x)
 
     last = m + n == ORDERS
-    render = f"special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
+    render = f"runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
     return special(f"betainc_moment{m}{n}", REFUSED if last else da, REFUSED if last else db, dx, render=render, cost=3)
 
 

@@ -11,6 +11,13 @@ MODULES = (
     "arithmetic",
     "elementary",
     "special",
+    "reduction",
+    "cumulative",
+    "sorting",
+    "shape",
+    "join",
+    "creation",
+    "products",
 )
 
 

@@ -6,28 +6,38 @@ keeps all its writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from transpile.core.nodes import (
     Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
 )
-from transpile.core.walk import blocks, reads
+from transpile.core.walk import blocks, dim_symbols, reads
 
 Moved = Callable[[object, object], None]
 
 
-def remove_dead(fn: Function) -> Function:
-    """``fn`` without what its results and effects do not need; the same object if nothing is dead."""
+def remove_dead(fn: Function, *, sizes: bool = True) -> Function:
+    """``fn`` without what its results and effects do not need; the same object if nothing is dead.
+
+    With ``sizes`` the dimensions of parameters stay, which a later transform may need.
+    """
     roots = [*fn.body.yields, *(p for p in fn.params if p.buffer)]
-    body = remove_dead_block(fn.body, roots)
+    if sizes:
+        roots += [s.var for s in fn.body.stmts if isinstance(s, Let) and s.prim == "dim" and s.args[0] in fn.params]
+    body = remove_dead_block(fn.body, roots, fn.symbols)
     return fn if body is fn.body else replace(fn, body=body)
 
 
-def remove_dead_block(block: Block, roots: Iterable[Operand], moved: Moved = lambda old, new: None) -> Block:
+def remove_dead_block(
+    block: Block,
+    roots: Iterable[Operand],
+    symbols: Mapping[str, Operand],
+    moved: Moved = lambda old, new: None,
+) -> Block:
     """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
     replaced by a smaller one."""
-    live = _Liveness(block)
+    live = _Liveness(block, symbols)
     for root in roots:
         live.mark(root)
     live.run()
@@ -35,7 +45,8 @@ def remove_dead_block(block: Block, roots: Iterable[Operand], moved: Moved = lam
 
 
 class _Liveness:
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, symbols: Mapping[str, Operand]) -> None:
+        self.symbols = symbols
         self.sources: dict[Var, list[Operand]] = {}  # variable -> what it needs if it is live
         self.writes: dict[Var, list[Stmt]] = {}
         self.control: dict[int, tuple[Operand, ...]] = {}  # id of statement -> what the control around it reads
@@ -119,7 +130,7 @@ class _Liveness:
                     if s.body.stop is not None:
                         self.mark(s.body.stop)
                 case _:
-                    for o in reads(s):
+                    for o in (*reads(s), *(self.symbols[n] for n in dim_symbols(s))):
                         self.mark(o)
                     if isinstance(s, (Push, Pop)):
                         self.mark(s.stack)

@@ -16,26 +16,9 @@ from collections.abc import Iterable
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def, definitions
-from transpile.core.dims import Dim
-from transpile.core.nodes import Block, For, Function, Let, Operand, Stmt, Var, While
-from transpile.core.walk import blocks, leaves, reads
+from transpile.core.nodes import Block, For, Function, Let, Operand, Var, While
+from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
-
-RUNTIME_DIMS = frozenset({"broadcast", "full", "empty", "reshape"})
-
-
-def dim_symbols(stmt: Stmt) -> tuple[str, ...]:
-    """The symbols of dims that the statement needs at run time."""
-    params = getattr(stmt, "params", None)
-    if not params or getattr(stmt, "prim", "") == "index":
-        return ()
-    found: dict[str, None] = {}
-    for value in params.values():
-        for dim in value if isinstance(value, tuple) else (value,):
-            if isinstance(dim, Dim):
-                found.update(dict.fromkeys(dim.symbols()))
-    return tuple(found)
-
 
 class Needs:
     """Decides for a forward function and the block of its reverse sweep. ``recorded``: variable -> why."""

@@ -20,8 +20,8 @@ from transpile.core.nodes import (
     Block, Const, For, Function, If, Index, Let, NewStack, Operand, Point, Pop, Push, Slice, Stmt, Store, Undef, Var, While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defines, map_reads
-from transpile.transform.needs import Needs, dim_symbols
+from transpile.core.walk import defines, dim_symbols, map_reads
+from transpile.transform.needs import Needs
 from transpile.transform.sweep import Sweep
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder
-from transpile.core.nodes import Block, Function
+from transpile.core.nodes import Block, Function, Operand
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.prepare import count_trips, own_arguments
 from transpile.transform.record import link
@@ -22,12 +22,12 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = remove_dead(tidy(count_trips(own_arguments(fn))))
+    fn = count_trips(remove_dead(tidy(own_arguments(fn))))
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
     b = Builder(dict(fn.symbols))
-    sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds))
+    sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds), b.symbols)
     body = link(fn, sweep, b)
     kept = yields if value else yields[main:]
     split = len(fn.params) - len(fn.captured)
@@ -38,7 +38,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     return remove_dead(tidy(remove_dead(result)))
 
 
-def _trimmed(sweep: Sweep) -> Sweep:
+def _trimmed(sweep: Sweep, symbols: dict[str, Operand]) -> Sweep:
     """The sweep without dead statements, so that nothing is recorded for them."""
     keep: list[object] = []  # ids stay unique while the objects live
 
@@ -50,8 +50,8 @@ def _trimmed(sweep: Sweep) -> Sweep:
             sweep.sides[id(new)] = sweep.sides[id(old)]
         keep.append(new)
 
-    block = remove_dead_block(sweep.block, sweep.block.yields, moved)
-    block = tidy_block(block, moved)
-    block = remove_dead_block(block, block.yields, moved)
+    block = remove_dead_block(sweep.block, sweep.block.yields, symbols, moved)
+    block = tidy_block(block, symbols, moved)
+    block = remove_dead_block(block, block.yields, symbols, moved)
     sweep.block = block
     return sweep

@@ -12,19 +12,24 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, For, Function, If, Operand, Stmt, Undef, Var, While
-from transpile.core.walk import map_reads
+from transpile.core.walk import map_reads, reads
 
 Moved = Callable[[object, object], None]
 
 
 def tidy(fn: Function) -> Function:
     """``fn`` without invariant carries and empty branches."""
-    body = tidy_block(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    symbols = dict(fn.symbols)
+    body = tidy_block(fn.body, symbols)
+    return fn if body is fn.body else replace(fn, body=body, symbols=symbols)
 
 
-def tidy_block(block: Block, moved: Moved = lambda old, new: None) -> Block:
-    return _Tidy(moved).block(block)
+def tidy_block(block: Block, symbols: dict[str, Operand], moved: Moved = lambda old, new: None) -> Block:
+    """``block`` tidied; ``symbols`` are kept up to date."""
+    tidying = _Tidy(moved)
+    new = tidying.block(block)
+    symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
+    return new
 
 
 class _Tidy:
@@ -55,7 +60,7 @@ class _Tidy:
         return new_block
 
     def stmt(self, stmt: Stmt) -> Stmt | None:
-        changed = any(isinstance(o, Var) and o in self.equal for o in _operands(stmt))
+        changed = any(isinstance(o, Var) and o in self.equal for o in reads(stmt))
         base = map_reads(stmt, self.operand) if changed else stmt
         match base:
             case If():
@@ -121,9 +126,3 @@ class _Tidy:
             assert test is not None
             new = replace(new, test=replace(test, params=tuple(p for p, k in zip(stmt.test.params, keep) if k)))  # type: ignore[union-attr]
         return new
-
-
-def _operands(stmt: Stmt) -> tuple[Operand, ...]:
-    from transpile.core.walk import reads
-
-    return reads(stmt)

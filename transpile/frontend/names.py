@@ -1,0 +1,87 @@
+"""Names: where they are found, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import Const, Effect, If, Block
+from transpile.frontend import capture
+from transpile.frontend.bindings import Captured, Known, Literal, Module, StaticValue, User
+from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.values import Maybe, Static
+
+
+def load(lx: Lifter, node: gast.Name) -> Any:
+    """What a name holds."""
+    frame = scope(lx, lx.frame, node.id)
+    if frame is None:
+        return from_binding(lx, lx.frame.code.lookup(node.id, lx.loc(node)), node)
+    value = lx.state.vars.get((frame, node.id))
+    if value is None:
+        raise lx.error("T116", f"variable {node.id!r} has no value here", node)
+    if isinstance(value, Maybe):
+        return certain(lx, frame, node, value)
+    return value
+
+
+def scope(lx: Lifter, frame: Frame | None, name: str) -> Frame | None:
+    """The frame that a name belongs to; None for the names outside the function."""
+    while frame is not None:
+        if name in frame.locals:
+            return frame
+        frame = frame.parent
+    return None
+
+
+def certain(lx: Lifter, frame: Frame, node: gast.Name, value: Maybe) -> Any:
+    """A value that some path leaves unassigned: checked when the function runs, unless no path to here is one of those."""
+    code = frame.code
+    known = frame is lx.frame and code.unassigned is not None and id(node) not in code.unassigned
+    if not known and node.id not in code.flags:
+        check(lx, node.id, value)
+    lx.state.vars[frame, node.id] = value.value
+    return value.value
+
+
+def check(lx: Lifter, name: str, value: Maybe) -> None:
+    """Raises UnboundLocalError in the generated program where the name has no value."""
+    flag = value.flag()
+    if isinstance(flag, Const) and flag.value or flag in lx.facts:
+        return
+    message = f"variable {name!r} has no value here"
+    if isinstance(flag, Const):
+        raise lx.error("T116", f"{message}: {value.why} leaves it unassigned")
+    failed = Block(stmts=[Effect("raise", (), {"exception": "UnboundLocalError", "parts": (message,)}, lx.b.loc)])
+    test = lx.b.elementwise("logical_not", flag).op
+    lx.b.emit(If(test, failed, Block(), (), lx.b.loc))
+    lx.facts.append(flag)
+
+
+def from_binding(lx: Lifter, found: Any, node: Any = None) -> Any:
+    """The abstract value of something outside the function."""
+    return _BINDINGS[type(found)](lx, found, node)
+
+
+def _known(lx: Lifter, found: Known, node: Any) -> Any:
+    return lx.const(float(found.value)) if isinstance(found.value, float) else Static(found)
+
+
+def _static(lx: Lifter, found: StaticValue, node: Any) -> Any:
+    return lx.const(found.value) if not isinstance(found.value, (dict, list, tuple)) else capture.static_tree(lx, found.value)
+
+
+def _literal(lx: Lifter, found: Literal, node: Any) -> Any:
+    return capture.static_tree(lx, found.value)
+
+
+_BINDINGS: dict[type, Callable[[Lifter, Any, Any], Any]] = {
+    Known: _known,
+    User: lambda lx, found, node: Static(found),
+    StaticValue: _static,
+    Module: lambda lx, found, node: Static(found),
+    Captured: lambda lx, found, node: capture.captured(lx, found, node),
+    Literal: _literal,
+}

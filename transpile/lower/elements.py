@@ -1,0 +1,75 @@
+"""Arrays as functions of an index: what lowering knows of an array value before (and after) it has memory.
+
+`Elements` says how to compute one element. A value that is read once is never given memory: its consumer's loop computes
+its elements (`cheap` ones, which only map indices, may be read any number of times).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.nodes import Const, Index, Operand, Point, Var
+from transpile.core.types import INT, Type
+
+At = Callable[[Sequence[Expr]], Expr]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """An array: its sizes (integer operands), dtype, and ``at(indices)``, which emits the computation of one element.
+
+    ``root`` is the C-contiguous variable that holds exactly this, if it has memory. ``deps`` are buffers that may still be
+    written: the elements must be read before that. ``unit`` is the axis along which elements are neighbours in memory.
+    """
+
+    sizes: tuple[Operand, ...]
+    dtype: str
+    at: At
+    root: Var | None = None
+    deps: frozenset[Var] = frozenset()
+    cheap: bool = True
+    unit: int | None = None
+    swapped: Var | None = None  # the variable of which this (of rank 2) is the transpose
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def scalar_type(self) -> Type:
+        return Type(self.dtype)
+
+    def also(self, *others: Elements) -> Elements:
+        """Depends on what the others depend on as well; dear if one of them is."""
+        deps = self.deps.union(*(o.deps for o in others))
+        return replace(self, deps=deps, cheap=self.cheap and all(o.cheap for o in others))
+
+
+def is_one(size: Operand) -> bool:
+    return isinstance(size, Const) and size.value == 1
+
+
+def read(b: Builder, var: Var, indices: Sequence[Expr]) -> Expr:
+    """``var[i, j]``, indices known to be in range and not negative."""
+    path = (Index(tuple(Point(k + 1) for k in range(len(indices)))),)
+    params = {"path": path, "dims": ()}
+    return Expr(b, b.bind("t", Type(var.type.dtype), "index", (var, *(i.op for i in indices)), params))
+
+
+def write(b: Builder, var: Var, indices: Sequence[Expr], value: Expr, add: bool = False) -> None:
+    """``var[i, j] = value`` or ``+=``."""
+    path = (Index(tuple(Point(k) for k in range(len(indices)))),)
+    (b.add if add else b.store)(var, path, list(indices), value)
+
+
+def stored(b: Builder, var: Var, sizes: Sequence[Operand], deps: frozenset[Var] = frozenset()) -> Elements:
+    """The elements of a C-contiguous variable."""
+    return Elements(
+        tuple(sizes), var.type.dtype, lambda idx: read(b, var, idx), root=var, deps=deps, unit=len(sizes) - 1 if sizes else None
+    )
+
+
+def constant_index(k: int) -> Const:
+    return Const(k, INT)

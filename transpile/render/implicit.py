@@ -1,0 +1,249 @@
+"""Leaves out the casts and broadcasts that NumPy does by itself.
+
+    t: float64 = cast i                         ->     y = mul i x
+    t2: float64[n] = broadcast t (n,)
+    y: float64[n] = mul t2 x
+
+What comes out is core in which operands of elementwise primitives, and values that are stored, may be narrower than the node
+says. An operation on operands that are all narrower is done before the broadcast: scalars stay scalars until an array needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transpile.core.builder import OPERAND_TYPES
+from transpile.core.dims import Dim
+from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Undef, Var, While
+from transpile.core.types import Type, promote
+from transpile.core.walk import map_reads, statements
+from transpile.rules import prims
+from transpile.rules.prim import Prim
+
+Dims = tuple[Dim, ...]
+WIDE = ("float64", "int64", "bool", "complex128")
+
+
+def relax(fn: Function) -> Function:
+    """``fn`` without the casts and broadcasts that NumPy does itself."""
+    narrow = any(t.dtype not in WIDE for t in _types(fn))
+    return replace(fn, body=_Relaxer(narrow).block(fn.body))
+
+
+def _types(fn: Function) -> list[Type]:
+    found = [p.type for p in fn.params]
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (Let, Alloc)):
+            found.append(stmt.var.type)
+    return found
+
+
+class _Relaxer:
+    def __init__(self, narrow: bool) -> None:
+        self.narrow = narrow  # whether any dtype is one that Python scalars and NumPy scalars promote differently
+        self.defs: dict[Var, Let] = {}
+        self.actual: dict[Var, Type] = {}  # what NumPy really gives, where it is not what the variable says
+        self.equal: dict[Operand, Operand] = {}
+
+    # ---- blocks
+
+    def block(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            stmts += self.stmt(map_reads(stmt, lambda o: self.equal.get(o, o)))
+        yields = tuple(self.plain(self.equal.get(o, o), stmts) for o in block.yields)
+        stop = None if block.stop is None else self.equal.get(block.stop, block.stop)
+        return Block(block.params, stmts, yields, stop)
+
+    def stmt(self, stmt: Stmt) -> list[Stmt]:
+        out: list[Stmt] = []
+        match stmt:
+            case Let():
+                self.let(stmt, out)
+                return out
+            case Store() | Add():
+                value = self.stored(stmt.value, stmt.buf.type.dtype, isinstance(stmt, Add))
+                return [replace(stmt, value=value)]
+            case Alloc(prim="copy"):
+                return [self.alloc(stmt)]
+            case If():
+                return [replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))]
+            case For():
+                inits = tuple(self.plain(o, out) for o in stmt.inits)
+                return [*out, replace(stmt, inits=inits, body=self.block(stmt.body))]
+            case While():
+                inits = tuple(self.plain(o, out) for o in stmt.inits)
+                test = self.block(stmt.test)
+                return [*out, replace(stmt, inits=inits, test=test, body=self.block(stmt.body))]
+        return [stmt]
+
+    # ---- what an operand is without what NumPy does
+
+    def definition(self, operand: Operand, *wanted: str) -> Let | None:
+        found = self.defs.get(operand) if isinstance(operand, Var) else None
+        return found if found is not None and found.prim in wanted else None
+
+    def unshaped(self, operand: Operand) -> Operand:
+        """The operand before it was broadcast, filled, or given leading axes of 1."""
+        while (d := self.definition(operand, "broadcast", "full", "reshape")) is not None:
+            if d.prim == "reshape" and not _adds_leading_ones(d.args[0].type.dims, d.var.type.dims):
+                break
+            if d.prim == "full" and not self.is_same_dtype(d.args[0], d.var.type.dtype):
+                break
+            operand = d.args[0]
+        return operand
+
+    def is_same_dtype(self, operand: Operand, dtype: str) -> bool:
+        kind = np.dtype(dtype).kind
+        return operand.type.dtype == dtype or (self.type(operand).weak and np.dtype(operand.type.dtype).kind == kind)
+
+    def type(self, operand: Operand) -> Type:
+        """The type that NumPy sees."""
+        if isinstance(operand, Var):
+            return self.actual.get(operand, operand.type)
+        if isinstance(operand, Const) and operand.type.dtype in WIDE:
+            return replace(operand.type, weak=True)
+        return operand.type
+
+    # ---- lets
+
+    def let(self, stmt: Let, out: list[Stmt]) -> None:
+        entry = prims().get(stmt.prim)
+        if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
+            self.equal[stmt.var] = stmt.args[0]
+            return
+        if stmt.prim == "sum" and stmt.params["axes"] == () and self.definition(stmt.args[0], "broadcast"):
+            pass
+        if entry is None or not entry.elementwise:
+            self.defs[stmt.var] = stmt
+            out.append(stmt)
+            return
+        wanted = [a.type for a in stmt.args]
+        args = [self.unshaped(a) for a in stmt.args]
+        dims = _common([a.type.dims for a in args])
+        if dims != stmt.var.type.dims and stmt.var.name != "t":
+            args, dims = self.keep_one(stmt, args)
+        args = self.uncast(stmt, entry, args, wanted, out)
+        if dims is None:
+            args, dims = [self.uncast_one(a) for a in stmt.args], stmt.var.type.dims
+        if dims == stmt.var.type.dims:
+            self.finish(replace(stmt, args=tuple(args)), entry, out)
+            return
+        inner = Var(stmt.var.name, replace(stmt.var.type, dims=dims))
+        self.finish(replace(stmt, var=inner, args=tuple(args)), entry, out)
+        outer = Let(stmt.var, "broadcast", (inner,), {"dims": stmt.var.type.dims}, stmt.loc)
+        self.defs[stmt.var] = outer
+        out.append(outer)
+
+    def uncast_one(self, operand: Operand) -> Operand:
+        return operand
+
+    def keep_one(self, stmt: Let, args: list[Operand]) -> tuple[list[Operand], Dims | None]:
+        """For a variable of the user's: one operand keeps its shape, so that the result has it."""
+        for k, given in enumerate(stmt.args):
+            if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
+                return [*args[:k], given, *args[k + 1 :]], stmt.var.type.dims
+        return args, _common([a.type.dims for a in args])
+
+    def finish(self, stmt: Let, entry: Prim, out: list[Stmt]) -> None:
+        self.defs[stmt.var] = stmt
+        type_ = stmt.var.type
+        if not type_.dims and type_.weak != (weak := self.stays_python(stmt, entry)):
+            self.actual[stmt.var] = replace(type_, weak=weak)
+        out.append(stmt)
+
+    def stays_python(self, stmt: Let, entry: Prim) -> bool:
+        """Whether the printed expression gives a Python scalar."""
+        plain = isinstance(entry.render, str) and entry.render.startswith("op:")
+        plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
+        return plain and all(self.type(a).weak for a in stmt.args)
+
+    # ---- casts
+
+    def is_noop(self, cast: Let) -> bool:
+        """Whether a cast of a scalar only makes a Python scalar a NumPy scalar."""
+        return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"]
+
+    def uncast(self, stmt: Let, entry: Prim, args: list[Operand], wanted: Sequence[Type], out: list[Stmt]) -> list[Operand]:
+        """The operands without the casts that promotion does."""
+        rule = OPERAND_TYPES[entry.dtype_rule]
+
+        def agrees(candidate: list[Operand]) -> bool:
+            try:
+                got = rule([self.type(a) for a in candidate], stmt.prim)
+            except Exception:
+                return False
+            return all(g.dtype == w.dtype for g, w in zip(got, wanted))
+
+        if entry.dtype_rule != "as_is":
+            for k, arg in enumerate(args):
+                if (d := self.definition(arg, "cast")) is not None:
+                    trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
+                    if _common([a.type.dims for a in trial]) == _common([a.type.dims for a in args]) and agrees(trial):
+                        args = trial
+        if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
+            args = [self.pinned(a, w, stmt, out) for a, w in zip(args, wanted)]
+        return args
+
+    def pinned(self, operand: Operand, wanted: Type, stmt: Let, out: list[Stmt]) -> Operand:
+        """The operand with the dtype and weakness that the node says, spelled out."""
+        seen = self.type(operand)
+        if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
+            return operand
+        var = Var("t", replace(wanted, dims=()))
+        let = Let(var, "cast", (operand,), {"dtype": wanted.dtype, "weak": wanted.weak, "spelled": True}, stmt.loc)
+        self.defs[var] = let
+        out.append(let)
+        return var
+
+    # ---- other places where NumPy casts and broadcasts
+
+    def stored(self, value: Operand, dtype: str, add: bool) -> Operand:
+        value = self.unshaped(value)
+        while (d := self.definition(value, "cast")) is not None:
+            inner = self.unshaped(d.args[0])
+            if "complex" in inner.type.dtype and "complex" not in dtype:
+                break
+            if add and promote(self.type(inner), Type(dtype)).dtype != dtype:
+                break
+            if not add and d.params["dtype"] != dtype:
+                break
+            value = inner
+        return value
+
+    def alloc(self, stmt: Alloc) -> Stmt:
+        """A copy of what is the same everywhere is filled in."""
+        value = stmt.args[0]
+        inner = self.unshaped(value)
+        if inner is not value and not inner.type.dims and not isinstance(inner, Undef):
+            params = {"dims": stmt.var.type.dims, "dtype": stmt.var.type.dtype}
+            return Alloc(stmt.var, "full", (inner,), params, stmt.loc)
+        return stmt
+
+    def plain(self, operand: Operand, out: list[Stmt]) -> Operand:
+        """What a join reads: a weak result that NumPy would give as its own scalar is made Python's, if that can matter."""
+        if self.narrow and operand.type.weak and isinstance(operand, Var) and not self.type(operand).weak:
+            var = Var(operand.name, operand.type)
+            let = Let(var, "cast", (operand,), {"dtype": operand.type.dtype, "weak": True, "spelled": True})
+            out.append(let)
+            return var
+        return operand
+
+
+def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
+    lead = len(dims) - len(source)
+    return lead > 0 and dims[lead:] == source and all(d.is_one for d in dims[:lead])
+
+
+def _common(shapes: Sequence[Dims]) -> Dims | None:
+    """The shape that NumPy broadcasts to; None where the forms do not tell."""
+    rank = max((len(s) for s in shapes), default=0)
+    out: list[Dim] = []
+    for k in range(rank):
+        here = [s[k - (rank - len(s))] for s in shapes if k >= rank - len(s)]
+        wide = [d for d in here if not d.is_one]
+        out.append(wide[0] if wide else Dim(1))
+    return tuple(out)

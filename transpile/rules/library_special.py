@@ -1,0 +1,81 @@
+"""Functions of ``scipy.special`` that are said in terms of other NumPy: plain Python, lifted like user code.
+
+The shift by the largest element is hidden from the derivative (`stop_gradient`): the result does not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x`` itself; its derivative is zero. Known to the rules by this name."""
+    return x
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
+    """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
+    top = np.max(a, axis=axis, keepdims=True)
+    top = stop_gradient(np.where(np.isfinite(top), top, 0.0))
+    terms = np.exp(a - top)
+    if b is not None:
+        terms = b * terms
+    total = np.sum(terms, axis=axis, keepdims=keepdims)
+    if not keepdims:
+        top = np.squeeze(top, axis=axis)
+    sign = None
+    if return_sign:
+        sign = np.sign(total)
+        total = sign * total
+    empty = total == 0
+    result = np.where(empty, -np.inf, np.log(np.where(empty, 1.0, total)) + top)
+    if return_sign:
+        return result, sign
+    return result
+
+
+def softmax(x, axis=None):  # type: ignore[no-untyped-def]
+    """``exp(x) / sum(exp(x))`` without overflow."""
+    terms = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
+    return terms / np.sum(terms, axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis=None):  # type: ignore[no-untyped-def]
+    """``log(softmax(x))``, accurate where the softmax is tiny."""
+    shifted = x - stop_gradient(np.max(x, axis=axis, keepdims=True))
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def softplus(x):  # type: ignore[no-untyped-def]
+    """``log(1 + exp(x))`` without overflow."""
+    return np.logaddexp(0.0, x)
+
+
+def huber(delta, r):  # type: ignore[no-untyped-def]
+    """The Huber loss: quadratic up to ``delta``, linear beyond; infinite for a negative ``delta``."""
+    size = np.abs(r)
+    loss = np.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return np.where(delta < 0, np.inf, loss)
+
+
+def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
+    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, written so that it does not cancel for small ``r``."""
+    v = r / np.where(delta == 0, 1.0, delta)
+    loss = delta * delta * (v * v / (1.0 + np.hypot(1.0, v)))
+    return np.where(delta < 0, np.inf, loss)
+
+
+def boxcox(x, lmbda):  # type: ignore[no-untyped-def]
+    """``(x**lmbda - 1) / lmbda``, the logarithm for ``lmbda = 0``."""
+    log_x = np.log(x)
+    none = lmbda == 0
+    return np.where(none, log_x, np.expm1(lmbda * log_x) / np.where(none, 1.0, lmbda))
+
+
+def boxcox1p(x, lmbda):  # type: ignore[no-untyped-def]
+    """``((1 + x)**lmbda - 1) / lmbda``, ``log1p`` for ``lmbda = 0``."""
+    log_x = np.log1p(x)
+    none = lmbda == 0
+    return np.where(none, log_x, np.expm1(lmbda * log_x) / np.where(none, 1.0, lmbda))
