@@ -315,4 +315,6 @@ def _modules() -> dict[str, Any]:
     import scipy.linalg
     import scipy.special
 
-    return {"np": np, "math": math, "scipy": scipy, "special": scipy.special}
+    import runtime.special
+
+    return {"np": np, "math": math, "scipy": scipy, "special": scipy.special, "runtime": runtime}

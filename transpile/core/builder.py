@@ -17,7 +17,7 @@ from transpile.core.nodes import (
     NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Index, Let, Loc, NewStack, Operand, Path, Pop, Push, Store,
     Undef, Var, While,
 )
-from transpile.core.peephole import simplify
+from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.types import BOOL, FLOAT, INT, Type, promote
 from transpile.rules import prims
@@ -198,6 +198,7 @@ class Builder:
         operands = [self.operand(a) for a in args]
         operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands], prim)
         dims = self.broadcast_dims([o.type.dims for o in operands])
+        operands = self._bare_constants(operands)
         ready: list[Operand] = []
         for operand, wanted in zip(operands, operand_types):
             operand = self.cast(operand, wanted).op
@@ -208,6 +209,17 @@ class Builder:
             raise AssertionError("constants have no dims")
         result = self.let(prim, *ready, name=name, **params)
         return self._strengthen(result) if strong and result.type.weak else result
+
+    def _bare_constants(self, operands: list[Operand]) -> list[Operand]:
+        """Broadcasts of constants replaced by the constants, as long as another operand has the dims."""
+        made = [definition(self, o) for o in operands]
+        bare = [m is not None and m.prim == "broadcast" and isinstance(m.args[0], Const) for m in made]
+        if not any(bare):
+            return operands
+        rank = max(o.type.rank for o in operands)
+        if not any(o.type.rank == rank and not c for o, c in zip(operands, bare)):
+            return operands
+        return [m.args[0] if c and m is not None else o for o, m, c in zip(operands, made, bare)]
 
     def _strengthen(self, x: Expr) -> Expr:
         if isinstance(x.op, Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:

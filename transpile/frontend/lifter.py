@@ -54,6 +54,13 @@ class NeedBuffer(Exception):
         self.cell = cell
 
 
+@dataclass(frozen=True, eq=False)
+class Opposite:
+    """The fact that an operand is false."""
+
+    test: Operand
+
+
 @dataclass(eq=False)
 class Frame:
     """One run of a user's function, or of a comprehension: a scope of names."""
@@ -92,7 +99,7 @@ class Lifter:
         self.state = State()
         self.frame: Frame = Frame(None)
         self.regions: list[frozenset[Cell]] = []  # the cells that each open loop body or branch found when it began
-        self.facts: list[Operand] = []  # what is known to be true here
+        self.facts: list[Any] = []  # what is known here: operands that are true, an `Opposite` of one that is false
         self.aliases: dict[Cell, dict[Cell, None]] = {}
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
@@ -232,4 +239,4 @@ def is_const(op: Any) -> bool:
     return isinstance(op, Const)
 
 
-__all__ = ["NOWHERE", "Dead", "Frame", "Lifter", "NeedBuffer", "NeedStatic", "NeedValue", "Restart", "State"]
+__all__ = ["NOWHERE", "Dead", "Frame", "Lifter", "NeedBuffer", "NeedStatic", "NeedValue", "Opposite", "Restart", "State"]

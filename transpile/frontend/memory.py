@@ -204,3 +204,9 @@ def drop_snapshots(lx: Lifter) -> None:
 
 def is_undefined(op: Operand) -> bool:
     return isinstance(op, Undef)
+
+
+def root_in(state: Any, cell: Cell) -> Cell:
+    """`root` in another state."""
+    held = state.cells[cell]
+    return held.base if isinstance(held, View) else cell

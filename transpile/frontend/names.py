@@ -7,11 +7,12 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Const, Effect, If, Block
+from transpile.core.nodes import Block, Const, Effect, If
 from transpile.frontend import capture
 from transpile.frontend.bindings import Captured, Known, Literal, Module, StaticValue, User
 from transpile.frontend.lifter import Frame, Lifter
-from transpile.frontend.values import Maybe, Static
+from transpile.frontend.truth import by_facts
+from transpile.frontend.values import Conflict, Maybe, Static
 
 
 def load(lx: Lifter, node: gast.Name) -> Any:
@@ -23,7 +24,9 @@ def load(lx: Lifter, node: gast.Name) -> Any:
     if value is None:
         raise lx.error("T116", f"variable {node.id!r} has no value here", node)
     if isinstance(value, Maybe):
-        return certain(lx, frame, node, value)
+        value = certain(lx, frame, node, value)
+    if isinstance(value, Conflict):
+        raise lx.error(value.code, value.message, node)
     return value
 
 
@@ -49,7 +52,8 @@ def certain(lx: Lifter, frame: Frame, node: gast.Name, value: Maybe) -> Any:
 def check(lx: Lifter, name: str, value: Maybe) -> None:
     """Raises UnboundLocalError in the generated program where the name has no value."""
     flag = value.flag()
-    if isinstance(flag, Const) and flag.value or flag in lx.facts:
+    flag = by_facts(lx, flag)
+    if isinstance(flag, Const) and flag.value:
         return
     message = f"variable {name!r} has no value here"
     if isinstance(flag, Const):

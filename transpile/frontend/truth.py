@@ -11,8 +11,8 @@ from transpile.core.nodes import Const, Operand, Undef
 from transpile.core.types import BOOL
 from transpile.frontend import branches, statics
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Closure, Bound, Items, Maybe, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.lifter import Lifter, Opposite
+from transpile.frontend.values import Array, Bound, Closure, Items, RangeOf, Ref, Scalar, Static, Tuple
 
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
 
@@ -23,7 +23,17 @@ def truth(lx: Lifter, value: Any, node: Any = None) -> Operand:
     if rule is None:
         raise lx.error("T120", f"{describe(lx, value)} has no truth value here", node)
     op = rule(lx, value, node)
-    return TRUE if op in lx.facts else op
+    return by_facts(lx, op)
+
+
+def by_facts(lx: Lifter, op: Operand) -> Operand:
+    """A truth value, folded where the tests passed on the way here decide it."""
+    for fact in lx.facts:
+        if fact is op:
+            return TRUE
+        if isinstance(fact, Opposite) and fact.test is op:
+            return FALSE
+    return op
 
 
 def test(lx: Lifter, node: gast.expr) -> Operand:
@@ -116,7 +126,7 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: Operand, y: Operand) -> bool | None:
     """What the forms of two integers say of them: sizes are not negative, equal forms are equal."""
     if not (x.type.is_int and y.type.is_int) or x.type.dims or y.type.dims:
         return None
-    forms = [Const_form(lx, o) for o in (x, y)]
+    forms = [_form(lx, o) for o in (x, y)]
     if forms[0] is None or forms[1] is None:
         return None
     difference = lx.symbols.resolve(forms[0] - forms[1])
@@ -125,7 +135,7 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: Operand, y: Operand) -> bool | None:
     return None
 
 
-def Const_form(lx: Lifter, op: Operand) -> Any:
+def _form(lx: Lifter, op: Operand) -> Any:
     if isinstance(op, Const):
         return lx.b.form(op)
     return getattr(op, "form", None)
@@ -254,17 +264,4 @@ def either(lx: Lifter, decided: Operand, then: Callable[[], Any], orelse: Callab
     """The value of one of two expressions; both are lifted only if the test is not known now."""
     if isinstance(decided, Const):
         return then() if decided.value else orelse()
-    found: list[Any] = [None, None]
-
-    def side(k: int, lift: Callable[[], Any]) -> Callable[[], Any]:
-        def run() -> Any:
-            found[k] = lift()
-            return found[k]
-
-        return run
-
-    return branches.choose(lx, decided, side(0, then), side(1, orelse), node)
-
-
-def is_maybe(value: Any) -> bool:
-    return isinstance(value, Maybe)
+    return branches.choose(lx, decided, then, orelse, node)

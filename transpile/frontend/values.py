@@ -70,7 +70,7 @@ class View:
 class Items:
     """A list (keys is None), a dict, or the fields of an instance of ``cls``."""
 
-    kind: str  # list, dict, instance, grown
+    kind: str  # list, dict, instance, grown; conflict: it cannot be read
     items: tuple[Any, ...]
     keys: tuple[Any, ...] | None = None
     cls: Any = None
@@ -198,6 +198,14 @@ class Maybe:
     value: Any
     flag: Any
     why: str = "a branch"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What two paths leave so different that it cannot be read: the diagnostic that a read gives."""
+
+    code: str
+    message: str
 
 
 NONE = Static(None)

@@ -115,38 +115,31 @@ class _Relaxer:
         if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
             self.equal[stmt.var] = stmt.args[0]
             return
-        if stmt.prim == "sum" and stmt.params["axes"] == () and self.definition(stmt.args[0], "broadcast"):
-            pass
         if entry is None or not entry.elementwise:
             self.defs[stmt.var] = stmt
             out.append(stmt)
             return
         wanted = [a.type for a in stmt.args]
         args = [self.unshaped(a) for a in stmt.args]
-        dims = _common([a.type.dims for a in args])
-        if dims != stmt.var.type.dims and stmt.var.name != "t":
-            args, dims = self.keep_one(stmt, args)
+        if not _reaches(args, stmt.var.type.dims) and stmt.var.name != "t":
+            args = self.keep_one(stmt, args)
         args = self.uncast(stmt, entry, args, wanted, out)
-        if dims is None:
-            args, dims = [self.uncast_one(a) for a in stmt.args], stmt.var.type.dims
-        if dims == stmt.var.type.dims:
+        if _reaches(args, stmt.var.type.dims):
             self.finish(replace(stmt, args=tuple(args)), entry, out)
             return
+        dims = _common(args)
         inner = Var(stmt.var.name, replace(stmt.var.type, dims=dims))
         self.finish(replace(stmt, var=inner, args=tuple(args)), entry, out)
         outer = Let(stmt.var, "broadcast", (inner,), {"dims": stmt.var.type.dims}, stmt.loc)
         self.defs[stmt.var] = outer
         out.append(outer)
 
-    def uncast_one(self, operand: Operand) -> Operand:
-        return operand
-
-    def keep_one(self, stmt: Let, args: list[Operand]) -> tuple[list[Operand], Dims | None]:
+    def keep_one(self, stmt: Let, args: list[Operand]) -> list[Operand]:
         """For a variable of the user's: one operand keeps its shape, so that the result has it."""
         for k, given in enumerate(stmt.args):
             if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
-                return [*args[:k], given, *args[k + 1 :]], stmt.var.type.dims
-        return args, _common([a.type.dims for a in args])
+                return [*args[:k], given, *args[k + 1 :]]
+        return args
 
     def finish(self, stmt: Let, entry: Prim, out: list[Stmt]) -> None:
         self.defs[stmt.var] = stmt
@@ -182,7 +175,7 @@ class _Relaxer:
             for k, arg in enumerate(args):
                 if (d := self.definition(arg, "cast")) is not None:
                     trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
-                    if _common([a.type.dims for a in trial]) == _common([a.type.dims for a in args]) and agrees(trial):
+                    if _common(trial) == _common(args) and agrees(trial):
                         args = trial
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
             args = [self.pinned(a, w, stmt, out) for a, w in zip(args, wanted)]
@@ -238,8 +231,9 @@ def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
     return lead > 0 and dims[lead:] == source and all(d.is_one for d in dims[:lead])
 
 
-def _common(shapes: Sequence[Dims]) -> Dims | None:
-    """The shape that NumPy broadcasts to; None where the forms do not tell."""
+def _common(args: Sequence[Operand]) -> Dims:
+    """The shape that NumPy broadcasts to."""
+    shapes = [a.type.dims for a in args]
     rank = max((len(s) for s in shapes), default=0)
     out: list[Dim] = []
     for k in range(rank):
@@ -247,3 +241,9 @@ def _common(shapes: Sequence[Dims]) -> Dims | None:
         wide = [d for d in here if not d.is_one]
         out.append(wide[0] if wide else Dim(1))
     return tuple(out)
+
+
+def _reaches(args: Sequence[Operand], dims: Dims) -> bool:
+    """Whether the operands broadcast to ``dims`` (two symbols that were unified count as equal)."""
+    common = _common(args)
+    return len(common) == len(dims) and all(c.is_one == d.is_one for c, d in zip(common, dims))

@@ -470,7 +470,6 @@ _STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
 TABLE: dict[str, Entry] = dict(
     [
         ("transpile.stop_gradient", _STOP),
-        ("transpile.rules.library_special.stop_gradient", _STOP),
         *_prefixed("numpy", NUMPY),
         *_prefixed("math", MATH),
         *_prefixed("builtins", BUILTINS),

@@ -67,8 +67,6 @@ SPECIAL: dict[str, Entry] = {
     "softmax": Entry(source="softmax", static=("axis",)),
     "log_softmax": Entry(source="log_softmax", static=("axis",)),
     "softplus": Entry(source="softplus"),
-    "boxcox": Entry(source="boxcox"),
-    "boxcox1p": Entry(source="boxcox1p"),
     "huber": Entry(source="huber"),
     "pseudo_huber": Entry(source="pseudo_huber"),
 }

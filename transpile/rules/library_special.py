@@ -5,14 +5,9 @@ The shift by the largest element is hidden from the derivative (`stop_gradient`)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-
-def stop_gradient(x: Any) -> Any:
-    """``x`` itself; its derivative is zero. Known to the rules by this name."""
-    return x
+from transpile.api import stop_gradient
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
@@ -25,15 +20,10 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
     total = np.sum(terms, axis=axis, keepdims=keepdims)
     if not keepdims:
         top = np.squeeze(top, axis=axis)
-    sign = None
-    if return_sign:
-        sign = np.sign(total)
-        total = sign * total
-    empty = total == 0
-    result = np.where(empty, -np.inf, np.log(np.where(empty, 1.0, total)) + top)
-    if return_sign:
-        return result, sign
-    return result
+    size = np.abs(total) if return_sign else total
+    empty = size == 0
+    result = np.where(empty, -np.inf, np.log(np.where(empty, 1.0, size)) + top)
+    return (result, np.sign(total)) if return_sign else result
 
 
 def softmax(x, axis=None):  # type: ignore[no-untyped-def]
@@ -65,17 +55,3 @@ def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
     v = r / np.where(delta == 0, 1.0, delta)
     loss = delta * delta * (v * v / (1.0 + np.hypot(1.0, v)))
     return np.where(delta < 0, np.inf, loss)
-
-
-def boxcox(x, lmbda):  # type: ignore[no-untyped-def]
-    """``(x**lmbda - 1) / lmbda``, the logarithm for ``lmbda = 0``."""
-    log_x = np.log(x)
-    none = lmbda == 0
-    return np.where(none, log_x, np.expm1(lmbda * log_x) / np.where(none, 1.0, lmbda))
-
-
-def boxcox1p(x, lmbda):  # type: ignore[no-untyped-def]
-    """``((1 + x)**lmbda - 1) / lmbda``, ``log1p`` for ``lmbda = 0``."""
-    log_x = np.log1p(x)
-    none = lmbda == 0
-    return np.where(none, log_x, np.expm1(lmbda * log_x) / np.where(none, 1.0, lmbda))

@@ -15,10 +15,12 @@ from collections.abc import Iterable
 
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
-from transpile.analysis.scopes import Def, definitions
-from transpile.core.nodes import Block, For, Function, Let, Operand, Var, While
+from transpile.analysis.scopes import Def, definitions, sites
+from transpile.core.nodes import Block, For, Function, If, Let, Operand, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
+_COPIES = frozenset({"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"})  # round nothing
+
 
 class Needs:
     """Decides for a forward function and the block of its reverse sweep. ``recorded``: variable -> why."""
@@ -33,6 +35,7 @@ class Needs:
         self.needed: dict[int, dict[Var, None]] = {}  # id of the innermost loop -> what is needed of its body
         self.loops: dict[int, For | While] = {}
         self.recorded: dict[Var, str] = {}
+        self.tests = {s.stmt.test for s in sites(fn) if isinstance(s.stmt, If)}
         self._free: dict[tuple[Var, bool], bool] = {}
 
     # ---- what is needed
@@ -98,7 +101,21 @@ class Needs:
             if stmt.prim == "dim":
                 return not self.defs[root].loops and not self.defs[root].nest
             return not self.defs[root].nest and self.overwrites.is_stable(stmt)
-        return dear or self.table[stmt.prim].cost <= 1
+        if dear:
+            return True
+        return self.table[stmt.prim].cost <= 1 and (found.stmt.var not in self.tests or self.is_exact(found.stmt.var))
+
+    def is_exact(self, operand: Operand) -> bool:
+        """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
+        a compiler may contract or reassociate differently in the two sweeps."""
+        if self.is_available(operand):
+            return True
+        assert isinstance(operand, Var)
+        found = self.defs[operand]
+        stmt = found.stmt
+        if found.kind != "stmt" or not isinstance(stmt, Let) or stmt.prim in _COPIES:
+            return True
+        return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
 
     def inputs(self, stmt: Let) -> tuple[Operand, ...]:
         """What a recomputation of the statement reads, the root of a place left out."""
@@ -154,10 +171,20 @@ class Needs:
                     edges.append((arg, var))
                     queue.append(arg)
         for var in min_cut(costs, edges, sources, needed):
+            var = self._named(var, costs, edges)
             self.recorded[var] = self._why(var)
         seen: set[Var] = set()
         for var in list(self.needed[key]):
             self._need_outer(var, loop, seen)
+
+    def _named(self, var: Var, costs: dict[Var, int], edges: list[tuple[Var, Var]]) -> Var:
+        """Of values that cost the same, the user's own variable rather than what is computed from it alone."""
+        while var.name == "t":
+            above = {u for u, v in edges if v is var}
+            if len(above) != 1 or costs[min(above, key=id)] > costs[var]:
+                break
+            (var,) = above
+        return var
 
     def _is_inner(self, var: Var, loop: For | While) -> bool:
         found = self.defs.get(var)
@@ -189,7 +216,7 @@ class Needs:
         line = found.stmt.loc.line if found.stmt is not None else 0
         if found.kind == "param":
             return f"carried by the loop in line {line}, read by the reverse sweep"
-        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True):
+        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True) and self.table[found.stmt.prim].cost > 1:
             return f"computed in line {line}, dear to recompute ({found.stmt.prim})"
         if isinstance(found.stmt, Let) and found.stmt.prim == "index":
             return f"read in line {line}, overwritten later"

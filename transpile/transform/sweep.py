@@ -58,6 +58,7 @@ class _Reverse:
         self.fn, self.b, self.active = fn, b, active_vars
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
+        self.forward_block: Block = fn.body  # the one that is being mirrored
         self.mirrors: dict[int, Stmt] = {}
         self.sides: dict[int, Block] = {}
 
@@ -79,9 +80,11 @@ class _Reverse:
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
     def block(self, block: Block) -> None:
+        around, self.forward_block = self.forward_block, block
         for stmt in reversed(block.stmts):
             with self.b.at(stmt.loc):
                 self.stmt(stmt)
+        self.forward_block = around
 
     # ---- straight statements
 
@@ -191,8 +194,15 @@ class _Reverse:
             return
         if stmt.value in self.active:
             self.adj.add(stmt.value, self.place(bar, stmt))
-        if self.is_touched_before(stmt):
+        if not stmt.path and self.is_local(stmt.buf):
+            self.adj.buffers.pop(stmt.buf)  # all of it is overwritten: what is added from here on starts anew
+        elif self.is_touched_before(stmt):
             self.b.store(bar, stmt.path, stmt.args, Const(0.0, Type(stmt.buf.type.dtype)))
+
+    def is_local(self, buf: Var) -> bool:
+        """Whether the buffer is allocated in the block that is being mirrored."""
+        alloc = self.overwrites.allocs.get(buf)
+        return alloc is not None and self.overwrites.at[id(alloc)].block is self.forward_block
 
     def is_touched_before(self, stmt: Store) -> bool:
         """Whether anything that ran before the store may have read or written what it overwrites: only then does the

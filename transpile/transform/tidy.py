@@ -1,4 +1,5 @@
-"""Small clean-ups after a transform: what a loop carries unchanged is not carried, branches that do nothing vanish.
+"""Small clean-ups after a transform: what a loop carries unchanged is not carried, branches that do nothing vanish, what is
+computed twice in sight of each other is computed once.
 
     s_bar = 1.0                              x_bar[i] += x[i]
     for i in ...:                     ->     (with 1.0 for s_bar)
@@ -11,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.core.nodes import Block, Const, For, Function, If, Operand, Stmt, Undef, Var, While
+from transpile.core.nodes import Block, Const, For, Function, If, Let, Operand, Stmt, Undef, Var, While
+from transpile.core.peephole import is_const
 from transpile.core.walk import map_reads, reads
+from transpile.rules import prims
 
 Moved = Callable[[object, object], None]
 
@@ -37,6 +40,7 @@ class _Tidy:
 
     def __init__(self, moved: Moved) -> None:
         self.equal: dict[Var, Operand] = {}
+        self.known: dict[tuple[object, ...], Var] = {}  # what has been computed in this block and around it
         self.moved = moved
 
     def operand(self, operand: Operand) -> Operand:
@@ -45,6 +49,13 @@ class _Tidy:
         return operand
 
     def block(self, block: Block) -> Block:
+        around, self.known = self.known, dict(self.known)
+        try:
+            return self._block(block)
+        finally:
+            self.known = around
+
+    def _block(self, block: Block) -> Block:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
             new = self.stmt(stmt)
@@ -67,6 +78,15 @@ class _Tidy:
                 new = self.branch(base)
             case For() | While():
                 new = self.loop(base)
+            case Let() if changed and (same := _identity(base)) is not None:
+                self.equal[base.var] = same
+                return None
+            case Let() if (key := _key(base)) is not None:
+                same = self.known.setdefault(key, base.var)
+                if same is not base.var and base.var.name == "t" and same.type == base.var.type:
+                    self.equal[base.var] = same
+                    return None
+                return base
             case _:
                 return base
         if new is not None and new is not stmt:
@@ -126,3 +146,28 @@ class _Tidy:
             assert test is not None
             new = replace(new, test=replace(test, params=tuple(p for p, k in zip(stmt.test.params, keep) if k)))  # type: ignore[union-attr]
         return new
+
+
+def _identity(stmt: Let) -> Operand | None:
+    """What ``1 * x``, ``x * 1`` and ``x / 1`` are; such products appear when a carried 1 is no longer carried."""
+    if stmt.prim == "mul":
+        pairs = [(stmt.args[0], stmt.args[1]), (stmt.args[1], stmt.args[0])]
+    elif stmt.prim == "div":
+        pairs = [(stmt.args[1], stmt.args[0])]
+    else:
+        return None
+    for one, other in pairs:
+        if is_const(one, 1) and isinstance(other, Var) and other.type == stmt.var.type:
+            return other
+    return None
+
+
+def _key(stmt: Let) -> tuple[object, ...] | None:
+    """What two computations of the same value have in common; None for reads of buffers and all but cheap forms."""
+    entry = prims()[stmt.prim]
+    if not (entry.elementwise or stmt.prim in ("cast", "broadcast", "reshape", "transpose", "dim")):
+        return None
+    if any(isinstance(a, Var) and a.buffer for a in stmt.args):
+        return None
+    args = tuple(a if isinstance(a, Var) else (repr(getattr(a, "value", None)), a.type) for a in stmt.args)
+    return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))

@@ -1,0 +1,129 @@
+"""Runs one random program: first plainly, to see that it is a fair test, then through the compiler."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+TESTS = str(Path(__file__).parent.parent)
+if TESTS not in sys.path:
+    sys.path.insert(0, TESTS)
+
+from differences import (  # noqa: E402
+    Subject, Unstable, check_against_differences, check_jvp, check_second, check_vjp, floats,
+)
+
+HUGE = 1e4  # a program with larger numbers is no fair test
+
+
+class Unfair(Exception):
+    """The program is not a fair test: it fails in plain NumPy, grows without bound, or has a kink here."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong. Two failures are of one sort if their ``stage`` and ``kind`` agree."""
+
+    stage: str
+    kind: str
+    message: str
+
+    def is_like(self, other: Failure | None) -> bool:
+        return other is not None and (self.stage, self.kind) == (other.stage, other.kind)
+
+
+def load(text: str, name: str, folder: Path) -> ModuleType:
+    """The module of a program, from a file, so that its source is found."""
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    linecache.checkcache(str(path))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    code = compile(text, str(path), "exec")  # not through the loader: its cache looks at times in whole seconds
+    exec(code, module.__dict__)
+    return module
+
+
+def fair(module: ModuleType) -> Subject:
+    """The program as a subject of the checks; raises `Unfair`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            value = module.program(*module.args())
+    except Exception as e:
+        raise Unfair(f"plain: {type(e).__name__}: {e}") from e
+    subject = Subject(module.program, module.args, module.WRT)
+    numbers = np.concatenate([np.ravel(leaf) for leaf in floats(value)] or [np.zeros(0)])
+    if not np.all(np.abs(numbers) < HUGE):
+        raise Unfair("its numbers are not bounded")
+    try:
+        d = subject.difference
+        check_against_differences(d.leaves, subject.value, d, "plain", subject.tol)
+    except Unstable as e:
+        raise Unfair(str(e)) from e
+    slopes = np.concatenate([np.ravel(leaf) for leaf in d.leaves] or [np.zeros(0)])
+    if not np.all(np.abs(slopes) < HUGE):
+        raise Unfair("its slopes are not bounded")
+    return subject
+
+
+def check(subject: Subject, second: bool = False, compiled: bool = False) -> Failure | None:
+    """The first failure: value and forward mode, reverse mode, and if wanted second order and compiled code."""
+    import transpile as tp
+
+    stages: list[tuple[str, Callable[[], Any]]] = [
+        ("jvp", lambda: check_jvp(subject, tp.jvp)),
+        ("vjp", lambda: check_vjp(subject, tp.jvp, tp.vjp)),
+    ]
+    if second and isinstance(subject.value, float):
+        stages.append(("second", lambda: check_second(subject, tp)))
+    if compiled and isinstance(subject.value, float):
+        stages.append(("compiled", lambda: check_compiled(subject, tp)))
+    for stage, run in stages:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                run()
+        except Unstable:
+            if stage != "second":
+                raise
+        except Exception as e:
+            return Failure(stage, kind_of(e), str(e))
+    return None
+
+
+def check_compiled(subject: Subject, tp: Any) -> None:
+    """Compiled value and gradient equal the interpreted ones."""
+    from differences import same_tree
+
+    same_tree(tp.jit(subject.f)(*subject.args()), subject.value, "jit", 1e-9, 1e-3)
+    gradient = tp.grad(subject.f, argnums=subject.wrt)
+    same_tree(tp.jit(gradient)(*subject.args()), gradient(*subject.args()), "jit of grad", 1e-9, 1e-3)
+
+
+def kind_of(e: Exception) -> str:
+    """The exception's type, for a diagnostic with its code, for a comparison with what was compared."""
+    codes = [d.code for d in getattr(e, "diagnostics", ())]
+    if codes:
+        return f"{type(e).__name__} {' '.join(codes)}"
+    if isinstance(e, AssertionError):
+        return f"AssertionError {str(e).split(':')[0].split(',')[0]}"
+    return type(e).__name__
+
+
+def check_text(text: str, name: str = "fuzzed", folder: Path | None = None, **options: bool) -> Failure | None:
+    """`check` of a program's text; raises `Unfair`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        return check(fair(load(text, name, folder or Path(temporary))), **options)

@@ -1,0 +1,119 @@
+"""Makes the text of a random program from a seed.
+
+A program holds a few constructs by name, two of which may be asked for, in random order and nested at random. The same seed
+gives the same text on every machine and Python.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from .constructs import TEMPLATES, indent
+from .scope import Scope, Words
+
+CONSTRUCTS = tuple(TEMPLATES)
+EXITS = ("early_return", "return_in_loop")
+# In a nested block: no further loops below the second level, so that programs stay small.
+FLAT = tuple(c for c in CONSTRUCTS if c not in EXITS and not any(w in c for w in (
+    "for_", "while", "nested", "loop", "swap_buffers", "append", "inner_function", "rows", "break", "continue", "empty")))
+DEEPEST = 3
+LONGEST = 45  # lines; longer ones get no further constructs
+
+HELPERS = {
+    "scalar": ["if a > b + 0.11:", "    return math.sin(a) * b", "return a / (1.0 + b ** 2)"],
+    "array": ["y = np.zeros_like(x)", "for k in range(len(x)):", "    y[k] = math.tanh(x[k] * a) + 0.2 * x[k - 1]", "return y"],
+    "mutates": ["x[0] = math.sin(x[1] * a)", "x *= 0.9", "x[-1] += x[0]"],
+    "same": ["x[0] *= 0.8", "return x"],
+    "pair": ["return 0.2 * np.sum(x * x), np.sin(x) + x[0]"],
+}
+PARAMETERS = {"scalar": "a, b", "array": "x, a", "mutates": "x, a", "same": "x", "pair": "x"}
+RESULTS = ("s", "s", "s", "v", "sv", "m")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a module that defines ``program``, ``args()`` and ``WRT``, and the constructs that it holds."""
+
+    seed: int
+    text: str
+    constructs: frozenset[str]
+
+
+class Maker(Words):
+    """Makes statements by templates."""
+
+    def __init__(self, rng: random.Random, n: int) -> None:
+        super().__init__(rng, n)
+        self.helpers: dict[str, str] = {}
+        self.lines = 0
+        self.returns = self.choose(RESULTS)
+
+    def helper(self, kind: str) -> str:
+        """The name of a function of the module."""
+        name = f"{kind}_of"
+        self.helpers[name] = kind
+        return name
+
+    def make(self, scope: Scope, construct: str) -> list[str]:
+        self.used.add(construct)
+        lines = TEMPLATES[construct](self, scope)
+        self.lines += len(lines)
+        return lines
+
+    def statements(self, scope: Scope, count: int) -> list[str]:
+        """A few random statements of a nested block."""
+        lines: list[str] = []
+        for _ in range(count):
+            pool = CONSTRUCTS if scope.depth < DEEPEST and scope.loops < 2 and self.lines < LONGEST else FLAT
+            if scope.depth >= DEEPEST:
+                pool = tuple(c for c in pool if not c.startswith(("if_", "elif", "and_or", "chained", "walrus")))
+            pool = tuple(c for c in pool if c not in EXITS or self.chance(0.3))
+            lines += self.make(scope, self.choose(pool))
+        return lines
+
+    def result(self, scope: Scope) -> str:
+        """What is returned, of one form throughout the program."""
+        return ", ".join(self._result(scope, kind) for kind in self.returns)
+
+    def _result(self, scope: Scope, kind: str) -> str:
+        names = {"s": list(scope.s), "v": [f"np.sum({x})" for x in scope.v], "m": [f"np.mean({x})" for x in scope.m]}
+        if kind == "s":
+            terms = names["s"] + names["v"] + names["m"]
+            chosen = self.rng.sample(terms, min(len(terms), self.choose(3, 5, 8)))
+            return " + ".join(chosen)
+        own = list(getattr(scope, kind))
+        more = self.rng.sample(names["s"], min(len(names["s"]), 2))
+        return " + ".join([*self.rng.sample(own, min(len(own), 3)), *more])
+
+
+def generate(seed: int, wanted: tuple[str, ...] = ()) -> Source:
+    """The program of a seed; it holds the constructs that are wanted."""
+    rng = random.Random(f"{seed} {wanted}")
+    maker = Maker(rng, rng.choice((3, 3, 4)))
+    scope = Scope()
+    parameters = ["x", *rng.sample(["y", "A", "s"], rng.choice((1, 2, 3)))]
+    for name in parameters:
+        maker.taken.add(name)
+        maker.declare(scope, {"x": "v", "y": "v", "A": "m", "s": "s"}[name], name)
+    if maker.returns == "m" and "A" not in parameters:
+        maker.returns = "v"  # there must be a matrix wherever it may return
+    plan = [*wanted, *(maker.choose(CONSTRUCTS) for _ in range(maker.choose(2, 3, 4)))]
+    rng.shuffle(plan)
+    lines: list[str] = []
+    for construct in plan:
+        lines += maker.make(scope, construct)
+    lines.append(f"return {maker.result(scope)}")
+    return Source(seed, _module(maker, seed, parameters, lines), frozenset(maker.used))
+
+
+def _module(maker: Maker, seed: int, parameters: list[str], lines: list[str]) -> str:
+    shapes = {"x": "rng.normal(size=n)", "y": "rng.normal(size=n)", "A": "0.7 * rng.normal(size=(n, n))", "s": "float(rng.normal())"}
+    text = [f'"""Random program {seed}."""', "", "import math", "", "import numpy as np", "", ""]
+    for name, kind in sorted(maker.helpers.items()):
+        text += [f"def {name}({PARAMETERS[kind]}):", *indent(HELPERS[kind]), "", ""]
+    text += [f"def program({', '.join(parameters)}, trips):", "    n = len(x)", *indent(lines), "", "",
+             "def args():", f"    rng, n = np.random.default_rng({seed}), {maker.n}",
+             f"    return ({', '.join(shapes[p] for p in parameters)}, {maker.choose(0, 1, 2, 3)})", "", "",
+             f"WRT = {tuple(range(len(parameters)))}", ""]
+    return "\n".join(text)

@@ -1,0 +1,240 @@
+"""Where two paths meet: each name's two values become one.
+
+Leaves that differ become results of the statement that forked (`Leaf`): the operand of each side, cast to the common type.
+Aggregates join part by part. What cannot be joined becomes a `Conflict`, which only a read turns into a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from transpile.core.nodes import Block, Const, Operand, Undef, Var
+from transpile.core.types import BOOL, Type, promote
+from transpile.frontend import aliases, memory
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Lifter, State
+from transpile.frontend.values import (
+    Array, Bound, Buffer, Cell, Closure, Conflict, Held, Items, Maybe, Ref, Scalar, Static, Tuple,
+)
+
+TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
+
+
+@dataclass
+class Side:
+    """One path: its statements, and what names and cells hold at its end."""
+
+    block: Block
+    state: State
+    value: Any = None
+    dead: bool = False
+
+
+@dataclass
+class Join:
+    """The meeting of two paths of an *if* with this test."""
+
+    lx: Lifter
+    test: Operand
+    sides: tuple[Side, Side]
+    results: list[Var] = field(default_factory=list)
+    yields: tuple[list[Operand], list[Operand]] = field(default_factory=lambda: ([], []))
+    cells: dict[Cell, Any] = field(default_factory=dict)  # what joined cells hold after it
+    made: dict[tuple[Cell | None, Cell | None], Cell] = field(default_factory=dict)
+
+    # ---- reading in a side
+
+    def on(self, k: int, read: Callable[[], Any]) -> Any:
+        side = self.sides[k]
+        with self.lx.forked(side.state), self.lx.into(side.block):
+            return read()
+
+    def operand(self, k: int, value: Any) -> Operand:
+        return self.on(k, lambda: self.lx.operand(value))
+
+    # ---- joining
+
+    def value(self, a: Any, b: Any, name: str = "") -> Any:
+        """One value of the two; None stands for unassigned."""
+        if a is b or (type(a) is type(b) and isinstance(a, (Scalar, Static, Array, Ref)) and a == b):
+            return a
+        if a is None or b is None or isinstance(a, Maybe) or isinstance(b, Maybe):
+            return self.maybe(a, b, name)
+        if isinstance(a, Conflict) or isinstance(b, Conflict):
+            return a if isinstance(a, Conflict) else b
+        kind = type(a) if type(a) is type(b) else None
+        rule = _RULES.get(kind) if kind is not None else None
+        if rule is None and all(isinstance(v, (Scalar, Array, Static)) for v in (a, b)):
+            rule = Join._mixed
+        return rule(self, a, b, name) if rule is not None else self.conflict(a, b, name)
+
+    def conflict(self, a: Any, b: Any, name: str, code: str = "T118") -> Conflict:
+        texts = [self.on(k, lambda v=v: describe(self.lx, v)) for k, v in enumerate((a, b))]
+        what = f"{name!r}" if name else "the value"
+        if texts[0] == texts[1]:
+            return Conflict(code, f"{what} is {texts[0]} of one kind or another, depending on the data")
+        return Conflict(code, f"{what} is {texts[0]} or {texts[1]}, depending on the data")
+
+    def maybe(self, a: Any, b: Any, name: str) -> Any:
+        values = [v.value if isinstance(v, Maybe) else v for v in (a, b)]
+        flags = [self._flag(k, v) for k, v in enumerate((a, b))]
+        joined = self.present(values, name)
+        if flags[0] == TRUE and flags[1] == TRUE:
+            return joined
+        flag = self.leaf(flags[0], flags[1], f"has_{name}")
+        return Maybe(joined, lambda: flag)
+
+    def _flag(self, k: int, value: Any) -> Operand:
+        if value is None:
+            return FALSE
+        return self.on(k, value.flag) if isinstance(value, Maybe) else TRUE
+
+    def present(self, values: list[Any], name: str) -> Any:
+        """The join where one side may have nothing."""
+        if values[0] is not None and values[1] is not None:
+            return self.value(values[0], values[1], name)
+        k = 0 if values[0] is not None else 1
+        return self.one_sided(k, values[k], name)
+
+    def one_sided(self, k: int, value: Any, name: str) -> Any:
+        """The value of side ``k``; nothing on the other."""
+        match value:
+            case Scalar() if isinstance(value.op, Const):
+                return value
+            case Scalar() | Array():
+                x = self.operand(k, value)
+                pair = (x, Undef(x.type)) if k == 0 else (Undef(x.type), x)
+                made = self.lx.b.expr(self.leaf(*pair, name))
+                if isinstance(value, Scalar):
+                    return Scalar(made.op)
+                return Array(self.cell(made.op, *((value.cell, None) if k == 0 else (None, value.cell)), name))
+            case Tuple():
+                return Tuple(tuple(self.one_sided(k, v, name) for v in value.items), value.cls)
+            case Ref():
+                state: Items = self.sides[k].state.cells[value.cell]
+                items = tuple(self.one_sided(k, v, name) for v in state.items)
+                return self._ref(Items(state.kind, items, state.keys, state.cls), value.cell, value.cell)
+        return value
+
+    # ---- leaves
+
+    def leaf(self, x: Operand, y: Operand, name: str) -> Operand:
+        """One operand of the two; they have the same dims."""
+        if x == y and not isinstance(x, Undef):
+            return x
+        if isinstance(x, Const) and isinstance(y, Const) and x.type == y.type == BOOL:
+            return self.test if x.value else self._not()
+        common = _common(x, y)
+        ready = []
+        for k, op in enumerate((x, y)):
+            ready.append(self.on(k, lambda op=op: self.lx.b.cast(op, common).op))
+        if ready[0] == ready[1] and not isinstance(ready[0], Undef):
+            return ready[0]
+        for k, pair in enumerate(zip(*self.yields)):
+            if pair == (ready[0], ready[1]):
+                return self.results[k]
+        result = Var(name or "t", common)
+        if common.is_int and not common.dims:
+            result.form = None
+        self.results.append(result)
+        self.yields[0].append(ready[0])
+        self.yields[1].append(ready[1])
+        return result
+
+    def _not(self) -> Operand:
+        return self.lx.b.elementwise("logical_not", self.test).op
+
+    def _mixed(self, a: Any, b: Any, name: str) -> Any:
+        """Numbers, arrays and static numbers of different kinds."""
+        if isinstance(a, Static) or isinstance(b, Static):
+            return self.conflict(a, b, name)
+        return self._numbers(a, b, name)
+
+    def _numbers(self, a: Any, b: Any, name: str) -> Any:
+        x, y = self.operand(0, a), self.operand(1, b)
+        if len(x.type.dims) != len(y.type.dims):
+            return self.conflict(a, b, name, "T204")
+        if not all(p == q or self.lx.b.same(p, q) for p, q in zip(x.type.dims, y.type.dims)):
+            return self.conflict(a, b, name, "T205")
+        joined = self.leaf(x, y, name)
+        if isinstance(a, Scalar):
+            return Scalar(joined)
+        return Array(self.cell(joined, a.cell, b.cell, name))
+
+    def cell(self, op: Operand, a: Cell | None, b: Cell | None, name: str) -> Cell:
+        """The cell that is ``a`` on one side and ``b`` on the other."""
+        if (a, b) not in self.made:
+            made = self.made[a, b] = Cell(name, all(c is None or c.contiguous for c in (a, b)))
+            self.cells[made] = Held(op)
+            roots = [memory.root_in(self.sides[k].state, c) for k, c in enumerate((a, b)) if c is not None]
+            aliases.may_be(self.lx, made, tuple(roots))
+            for (p, q), other in self.made.items():  # two joins share memory only if they do on one side
+                if other is not made and p is not a and q is not b:
+                    aliases.apart(self.lx, made, other)
+        return self.made[a, b]
+
+    # ---- aggregates
+
+    def _tuples(self, a: Tuple, b: Tuple, name: str) -> Any:
+        if len(a.items) != len(b.items) or a.cls is not b.cls:
+            return self.conflict(a, b, name)
+        return Tuple(tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)), a.cls)
+
+    def _refs(self, a: Ref, b: Ref, name: str) -> Any:
+        states = [self.sides[k].state.cells[v.cell] for k, v in enumerate((a, b))]
+        joined = self.items(states[0], states[1], name)
+        return self.conflict(a, b, name) if joined is None else self._ref(joined, a.cell, b.cell)
+
+    def _ref(self, items: Items, a: Cell, b: Cell) -> Ref:
+        if (a, b) not in self.made:
+            made = self.made[a, b] = Cell(a.name)
+            self.cells[made] = items
+            aliases.may_be(self.lx, made, (a, b))
+        return Ref(self.made[a, b])
+
+    def items(self, a: Items, b: Items, name: str) -> Items | None:
+        """What a list, dict or instance holds after the two paths; None if the structures differ."""
+        if (a.kind, a.keys, a.cls, len(a.items)) != (b.kind, b.keys, b.cls, len(b.items)):
+            return None
+        return Items(a.kind, tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)), a.keys, a.cls)
+
+    def _closures(self, a: Closure, b: Closure, name: str) -> Any:
+        return a if a.code is b.code and a.frame is b.frame and a.defaults == b.defaults else self.conflict(a, b, name)
+
+    def _bounds(self, a: Bound, b: Bound, name: str) -> Any:
+        return a if a == b else self.conflict(a, b, name)
+
+    # ---- cells that both sides had before
+
+    def state_of(self, cell: Cell, before: Any) -> Any:
+        """What a cell holds after the two paths."""
+        a, b = (side.state.cells[cell] for side in self.sides)
+        if a is b:
+            return a
+        if isinstance(a, Items):
+            joined = self.items(a, b, cell.name)
+            return joined if joined is not None else Items("conflict", ())
+        if isinstance(a, Buffer):
+            return Buffer(a.var)
+        return before
+
+
+def _common(x: Operand, y: Operand) -> Type:
+    if isinstance(x, Undef):
+        return y.type
+    if isinstance(y, Undef):
+        return x.type
+    scalars = promote(x.type, y.type)
+    return Type(scalars.dtype, x.type.dims, scalars.weak and not x.type.dims)
+
+
+_RULES: dict[type, Callable[[Join, Any, Any, str], Any]] = {
+    Scalar: Join._numbers,
+    Array: Join._numbers,
+    Tuple: Join._tuples,
+    Ref: Join._refs,
+    Closure: Join._closures,
+    Bound: Join._bounds,
+}

@@ -1,0 +1,425 @@
+"""The text of lowered core: one Numba function of scalar statements, element accesses, loops and calls of `runtime`.
+
+Every variable has one Python name; a value that is read once is printed where it is read, unless a write lies in between.
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from transpile.core.nodes import (
+    Add, Alloc, Block, Const, Effect, For, Function, If, Let, Loc, NewStack, Operand, Point, Pop, Push, Stmt, Store,
+    Undef, Var, While,
+)
+from transpile.core.types import Type
+from transpile.core.walk import blocks, leaves, reads, uses
+from transpile.errors import error
+from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, spell
+
+_WIDTH = 88  # an expression longer than this gets a name
+
+Piece = tuple[str, int]  # text and precedence
+
+
+@dataclass
+class Text:
+    """Lines of a module and, for each (from 1), the user's line."""
+
+    lines: list[str] = field(default_factory=list)
+    locs: dict[int, Loc] = field(default_factory=dict)
+
+    def add(self, depth: int, line: str, loc: Loc | None = None) -> None:
+        self.lines.append("    " * depth + line)
+        if loc is not None and loc.line:
+            self.locs[len(self.lines)] = loc
+
+
+HEADER = """import math
+
+import numpy as np
+from numba import njit
+
+from runtime.compiled import {modules}
+"""
+RESERVED = ("np", "math", "njit", "range", "scalars", "special", "linalg", "arrays", "stop", "errors", "float", "int", "bool")
+
+
+def emit(fn: Function, options: str, modules: str) -> Text:
+    """The module text of a lowered function; ``options`` are the arguments of ``njit``."""
+    text = Text()
+    for line in HEADER.format(modules=modules).splitlines():
+        text.add(0, line)
+    text.add(0, "")
+    text.add(0, "")
+    text.add(0, f"@njit({options})")
+    _Emitter(fn, text).function()
+    return text
+
+
+class _Emitter:
+    def __init__(self, fn: Function, text: Text) -> None:
+        self.fn, self.text = fn, text
+        self.names: dict[Var, str] = {}
+        self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name}
+        self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
+        self.inline: dict[Var, tuple[str, int, bool]] = {}
+        self.loc: Loc | None = None
+
+    # ---- names
+
+    def name(self, var: Var) -> str:
+        if var not in self.names:
+            self.names[var] = self.fresh(var.name)
+        return self.names[var]
+
+    def fresh(self, wanted: str) -> str:
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in wanted) or "t"
+        base = base if not base[0].isdigit() else f"_{base}"
+        found, k = base, 1
+        while found in self.taken:
+            k += 1
+            found = f"{base}_{k}"
+        self.taken.add(found)
+        return found
+
+    # ---- operands
+
+    def piece(self, op: Operand) -> Piece:
+        if isinstance(op, Const):
+            return constant(op)
+        if isinstance(op, Undef):
+            return undefined(op.type), ATOM
+        held = self.inline.get(op)
+        return (held[0], held[1]) if held is not None else (self.name(op), ATOM)
+
+    def plain(self, op: Operand) -> str:
+        return self.piece(op)[0]
+
+    def fill(self, template: str, level: int, args: Sequence[Operand]) -> str:
+        """The template with its operands, in parentheses where they bind less."""
+        alone = "(" in template and level == ATOM  # a call: its arguments need none
+        parts = []
+        for k, arg in enumerate(args):
+            text, own = self.piece(arg)
+            tight = own >= level if (k or level in (POWER, UNARY, COMPARE, LOOSE)) else own > level
+            parts.append(f"({text})" if not alone and own != ATOM and tight else text)
+        return template.format(*parts)
+
+    # ---- function and blocks
+
+    def function(self) -> None:
+        params = ", ".join(self.name(p) for p in self.fn.params)
+        self.text.add(0, f"def {self.fn.name}({params}):", self.fn.loc)
+        self.block(self.fn.body, 1)
+        results = ", ".join(self.plain(y) for y in self.fn.body.yields)
+        self.text.add(1, f"return {results}" if results else "return", self.fn.loc)
+
+    def put(self, depth: int, line: str) -> None:
+        self.text.add(depth, line, self.loc)
+
+    def block(self, block: Block, depth: int) -> None:
+        plan = _plan(block, self.count)
+        for k, stmt in enumerate(block.stmts):
+            self.loc = stmt.loc
+            self.statement(stmt, depth, plan[k])
+
+    def statement(self, stmt: Stmt, depth: int, plan: _Reach) -> None:
+        _STATEMENTS[type(stmt)](self, stmt, depth, plan)
+
+    def let(self, stmt: Let, depth: int, plan: _Reach) -> None:
+        text, level = self.value(stmt)
+        held = [self.inline[a] for a in stmt.args if isinstance(a, Var) and a in self.inline]
+        has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
+        may = plan.once and stmt.var.type.kind == "array" and not stmt.var.type.dims and stmt.prim != "call"
+        if may and len(text) < _WIDTH and not (has_read and plan.barrier):
+            self.inline[stmt.var] = (text, level, has_read)
+        else:
+            self.put(depth, f"{self.name(stmt.var)} = {text}")
+
+    def value(self, stmt: Let) -> Piece:
+        match stmt.prim:
+            case "index":
+                return self.access(stmt.args[0], stmt.args[1:]), ATOM
+            case "dim":
+                return f"{self.plain(stmt.args[0])}.shape[{stmt.params['axis']}]", ATOM
+            case "cast":
+                return self.cast(stmt.args[0], stmt.var.type)
+            case "call":
+                return f"{stmt.params['fn']}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
+            case "item":
+                return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
+            case "view":
+                return f"{self.plain(stmt.args[0])}.reshape({self.shape(stmt.args[1:])})", ATOM
+            case "swap":
+                return f"{self.plain(stmt.args[0])}.T", ATOM
+            case "row":
+                return f"{self.plain(stmt.args[0])}[{', '.join(self.plain(a) for a in stmt.args[1:])}]", ATOM
+        types = [a.type for a in stmt.args]
+        found = spell(stmt.prim, types, stmt.var.type, stmt.params)
+        if found is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        template, level = found
+        text = self.fill(template, level, stmt.args)
+        return (text, level) if is_natural(stmt.var.type) else (f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM)
+
+    def cast(self, op: Operand, to: Type) -> Piece:
+        text, level = self.piece(op)
+        if op.type.dtype == to.dtype:
+            return text, level
+        match to.dtype:
+            case "bool":
+                return self.fill("{0} != 0", COMPARE, [op]), COMPARE
+            case "float64":
+                return f"float({text})", ATOM
+            case "int64":
+                return f"int({text})", ATOM
+        return f"{dtype_text(to.dtype)}({text})", ATOM
+
+    def access(self, root: Operand, indices: Sequence[Operand]) -> str:
+        inner = ", ".join(self.plain(i) for i in indices)
+        return f"{self.plain(root)}[{inner or '()'}]"
+
+    def shape(self, sizes: Sequence[Operand]) -> str:
+        inner = ", ".join(self.plain(s) for s in sizes)
+        return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+    # ---- statements
+
+    def alloc(self, stmt: Alloc, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"{self.name(stmt.var)} = np.empty({self.shape(stmt.args)}, {dtype_text(stmt.var.type.dtype)})")
+
+    def store(self, stmt: Store | Add, depth: int, plan: _Reach) -> None:
+        place = self.access(stmt.buf, [stmt.args[i.arg] for i in _points(stmt)])
+        sign = "+=" if isinstance(stmt, Add) else "="
+        self.put(depth, f"{place} {sign} {self.plain(stmt.value)}")
+
+    def branch(self, stmt: If, depth: int, plan: _Reach) -> None:
+        test = self.plain(stmt.test)
+        loc = stmt.loc
+        self.put(depth, f"if {test}:")
+        start = len(self.text.lines)
+        self.side(stmt.then, stmt.results, depth + 1)
+        if len(self.text.lines) == start:
+            self.text.add(depth + 1, "pass", loc)
+        start = len(self.text.lines)
+        self.text.add(depth, "else:", loc)
+        self.side(stmt.orelse, stmt.results, depth + 1)
+        if len(self.text.lines) == start + 1:
+            self.text.lines.pop()
+
+    def side(self, block: Block, results: Sequence[Var], depth: int) -> None:
+        self.block(block, depth)
+        for result, out in zip(results, block.yields):
+            name, text = self.name(result), self.plain(out)
+            if name != text:
+                self.put(depth, f"{name} = {text}")
+
+    def loop(self, stmt: For, depth: int, plan: _Reach) -> None:
+        loc = stmt.loc
+        trips = self.begin(stmt, depth)
+        index = self.name(stmt.index)
+        self.put(depth, f"for {index} in {self.range(stmt, depth)}:")
+        start = len(self.text.lines)
+        self.turn(stmt, depth + 1, trips)
+        if len(self.text.lines) == start:
+            self.text.add(depth + 1, "pass", loc)
+
+    def range(self, stmt: For, depth: int) -> str:
+        start, bound, step = stmt.start, stmt.bound, stmt.step
+        if not stmt.backwards:
+            if _is(step, 1):
+                return f"range({self.plain(bound)})" if _is(start, 0) else f"range({self.plain(start)}, {self.plain(bound)})"
+            return f"range({self.plain(start)}, {self.plain(bound)}, {self.plain(step)})"
+        first = self.fill("{0} - 1", SUM, [start])
+        if _is(start, 0):
+            first = "-1"
+        if _is(step, 1):
+            return f"range({self.fill('{0} - 1', SUM, [bound])}, {first}, -1)"
+        args = f"{self.plain(start)}, {self.plain(bound)}, {self.plain(step)}"
+        return f"arrays.backwards({args})"
+
+    def repeat(self, stmt: While, depth: int, plan: _Reach) -> None:
+        trips = self.begin(stmt, depth)
+        for param, twin in zip(stmt.body.params, stmt.test.params):
+            self.names[twin] = self.name(param)
+        loc = stmt.loc
+        self.put(depth, "while True:")
+        self.block(stmt.test, depth + 1)
+        self.loc = loc
+        test = self.fill("not {0}", LOOSE, [stmt.test.yields[0]])
+        self.put(depth + 1, f"if {test}:")
+        self.put(depth + 2, "break")
+        self.turn(stmt, depth + 1, trips)
+
+    def begin(self, stmt: For | While, depth: int) -> str | None:
+        """Sets what the loop carries; its results go by the names of what is carried."""
+        for param, init, result in zip(stmt.body.params, stmt.inits, stmt.results):
+            name = self.name(param)
+            self.put(depth, f"{name} = {self.plain(init)}")
+            self.names[result] = name
+        if stmt.trips is None:
+            return None
+        self.put(depth, f"{self.name(stmt.trips)} = 0")
+        return self.name(stmt.trips)
+
+    def turn(self, stmt: For | While, depth: int, trips: str | None) -> None:
+        body, loc = stmt.body, stmt.loc
+        self.block(body, depth)
+        self.loc = loc
+        stop = None
+        if body.stop is not None:
+            stop = self.plain(body.stop)
+            if not stop.isidentifier():
+                name = self.fresh("done")
+                self.put(depth, f"{name} = {stop}")
+                stop = name
+        self.carry(body, depth)
+        if trips is not None:
+            self.put(depth, f"{trips} += 1")
+        if stop is not None:
+            self.put(depth, f"if {stop}:")
+            self.put(depth + 1, "break")
+
+    def carry(self, body: Block, depth: int) -> None:
+        pairs = [(self.name(p), self.plain(y)) for p, y in zip(body.params, body.yields)]
+        pairs = [(name, text) for name, text in pairs if name != text]
+        clash = any(_mentions(text, name) for k, (name, _) in enumerate(pairs) for _, text in pairs[k + 1 :])
+        if clash:
+            self.put(depth, f"{', '.join(n for n, _ in pairs)} = {', '.join(t for _, t in pairs)}")
+        else:
+            for name, text in pairs:
+                self.put(depth, f"{name} = {text}")
+
+    def new_stack(self, stmt: NewStack, depth: int, plan: _Reach) -> None:
+        type_ = stmt.var.type
+        rank = len(type_.dims)
+        element = f"np.empty(({'0, ' * rank}), {dtype_text(type_.dtype)})" if rank else zero(type_.dtype)
+        self.put(depth, f"{self.name(stmt.var)} = [{element} for _ in range(0)]")
+
+    def push(self, stmt: Push, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"{self.name(stmt.stack)}.append({self.plain(stmt.value)})")
+
+    def pop(self, stmt: Pop, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"{self.name(stmt.var)} = {self.plain(stmt.stack)}.pop()")
+
+    def effect(self, stmt: Effect, depth: int, plan: _Reach) -> None:
+        args = "".join(f", {self.plain(a)}" for a in stmt.args)
+        if stmt.kind == "raise":
+            self.put(depth, f"raise errors.{stmt.params['class']}({stmt.params['site']}{args})")
+        else:
+            self.put(depth, f"errors.say({stmt.params['site']}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
+
+
+_STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
+    Let: _Emitter.let,
+    Alloc: _Emitter.alloc,
+    Store: _Emitter.store,
+    Add: _Emitter.store,
+    If: _Emitter.branch,
+    For: _Emitter.loop,
+    While: _Emitter.repeat,
+    NewStack: _Emitter.new_stack,
+    Push: _Emitter.push,
+    Pop: _Emitter.pop,
+    Effect: _Emitter.effect,
+}
+
+
+# --------------------------------------------------------------------------------------- where a value is read
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """Of a *let*: whether it is read once and in its own block; whether a write lies before that."""
+
+    once: bool = False
+    barrier: bool = False
+
+
+def _plan(block: Block, count: Counter[Var]) -> list[_Reach]:
+    last: dict[Var, int] = {}
+    end = len(block.stmts)
+    for k, stmt in enumerate(block.stmts):
+        for op in reads(stmt):
+            if isinstance(op, Var):
+                last[op] = k
+    for op in leaves(block):
+        if isinstance(op, Var):
+            last[op] = end
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (Let, Alloc, NewStack)) or _is_call(s)]
+    plan = []
+    for k, stmt in enumerate(block.stmts):
+        at = last.get(stmt.var) if isinstance(stmt, Let) else None
+        if at is None or count[stmt.var] != 1:  # type: ignore[union-attr]
+            plan.append(_Reach())
+        else:
+            plan.append(_Reach(True, any(k < w < at for w in walls)))
+    return plan
+
+
+def _is_call(stmt: Stmt) -> bool:
+    return isinstance(stmt, Let) and stmt.prim == "call"
+
+
+def _points(stmt: Store | Add) -> list[Point]:
+    return [i for step in stmt.path for i in step.items]  # type: ignore[union-attr, misc]
+
+
+def _is(op: Operand, value: int) -> bool:
+    return isinstance(op, Const) and op.value == value
+
+
+def _mentions(text: str, name: str) -> bool:
+    import re
+
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text) is not None
+
+
+# ------------------------------------------------------------------------------------------------------ types
+
+
+def is_natural(type_: Type) -> bool:
+    """Whether Numba's arithmetic gives the dtype by itself."""
+    return type_.dtype in ("float64", "int64", "bool")
+
+
+def dtype_text(dtype: str) -> str:
+    """The dtype as generated code names it."""
+    return "np.bool_" if dtype == "bool" else f"np.{dtype}"
+
+
+def zero(dtype: str) -> str:
+    return {"float64": "0.0", "int64": "0", "bool": "False"}.get(dtype, f"{dtype_text(dtype)}(0)")
+
+
+def undefined(type_: Type) -> str:
+    """Some value of the type: it is never read."""
+    if not type_.dims:
+        return zero(type_.dtype)
+    return f"np.empty(({'0, ' * len(type_.dims)}), {dtype_text(type_.dtype)})"
+
+
+def constant(op: Const) -> Piece:
+    value, dtype = op.value, op.type.dtype
+    if isinstance(value, bool):
+        return repr(value), ATOM
+    if isinstance(value, float):
+        if math.isnan(value):
+            text, level = "math.nan", ATOM
+        elif math.isinf(value):
+            text, level = ("math.inf", ATOM) if value > 0 else ("-math.inf", UNARY)
+        else:
+            text, level = repr(value), UNARY if value < 0 or str(value).startswith("-") else ATOM
+    else:
+        text, level = repr(value), UNARY if value < 0 else ATOM
+    if dtype in ("float64", "int64"):
+        return (f"float({text})", ATOM) if dtype == "float64" and isinstance(value, int) else (text, level)
+    return f"{dtype_text(dtype)}({text})", ATOM
+
+
+__all__ = ["TERM", "Text", "blocks", "constant", "emit"]

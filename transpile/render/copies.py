@@ -1,0 +1,226 @@
+"""Decides which copies are made, and leaves out all others.
+
+Core copies freely: a buffer begins as a copy of a value, a read of a buffer is a snapshot, loops and branches hand on values. In
+NumPy each of these can be a second name for the same memory, unless somebody would see a write that he must not see. So: begin
+without any copy; where a write (or a result) meets memory that is read later under another name, cut the cheapest link that
+made them share memory, and look again; at the end, put back what turned out not to be needed.
+
+    u: buffer = new copy p     (p is carried and not read again)     ->     nothing: p is written in place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from transpile.core.nodes import (
+    Add, Alloc, Block, For, Function, If, Let, Operand, Push, Reshape, Stmt, Store, Var, While,
+)
+from transpile.core.walk import map_reads, statements
+from transpile.render.alias import FOREIGN, Aliases, Link, is_memory
+from transpile.render.liveness import Liveness, Numbers
+
+# Where a copy is made if several places would do: first as few loops around as possible, then as the user wrote it.
+_RANK = {"alloc": 0, "push": 0, "return": 1, "let": 2, "init": 3, "yield": 4, "pop": 5}
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A function in which every name is a reference, as in Python; ``names`` are better names for variables that stand for more
+    than one."""
+
+    fn: Function
+    names: dict[Var, str]
+
+
+def settle_copies(fn: Function) -> Settled:
+    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and without any others."""
+    copied = find_copies(fn)
+    return _Rewriter(fn, copied).run()
+
+
+def find_copies(fn: Function) -> set[Link]:
+    """The links at which memory is copied."""
+    numbers = Numbers(fn, reserved=1)
+    live = Liveness(fn, numbers)
+    forced = set(_forced(fn))
+    copied = set(forced)
+    order: list[Link] = []
+    while True:
+        found = _cuts(fn, Aliases(fn, numbers, copied), live, copied)
+        if not found:
+            break
+        copied |= set(found)
+        order += found
+    if len(order) < 2:
+        return copied
+    for link in order:  # what later cuts made unnecessary
+        without = copied - {link}
+        if not _cuts(fn, Aliases(fn, numbers, without), live, without):
+            copied = without
+    return copied
+
+
+def _forced(fn: Function) -> Iterator[Link]:
+    """A buffer that is written through a reshape has to lie in memory as C does, whatever it is a copy of."""
+    shaped = {
+        s.buf for s in statements(fn.body)
+        if isinstance(s, (Store, Add)) and any(isinstance(step, Reshape) for step in s.path)
+    }  # fmt: skip
+    for stmt, depth in _with_depth(fn.body, 0):
+        if isinstance(stmt, Alloc) and stmt.prim == "copy" and (stmt.var in shaped or not is_memory(stmt.args[0])):
+            yield Link("alloc", id(stmt), 0, depth)
+
+
+def _with_depth(block: Block, depth: int) -> Iterator[tuple[Stmt, int]]:
+    for stmt in block.stmts:
+        yield stmt, depth
+        match stmt:
+            case If():
+                yield from _with_depth(stmt.then, depth)
+                yield from _with_depth(stmt.orelse, depth)
+            case For() | While():
+                if isinstance(stmt, While):
+                    yield from _with_depth(stmt.test, depth + 1)
+                yield from _with_depth(stmt.body, depth + 1)
+
+
+def _cuts(fn: Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> list[Link]:
+    """Links to cut, one for each conflict that no other cut of this round ends; none if all is well."""
+    numbers = aliases.numbers
+    found: dict[Link, None] = {}
+
+    def cut(a: int, b: int, extra: tuple[Link, ...] = ()) -> None:
+        chain = [*extra, *aliases.chain(a, b)]
+        if any(link in found for link in chain):
+            return
+        assert chain, f"memory conflict in {fn.name} that no copy ends"
+        found[min(chain, key=lambda link: (link.depth, _RANK[link.kind]))] = None
+
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (Store, Add)) and is_memory(stmt.buf):
+            number = numbers.of[stmt.buf]
+            seen = live.after[id(stmt)] & ~(1 << number)
+            if stmt.buf not in fn.params:
+                seen |= 1 << FOREIGN
+            victims = aliases.near.get(number, 0) & seen
+            while victims:
+                low = victims & -victims
+                cut(number, low.bit_length() - 1)
+                victims ^= low
+    _check_results(fn, aliases, copied, cut)
+    return list(found)
+
+
+def _check_results(fn: Function, aliases: Aliases, copied: set[Link], cut: Callable[..., None]) -> None:
+    """Each result needs memory of its own."""
+    results = [
+        (o, Link("return", id(fn.body), k)) for k, o in enumerate(fn.body.yields)
+        if is_memory(o) and Link("return", id(fn.body), k) not in copied
+    ]  # fmt: skip
+    for k, (operand, link) in enumerate(results):
+        number = aliases.numbers.number(operand)  # type: ignore[arg-type]
+        near = aliases.near.get(number, 0)
+        if near & 1 << FOREIGN:
+            cut(number, FOREIGN, (link,))
+        for other, _ in results[:k]:
+            if other is operand:
+                cut(number, number, (link,))
+            elif near >> aliases.numbers.number(other) & 1:  # type: ignore[arg-type]
+                cut(number, aliases.numbers.number(other), (link,))  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------------- rewriting
+
+
+class _Rewriter:
+    def __init__(self, fn: Function, copied: set[Link]) -> None:
+        self.fn = fn
+        self.copied = {(link.kind, link.node, link.k) for link in copied}
+        self.same: dict[Var, Var] = {}  # a variable -> the one that it is another name for
+        self.names: dict[Var, str] = {}
+
+    def run(self) -> Settled:
+        body = self.block(self.fn.body, "return")
+        fn = replace(self.fn, body=body, symbols={k: self.operand(v) for k, v in self.fn.symbols.items()})
+        return Settled(fn, self.names)
+
+    def is_copied(self, kind: str, node: object, k: int = 0) -> bool:
+        return (kind, id(node), k) in self.copied
+
+    def operand(self, operand: Operand) -> Operand:
+        while isinstance(operand, Var) and operand in self.same:
+            operand = self.same[operand]
+        return operand
+
+    def root(self, var: Var) -> Var:
+        found = self.operand(var)
+        assert isinstance(found, Var)
+        return found
+
+    def merge(self, var: Var, into: Operand) -> None:
+        """``var`` is ``into``: of the two names the user's is kept."""
+        assert isinstance(into, Var)
+        self.same[var] = into
+        if var.name != "t" and self.names.get(into, into.name) == "t":
+            self.names[into] = self.names.get(var, var.name)
+
+    def block(self, block: Block, kind: str) -> Block:
+        stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
+        yields = self.handed(kind, block, block.yields, stmts)
+        stop = None if block.stop is None else self.operand(block.stop)
+        return Block(block.params, stmts, yields, stop)
+
+    def handed(self, kind: str, node: object, operands: tuple[Operand, ...], out: list[Stmt], names: tuple[Var, ...] = ()):  # type: ignore[no-untyped-def]
+        """What is handed on, with the copies that are made on the way."""
+        found: list[Operand] = []
+        for k, operand in enumerate(operands):
+            new = self.operand(operand)
+            if self.is_copied(kind, node, k) and is_memory(new):
+                name = names[k].name if names else "t"
+                copy = Var(name, new.type)
+                out.append(Let(copy, "copy", (new,)))
+                new = copy
+            found.append(new)
+        return tuple(found)
+
+    def stmt(self, stmt: Stmt) -> list[Stmt]:
+        match stmt:
+            case If():
+                test = self.operand(stmt.test)
+                then, orelse = self.block(stmt.then, "yield"), self.block(stmt.orelse, "yield")
+                return [replace(stmt, test=test, then=then, orelse=orelse)]
+            case For() | While():
+                return self.loop(stmt)
+        new = map_reads(stmt, self.operand, self.root)
+        match stmt:
+            case Alloc(prim="copy") if not self.is_copied("alloc", stmt):
+                self.merge(stmt.var, new.args[0])  # type: ignore[union-attr]
+                return []
+            case Alloc(prim="copy"):
+                return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]  # type: ignore[union-attr]
+            case Let() if self.is_copied("let", stmt):
+                return self.copied_view(stmt, new)  # type: ignore[arg-type]
+            case Let(prim="index") if not stmt.params["path"] and is_memory(stmt.var):
+                self.merge(stmt.var, new.args[0])  # type: ignore[union-attr]
+                return []
+            case Push() if self.is_copied("push", stmt):
+                copy = Var("t", stmt.value.type)
+                return [Let(copy, "copy", (new.value,), {}, stmt.loc), replace(new, value=copy)]  # type: ignore[union-attr]
+        return [new]
+
+    def loop(self, stmt: For | While) -> list[Stmt]:
+        out: list[Stmt] = []
+        inits = self.handed("init", stmt, stmt.inits, out, stmt.body.params)
+        new = replace(map_reads(stmt, self.operand), inits=inits)  # type: ignore[call-arg]
+        if isinstance(stmt, While):
+            test = self.block(stmt.test, "test")
+            new = replace(new, test=replace(test, params=stmt.body.params))  # type: ignore[call-arg]
+        return [*out, replace(new, body=self.block(stmt.body, "yield"))]  # type: ignore[call-arg]
+
+    def copied_view(self, stmt: Let, new: Let) -> list[Stmt]:
+        if stmt.prim == "index" and not stmt.params["path"]:
+            return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]
+        view = Var("t", stmt.var.type)
+        return [replace(new, var=view), Let(stmt.var, "copy", (view,), {}, stmt.loc)]
+

@@ -1,0 +1,223 @@
+"""Reads the arguments of NumPy calls: arrays and what NumPy takes as such, axes, shapes, dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Var
+from transpile.core.types import Type, promote
+from transpile.rules.prim import RuleError
+
+
+def array(b: Builder, value: Any) -> Expr:
+    """An array argument: an Expr as it is, a (nested) sequence as an array."""
+    return from_nested(b, value) if isinstance(value, (list, tuple)) else b.expr(value)
+
+
+def arrays(b: Builder, values: Any) -> list[Expr]:
+    """A sequence of arrays; the rows of an array, where that is given instead and its length is known."""
+    if isinstance(values, (list, tuple)):
+        return [array(b, v) for v in values]
+    x = b.expr(values)
+    if not x.rank:
+        raise RuleError("needs a sequence of arrays, not a number", "T201")
+    if not x.dims[0].is_const:
+        raise RuleError(f"needs a sequence of arrays of known length, not {x.type}", "T201", "use reshape")
+    from transpile.rules.slicing import point
+
+    return [point(x, 0, k) for k in range(x.dims[0].const)]
+
+
+def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
+    """``np.array(nested, dtype)``."""
+    if not isinstance(nested, (list, tuple)):
+        x = b.expr(nested)
+        return x if dtype is None else b.cast(x, dtype)
+    if not nested:
+        return b.let("empty", dims=(Dim(0),), dtype=dtype or "float64")
+    parts = same_dtype(b, [from_nested(b, v, dtype) for v in nested])
+    return stack(b, parts, 0)
+
+
+def stack(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
+    """``np.stack`` of arrays of one shape and dtype."""
+    dims = parts[0].dims
+    for x in parts[1:]:
+        if x.rank != len(dims) or not all(b.same(p, q) for p, q in zip(x.dims, dims)):
+            raise RuleError(f"arrays of shapes {shape_text(dims)} and {shape_text(x.dims)} cannot be stacked", "T202")
+    return b.let("stack", *parts, axis=axis)
+
+
+def same_dtype(b: Builder, parts: Sequence[Expr]) -> list[Expr]:
+    """The parts in their common dtype."""
+    common = promote(*(p.type for p in parts)).strong
+    return [b.cast(p, common.dtype) for p in parts]
+
+
+def numeric(b: Builder, *values: Any) -> list[Expr]:
+    """Arrays in their common dtype, numbers included: the operands of a product."""
+    return same_dtype(b, [array(b, v) for v in values])
+
+
+def floats(b: Builder, *values: Any) -> list[Expr]:
+    """Arrays in their common float dtype: integers become float64 (linear algebra)."""
+    parts = numeric(b, *values)
+    return parts if parts[0].type.is_float else [b.cast(p, "float64") for p in parts]
+
+
+def strong(x: Expr) -> Expr:
+    """A NumPy scalar where there is a Python one."""
+    return x.b.cast(x, x.type.strong)
+
+
+def shape_text(dims: Sequence[Dim]) -> str:
+    inner = ", ".join(map(str, dims))
+    return f"({inner},)" if len(dims) == 1 else f"({inner})"
+
+
+# -------------------------------------------------------------------------------------------------------- axes
+
+
+def axis_of(axis: Any, rank: int) -> int:
+    """One axis, counted from the front."""
+    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
+    if not -rank <= axis < rank:
+        raise RuleError(f"axis {axis} is out of bounds for array of dimension {rank}", "T202")
+    return int(axis) % rank
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes of a reduction: None (all), one, or several."""
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, (tuple, list)):
+        axes = [axis_of(a, rank) for a in axis]
+        if len(set(axes)) != len(axes):
+            raise RuleError("duplicate value in 'axis'", "T202")
+        return tuple(sorted(axes))
+    return (axis_of(axis, rank),)
+
+
+# --------------------------------------------------------------------------------------------- sizes and shapes
+
+
+def size_of(b: Builder, value: Any) -> Dim:
+    """An integer argument as a dimension."""
+    x = b.expr(value)
+    if x.dims or not (x.type.is_int or x.type.is_bool):
+        raise RuleError(f"a size is an integer, not {x.type}", "T201")
+    return b.form(x)
+
+
+def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
+    """A shape argument: a number or a sequence of numbers; negative ones are refused."""
+    if not isinstance(shape, (list, tuple)):
+        x = b.expr(shape)
+        if x.rank == 1:
+            if not x.dims[0].is_const:
+                raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
+            from transpile.rules.slicing import point
+
+            shape = [point(x, 0, k) for k in range(x.dims[0].const)]
+        else:
+            shape = (x,)
+    dims = tuple(size_of(b, s) for s in shape)
+    for d in dims:
+        if d.is_const and d.const < 0:
+            raise RuleError("negative dimensions are not allowed", "T202")
+    return dims
+
+
+def product(dims: Sequence[Dim]) -> Dim:
+    total = Dim(1)
+    for d in dims:
+        total = total * d
+    return total
+
+
+def _factors(dim: Dim) -> tuple[int, list[Dim]]:
+    """A number and what multiplies it, products taken apart."""
+    if dim.is_const:
+        return dim.const, []
+    if dim.const == 0 and len(dim.terms) == 1:
+        atom, coef = dim.terms[0]
+        if atom.kind == "mul":
+            first, second = (_factors(d) for d in atom.operands)
+            return coef * first[0] * second[0], [*first[1], *second[1]]
+        return coef, [Dim(0, ((atom, 1),))]
+    return 1, [dim]
+
+
+def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
+    """The quotient of two products of sizes, exact where the factors say so."""
+    up, down = [1, []], [1, []]  # type: ignore[list-item]
+    for side, dims in ((up, total), (down, by)):
+        for d in dims:
+            number, rest = _factors(d)
+            side[0] *= number
+            side[1] += rest
+    left: list[Dim] = list(up[1])  # type: ignore[arg-type]
+    right: list[Dim] = []
+    for d in down[1]:  # type: ignore[attr-defined]
+        left.remove(d) if d in left else right.append(d)
+    number, divisor = int(up[0]), int(down[0])  # type: ignore[call-overload]
+    if not right and divisor and number % divisor == 0:
+        return product(left).scale(number // divisor)
+    whole, part = product(left).scale(number), product(right).scale(divisor)
+    if part.is_const and part.const and all(c % part.const == 0 for c in (whole.const, *(c for _, c in whole.terms))):
+        return Dim(whole.const // part.const, tuple((a, c // part.const) for a, c in whole.terms))
+    return whole // part
+
+
+def integer(value: Any) -> int | None:
+    """The number that an argument is known to be."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    op = getattr(value, "op", value)
+    if isinstance(op, Const) and isinstance(op.value, int):
+        return int(op.value)
+    if isinstance(op, Var) and op.form is not None and op.form.is_const:
+        return op.form.const
+    return None
+
+
+def known_integer(value: Any, what: str) -> int:
+    """As `integer`, or an error."""
+    found = integer(value)
+    if found is None:
+        raise RuleError(f"{what} must be known when the function is transformed", "T203", "pass a literal number")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ dtypes
+
+
+def dtype_of(dtype: Any, default: str) -> str:
+    return default if dtype is None else np.dtype(dtype).name
+
+
+def cast_to(x: Expr, dtype: Any) -> Expr:
+    return x if dtype is None else x.b.cast(x, dtype_of(dtype, ""))
+
+
+def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:
+    """``np.full(dims, value, dtype)``; of rank 0, the number."""
+    kind = np.dtype(dtype).kind
+    if isinstance(value, (int, float, bool)):
+        value = {"b": bool, "f": float}.get(kind, int)(value)
+        value = Const(value, Type(dtype)) if not dims else value
+    if not dims:
+        return b.cast(b.expr(value), dtype)
+    return b.let("full", value, dims=tuple(dims), dtype=dtype)
+
+
+def zeros_like(x: Expr) -> Expr:
+    return full(x.b, 0, x.dims, x.dtype)
+
+
