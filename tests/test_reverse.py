@@ -11,7 +11,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, For, Function, If, Index, Point, Var, While
 from transpile.core.text import dump
 from transpile.core.types import FLOAT, INT, Type
-from transpile.core.walk import statements
+from transpile.core.walk import defines, statements
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 
@@ -239,5 +239,13 @@ def test_against_differences(program):
 def test_elimination_records_the_factors_only():
     fn, _ = elimination()
     g = vjp(fn, [0])
-    tapes = {s.var.name if hasattr(s, "var") else "" for s in statements(g.body) if getattr(s, "var", None) is not None and s.var.note}
-    assert len(tapes) == 1, dump(g)
+    tapes = [v for s in statements(g.body) for v in defines(s) if v.note]
+    assert [str(v.type) for v in tapes] == ["stack of float64", "float64[n]"], dump(g)  # the factors; the product's steps
+
+
+@pytest.mark.quick
+def test_recurrence_is_its_own_tape():
+    fn, _ = recurrence()
+    g = vjp(fn, [0])
+    tapes = [v for s in statements(g.body) for v in defines(s) if v.note]
+    assert not tapes, dump(g)

@@ -365,10 +365,10 @@ def empty_for(g: Maker, s: Scope) -> Lines:
 def nested_for(g: Maker, s: Scope) -> Lines:
     inner = s.inner(loop=True)
     i, j = g.declare(inner, "i", g.fresh("i")), g.fresh("i")
+    lines, x = target(g, inner, g.choose("v", "m"))
     deep = inner.inner(loop=True)
     deep.i.append(j)
     head = g.choose("range(n)", f"range({i})", f"range({i} + 1)", f"range({i}, n)")
-    lines, x = target(g, inner, g.choose("v", "m"))
     core = f"{x}[{place(g, deep, x)}] {g.choose('+=', '=')} 0.5 * np.sin({g.scalar(deep, 1)})"
     return [f"for {i} in range({g.choose('n', '2', 'trips')}):",
             *indent([*lines, f"for {j} in {head}:", *indent([core, *g.statements(deep, 1)]), *g.statements(inner, 1)])]

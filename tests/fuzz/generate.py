@@ -1,7 +1,7 @@
 """Makes the text of a random program from a seed.
 
-A program holds a few constructs by name, two of which may be asked for, in random order and nested at random. The same seed
-gives the same text on every machine and Python.
+A program holds a few constructs by name in random order, others nested in them at random. The same seed gives the same text on
+every machine and Python.
 """
 
 from __future__ import annotations
@@ -87,9 +87,16 @@ class Maker(Words):
         return " + ".join([*self.rng.sample(own, min(len(own), 3)), *more])
 
 
-def generate(seed: int, wanted: tuple[str, ...] = ()) -> Source:
-    """The program of a seed; it holds the constructs that are wanted."""
-    rng = random.Random(f"{seed} {wanted}")
+def wanted_of(seed: int) -> tuple[str, ...]:
+    """Three constructs that the program of this seed holds: the first ones ask for each construct, 2,000 for each pair."""
+    first, stride = seed % len(CONSTRUCTS), seed // len(CONSTRUCTS) + 1
+    return tuple(CONSTRUCTS[(first + k * stride) % len(CONSTRUCTS)] for k in range(3))
+
+
+def generate(seed: int, attempt: int = 0) -> Source:
+    """The program of a seed; another one for each attempt."""
+    wanted = wanted_of(seed)
+    rng = random.Random(f"{seed} {attempt}")
     maker = Maker(rng, rng.choice((3, 3, 4)))
     scope = Scope()
     parameters = ["x", *rng.sample(["y", "A", "s"], rng.choice((1, 2, 3)))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from transpile.analysis.scopes import Site, sites
+from transpile.analysis.regions import may_overwrite
+from transpile.analysis.scopes import Site, definitions, sites
 from transpile.core.nodes import Add, Alloc, For, Function, Let, Stmt, Store, Var, While
 
 
@@ -11,6 +12,7 @@ class Overwrites:
 
     def __init__(self, fn: Function) -> None:
         self.fn = fn
+        self.defs = definitions(fn)
         self.writes: dict[Var, list[Site]] = {}
         self.touches: dict[Var, list[Site]] = {}  # reads and writes
         self.allocs: dict[Var, Alloc] = {}
@@ -47,12 +49,7 @@ class Overwrites:
         site = self.at[id(first)]
         if not _runs_after(site, write):
             return False
-        try:
-            from transpile.analysis import regions
-        except ImportError:
-            return True
-
-        return regions.may_overwrite(self.fn, site, write)
+        return may_overwrite(self.defs, self.fn.symbols, site, write)
 
 
 def _runs_after(first: Site, second: Site) -> bool:

@@ -442,14 +442,22 @@ _FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": 
 def _float(types: Sequence[Type], prim: str) -> list[Type]:
     common = promote(*types)
     if not common.is_float:
-        dtype = "float64" if common.weak else _FLOAT_OF.get(common.dtype, "float64")
-        common = Type(dtype, (), common.weak)
+        known = [_FLOAT_OF.get(t.dtype, "float64") for t in types if not t.weak]
+        if common.is_int and all(t.weak or t.is_bool for t in types):
+            known = []  # a Python int beside booleans is an int64
+        common = Type(np.result_type(*known).name if known else "float64", (), common.weak)
     return [common] * len(types)
 
 
 def _div(types: Sequence[Type], prim: str) -> list[Type]:
     common = promote(*types)
     return [common if common.is_float else Type("float64", (), common.weak)] * len(types)
+
+
+def _special(types: Sequence[Type], prim: str) -> list[Type]:
+    common = promote(*types)
+    narrow = not common.is_float or common.dtype == "float16"
+    return [Type("float64", (), common.weak) if narrow else common] * len(types)
 
 
 def _logical(types: Sequence[Type], prim: str) -> list[Type]:
@@ -469,6 +477,7 @@ OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
     "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
     "float": _float,  # integers become floats, small integers small floats (np.exp)
     "div": _div,  # integers become float64 (true division)
+    "special": _special,  # as div; half precision becomes float64 too (scipy.special)
     "compare": _arith,  # operands are promoted, the result is bool
     "logical": _logical,  # operands become bool
     "where": _where,  # the first is a bool, the others are promoted

@@ -7,12 +7,12 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Effect, Operand, Var
-from transpile.frontend import attributes, iteration, memory, names, subscripts
-from transpile.frontend.convert import describe
-from transpile.frontend.expressions import BINARY, SYMBOL, arithmetic, binary
+from transpile.core.nodes import Operand, Var
+from transpile.frontend import attributes, iteration, names, subscripts
+from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Buffer, Held, Items, Ref, Scalar, Static, Tuple, View
+from transpile.frontend.operators import BINARY, SYMBOL, in_place
+from transpile.frontend.values import Array, Buffer, Held, Scalar, View
 
 
 def assign(lx: Lifter, target: gast.expr, value: Any) -> None:
@@ -49,8 +49,6 @@ def _made(lx: Lifter, value: Any) -> list[Operand | None]:
         case Scalar():
             return [value.op]
         case Array():
-            if not value.cell.name:
-                value.cell.name = name_of(value.cell.name)
             state = lx.state.cells[value.cell]
             match state:
                 case Held():
@@ -62,10 +60,6 @@ def _made(lx: Lifter, value: Any) -> list[Operand | None]:
     return []
 
 
-def name_of(name: str) -> str:
-    return name
-
-
 def _sequence(lx: Lifter, target: Any, value: Any) -> None:
     items = iteration.unpacked(lx, value, target)
     stars = [k for k, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
@@ -75,8 +69,6 @@ def _sequence(lx: Lifter, target: Any, value: Any) -> None:
         for t, v in zip(target.elts, items):
             assign(lx, t, v)
         return
-    from transpile.frontend.convert import new_list
-
     k, after = stars[0], len(target.elts) - stars[0] - 1
     if len(items) < len(target.elts) - 1:
         raise lx.error("T134", f"{len(items)} values are too few for {len(target.elts) - 1} names and a star", target)
@@ -113,8 +105,7 @@ def augmented(lx: Lifter, node: gast.AugAssign) -> None:
     """``target op= value``: Python reads the target, then the value, then writes."""
     prim = BINARY[type(node.op)]
     if isinstance(node.target, gast.Name):
-        load = gast.copy_location(gast.Name(id=node.target.id, ctx=gast.Load(), annotation=None, type_comment=None), node.target)
-        found = names.load_for(lx, load, node.target)
+        found = names.load(lx, node.target)
         value = lx.expr(node.value)
         new = in_place(lx, prim, found, value, node)
         if new is not None:
@@ -125,53 +116,3 @@ def augmented(lx: Lifter, node: gast.AugAssign) -> None:
         attributes.augmented(lx, node.target, prim, node.value, node)
     else:
         raise lx.error("T114", f"{SYMBOL[prim]}= to a {type(node.target).__name__}", node)
-
-
-def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
-    """``target op= value``: None where the target was written, the new value where it is to be rebound."""
-    if isinstance(target, Array):
-        write_operator(lx, target.cell, None, (), prim, value, node)
-        return None
-    if isinstance(target, Ref):
-        state: Items = lx.state.cells[target.cell]
-        if state.kind == "list" and prim == "add":
-            from transpile.frontend import containers
-
-            containers.replace_items(lx, target.cell, (*state.items, *iteration.unrolled(lx, value, node)))
-            return None
-    return binary(lx, prim, target, value, node)
-
-
-def write_operator(
-    lx: Lifter, cell: Any, step: Any, args: tuple[Operand, ...], prim: str, value: Any, node: Any
-) -> None:
-    """``place op= value`` as NumPy does it: read, compute, write."""
-    base, path, used = memory.place(lx, cell, step, args)
-    old = memory.read(lx, cell) if step is None else memory.read_place(lx, base, path, used)
-    if prim == "matmul":
-        from transpile.frontend import calls
-
-        new = lx.operand(calls.known_call(lx, "numpy.matmul", [lx.value(old), value], {}, node))
-    else:
-        new = arithmetic(lx, prim, old, lx.operand(value, node))
-    check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
-    memory.write(lx, base, None, (), new) if not path else memory.write_place(lx, base, path, used, new)
-
-
-_KINDS = "biufc"
-
-
-def check_cast(lx: Lifter, new: Operand, old: Operand, what: str, node: Any) -> None:
-    """NumPy refuses to write a float into an array of integers in place."""
-    import numpy as np
-
-    given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
-    if not np.can_cast(given, place, "same_kind"):
-        raise lx.error("T212", f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place", node)
-
-
-def _refuse_global(lx: Lifter, node: Any) -> None:
-    raise lx.error("T107", "a global cannot be written", node)
-
-
-_ = (Effect, Static, Tuple, describe)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
-import numpy as np
 
-from transpile.core.nodes import Const, Operand
-from transpile.core.types import FLOAT
+from transpile.core.nodes import Const
 from transpile.frontend import attributes, calls, comprehensions, formatting, names, subscripts, truth
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Closure, Items, Ref, Scalar, SliceOf, Static, Tuple
+from transpile.frontend.operators import BINARY, binary
+from transpile.frontend.values import Cell, Closure, Items, Ref, SliceOf, Static, Tuple
 
 # ----------------------------------------------------------------------------------------------- literals, displays
 
@@ -76,108 +75,11 @@ def _dict(lx: Lifter, node: gast.Dict) -> Ref:
 
 # -------------------------------------------------------------------------------------------------- operators
 
-BINARY = {
-    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
-    gast.Pow: "pow", gast.BitAnd: "bitwise_and", gast.BitOr: "bitwise_or", gast.BitXor: "bitwise_xor",
-    gast.LShift: "left_shift", gast.RShift: "right_shift", gast.MatMult: "matmul",
-}  # fmt: skip
-SYMBOL = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "pow": "**", "bitwise_and": "&",
-    "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "matmul": "@",
-}  # fmt: skip
-
 
 def _binary(lx: Lifter, node: gast.BinOp) -> Any:
     left = lx.expr(node.left)
     right = lx.expr(node.right)
     return binary(lx, BINARY[type(node.op)], left, right, node)
-
-
-def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> Any:
-    """``left op right`` of any two values."""
-    if not (isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))):
-        found = _containers(lx, prim, left, right)
-        if found is not None:
-            return found
-    x, y = _operand(lx, left, prim, node), _operand(lx, right, prim, node)
-    if prim == "matmul":
-        return calls.known_call(lx, "numpy.matmul", [left, right], {}, node)
-    return lx.value(arithmetic(lx, prim, x, y))
-
-
-def _operand(lx: Lifter, value: Any, prim: str, node: Any) -> Operand:
-    if isinstance(value, Static) and not isinstance(value.value, (bool, int, float)):
-        if value.value is None or isinstance(value.value, str):
-            raise lx.error("T120", f"{describe(lx, value)} is an operand of {SYMBOL[prim]!r}", node)
-    return lx.operand(value, node)
-
-
-def arithmetic(lx: Lifter, prim: str, x: Operand, y: Operand) -> Operand:
-    """An operator of numbers and arrays; literals fold where Python's arithmetic is exact."""
-    if prim == "pow" and _is_int(x) and _is_int(y):
-        if isinstance(y, Const) and y.value < 0 and x.type.weak:
-            x = lx.b.cast(x, FLOAT).op
-    if isinstance(x, Const) and isinstance(y, Const) and x.type.weak and y.type.weak:
-        folded = _fold(prim, x.value, y.value)
-        if folded is not None:
-            return lx.b.operand(folded)
-    return lx.b.elementwise(prim, x, y).op
-
-
-def _is_int(op: Operand) -> bool:
-    return op.type.is_int or op.type.is_bool
-
-
-def _fold(prim: str, x: Any, y: Any) -> Any:
-    if isinstance(x, float) or isinstance(y, float):
-        return None  # written as the user wrote it
-    try:
-        found = {
-            "floordiv": lambda: x // y, "mod": lambda: x % y, "bitwise_and": lambda: x & y, "bitwise_or": lambda: x | y,
-            "bitwise_xor": lambda: x ^ y, "left_shift": lambda: x << y if y < 64 else None,
-            "right_shift": lambda: x >> y, "add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
-        }.get(prim, lambda: None)()  # fmt: skip
-    except (ZeroDivisionError, ValueError):
-        return None
-    return found
-
-
-def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
-    """``+`` and ``*`` of lists, tuples and strings."""
-    kinds = (_items(lx, left), _items(lx, right))
-    if prim == "add" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
-        joined = [*kinds[0], *kinds[1]]
-        return Tuple(tuple(joined)) if isinstance(left, Tuple) else new_list(lx, joined)
-    if prim == "mul":
-        for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
-            if items is not None and isinstance(times, (Scalar, Static)):
-                count = lx.static(times, "the number of repetitions")
-                repeated = list(items) * count
-                return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
-    held = [v.value for v in (left, right) if isinstance(v, Static)]
-    if len(held) == 2 and prim in ("add", "mod", "bitwise_or", "bitwise_and", "sub"):
-        try:
-            return lx.const(_PYTHON[prim](*held))
-        except TypeError:
-            return None
-    if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
-        return Static(left.value % lx.static(right, "a formatted value"))
-    return None
-
-
-_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda a, b: a + b, "mod": lambda a, b: a % b, "bitwise_or": lambda a, b: a | b,
-    "bitwise_and": lambda a, b: a & b, "sub": lambda a, b: a - b,
-}  # fmt: skip
-
-
-def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
-    if isinstance(value, Tuple):
-        return value.items
-    if isinstance(value, Ref):
-        state: Items = lx.state.cells[value.cell]
-        return state.items if state.kind == "list" else None
-    return None
 
 
 def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
@@ -196,12 +98,6 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if x.type.is_bool and x.type.weak:
         x = lx.b.cast(x, lx.b.operand(0).type).op
     return lx.value(lx.b.elementwise("invert", x))
-
-
-COMPARE = {
-    gast.Lt: "less", gast.LtE: "less_equal", gast.Gt: "greater", gast.GtE: "greater_equal", gast.Eq: "equal",
-    gast.NotEq: "not_equal",
-}  # fmt: skip
 
 
 def _compare(lx: Lifter, node: gast.Compare) -> Any:
@@ -271,4 +167,3 @@ EXPRESSIONS: dict[type, Callable[[Lifter, Any], Any]] = {
     gast.YieldFrom: _refused("T104", "'yield from' cannot be transformed"),
     gast.Await: _refused("T103", "'await' cannot be transformed"),
 }
-_ = np

@@ -136,7 +136,11 @@ def place(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...]) 
 
 def write(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...], value: Any, add: bool = False) -> None:
     """``cell[step] = value`` (step None: all of it); the value is cast and broadcast to the place."""
-    base, path, used = place(lx, cell, step, args)
+    write_place(lx, *place(lx, cell, step, args), value, add)
+
+
+def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], value: Any, add: bool = False) -> None:
+    """``base[path] = value``."""
     x = lx.b.expr(value)
     var = to_buffer(lx, base)
     dims = tuple(_place_dims(lx, var, path, used))

@@ -12,7 +12,7 @@ from typing import Any
 from transpile.core.types import Type
 
 # precedence classes of what a template gives, so that operands are put in parentheses only where needed
-ATOM, UNARY, POWER, TERM, SUM, COMPARE, LOOSE = range(7)
+ATOM, POWER, UNARY, TERM, SUM, COMPARE, LOOSE = range(7)
 
 OPERATORS: dict[str, tuple[str, int]] = {
     "add": ("{0} + {1}", SUM),

@@ -19,12 +19,13 @@ from transpile.rules.prim import RuleError
 
 
 def operand(b: Builder, x: Any) -> Expr:
-    """An argument that may be a (nested) list or tuple, as ``np.asarray`` takes it."""
+    """An argument that may be a (nested) list or tuple, as ``np.asarray`` takes it. A Python bool is a NumPy bool here."""
     if isinstance(x, (list, tuple)):
         from transpile.rules import language
 
         return language.array(b, x)  # type: ignore[no-any-return]
-    return b.expr(x)
+    x = b.expr(x)
+    return b.cast(x, "bool") if x.type.is_bool and x.type.weak else x
 
 
 def ufunc(prim: str, arity: int) -> Entry:
@@ -72,8 +73,14 @@ def _where(b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
     return b.elementwise("where", operand(b, condition), operand(b, x), operand(b, y), strong=True)
 
 
-def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
+def strong(b: Builder, x: Any) -> Expr:
+    """The argument as a NumPy value."""
     x = operand(b, x)
+    return b.cast(x, x.type.strong)
+
+
+def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
+    x = strong(b, x)
     if not x.type.is_float:
         return x
     if posinf is None and neginf is None and _is_const(nan, 0.0):
@@ -145,11 +152,6 @@ def _imag(b: Builder, val: Any) -> Expr:
     return b.let("full", Const(0, Type(x.dtype)), dims=x.dims, dtype=x.dtype)
 
 
-def _angle(b: Builder, z: Any) -> Expr:
-    x = float_operand(b, z)
-    return b.elementwise("where", x < 0, math.pi, b.elementwise("where", b.elementwise("isnan", x), x, 0.0))
-
-
 def _is_infinity(sign: float) -> Callable[..., Expr]:
     def build(b: Builder, x: Any) -> Expr:
         return b.elementwise("equal", operand(b, x), sign * math.inf, strong=True)
@@ -218,7 +220,6 @@ NUMPY: dict[str, Entry] = {
     "conjugate": Entry(_same),
     "real_if_close": Entry(_same),
     "imag": Entry(_imag),
-    "angle": Entry(_angle),
     "isposinf": Entry(_is_infinity(1.0)),
     "isneginf": Entry(_is_infinity(-1.0)),
     "isrealobj": Entry(lambda b, x: True),

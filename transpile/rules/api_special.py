@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from transpile.core.builder import Builder, Expr
+from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.rules.api import Entry
-from transpile.rules.api_elementwise import float_operand, operand, ufunc
+from transpile.rules.api_elementwise import float_operand, operand
 
 
 def _same_type(prim: str, arity: int) -> Entry:
@@ -26,6 +26,17 @@ def _same_type(prim: str, arity: int) -> Entry:
         return build(b, a, b2, x)
 
     return Entry((one, two, three)[arity - 1], elementwise=prim)
+
+
+def _as_numpy(prim: str) -> Entry:
+    """A function that NumPy has too; SciPy's has no loops for small dtypes."""
+
+    def build(b: Builder, x: Any) -> Expr:
+        x = operand(b, x)
+        (wanted,) = OPERAND_TYPES["special"]([x.type], prim)
+        return b.elementwise(prim, b.cast(x, wanted), strong=True)
+
+    return Entry(build, elementwise=prim)
 
 
 def _polygamma(b: Builder, n: Any, x: Any) -> Expr:
@@ -57,7 +68,7 @@ SPECIAL: dict[str, Entry] = {
     **{name: _same_type(name, 1) for name in ONE},
     **{name: _same_type(name, 2) for name in TWO},
     **{name: _same_type(name, 3) for name in THREE},
-    **{name: ufunc(name, 1) for name in NUMPY},
+    **{name: _as_numpy(name) for name in NUMPY},
     "psi": _same_type("digamma", 1),
     "jn": _same_type("jv", 2),
     "polygamma": Entry(_polygamma),

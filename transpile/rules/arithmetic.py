@@ -120,8 +120,8 @@ TABLE = [
     binary("bitwise_and", "&", ZERO, ZERO),
     binary("bitwise_or", "|", ZERO, ZERO),
     binary("bitwise_xor", "^", ZERO, ZERO),
-    binary("left_shift", "<<", ZERO, ZERO),
-    binary("right_shift", ">>", ZERO, ZERO),
+    binary("left_shift", "<<", ZERO, ZERO, dtype_rule="int8"),
+    binary("right_shift", ">>", ZERO, ZERO, dtype_rule="int8"),
     unary("invert", "op:~", ZERO),
     Prim(
         "where", _where_type, "np.where({0}, {1}, {2})", elementwise=True, dtype_rule="where",

@@ -30,7 +30,8 @@ _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1
 
 def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Prim:
     """A real function of one float argument that NumPy calls by its own name."""
-    return unary(name, more.pop("render", f"np.{name}({{0}})"), partial, dtype_rule="float", cost=cost, **more)
+    render, dtype_rule = more.pop("render", f"np.{name}({{0}})"), more.pop("dtype_rule", "float")
+    return unary(name, render, partial, dtype_rule=dtype_rule, cost=cost, **more)
 
 
 def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Prim:
@@ -99,8 +100,8 @@ ONE = [
     smooth("radians", lambda y, x: math.pi / 180, cost=1, linear=True),
     smooth("degrees", lambda y, x: 180 / math.pi, cost=1, linear=True),
     smooth("fabs", lambda y, x: elementwise("sign", x), cost=1),
-    smooth("sinc", _sinc),
-    smooth("np_i0", lambda y, x: elementwise("i1", x), render="np.i0({0})"),
+    smooth("sinc", _sinc, dtype_rule="div"),
+    smooth("np_i0", lambda y, x: elementwise("i1", x), render="np.i0({0})", dtype_rule="div"),
     smooth("rint", ZERO, cost=1),
     smooth("spacing", ZERO, cost=1),
     unary("square", "np.square({0})", lambda y, x: 2 * x, dtype_rule="int8"),

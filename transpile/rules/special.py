@@ -21,7 +21,7 @@ def special(name: str, *partials: Any, **more: Any) -> Prim:
     """A function that scipy.special has under this name."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
     render = more.pop("render", f"scipy.special.{name}({slots})")
-    type_rule, dtype_rule = more.pop("type_rule", same), more.pop("dtype_rule", "float")
+    type_rule, dtype_rule = more.pop("type_rule", same), more.pop("dtype_rule", "special")
     return Prim(
         name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2), **more
     )

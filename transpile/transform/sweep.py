@@ -31,6 +31,7 @@ from transpile.transform.calculus import times
 from transpile.transform.custom import splice, transposed
 from transpile.transform.forward import zero
 from transpile.transform.prepare import refuse
+from transpile.transform.selfupdate import keep_self_updates
 
 
 @dataclass
@@ -77,6 +78,7 @@ class _Reverse:
             with b.at(self.fn.loc):
                 block.yields = tuple(self.adj.value_or_zero(v, v.type) for v in wrt)
         self.sides[id(block)] = self.fn.body
+        keep_self_updates(block)
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
     def block(self, block: Block) -> None:

@@ -1,0 +1,169 @@
+"""Random programs against differences: ``python tests/fuzz/run.py --count 200 --seed 0``.
+
+Each seed is one program. A failing one is printed small, with the command that repeats it. At the end stands which constructs,
+and how many pairs of them, the programs held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from types import FrameType
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+
+from fuzz.check import Failure, Unfair, check, fair, load  # noqa: E402
+from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
+from fuzz.shrink import shrink  # noqa: E402
+
+PATIENCE = 30  # seconds for one program; a shrunk `while` may not end
+
+
+class TooLong(Exception):
+    """A program that does not end."""
+
+
+@dataclass
+class Tally:
+    """What a run made and found."""
+
+    programs: int = 0
+    rejected: int = 0
+    constructs: Counter = field(default_factory=Counter)
+    pairs: Counter = field(default_factory=Counter)
+    failures: dict[int, tuple[Failure, str]] = field(default_factory=dict)
+
+    def add(self, source: Source) -> None:
+        self.programs += 1
+        held = sorted(source.constructs, key=CONSTRUCTS.index)
+        self.constructs.update(held)
+        self.pairs.update(combinations(held, 2))
+
+    def missing(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """The constructs and the pairs that no program held."""
+        return ([c for c in CONSTRUCTS if not self.constructs[c]],
+                [p for p in combinations(CONSTRUCTS, 2) if not self.pairs[p]])
+
+    def summary(self) -> str:
+        constructs, pairs = self.missing()
+        total = len(CONSTRUCTS) * (len(CONSTRUCTS) - 1) // 2
+        rare = ", ".join(f"{c} {n}" for c, n in sorted(self.constructs.items(), key=lambda item: (item[1], item[0]))[:6])
+        lines = [f"{self.programs} programs, {self.rejected} drafts rejected, {len(self.failures)} failures",
+                 f"constructs made: {len(CONSTRUCTS) - len(constructs)} of {len(CONSTRUCTS)} (rarest: {rare})",
+                 f"pairs made: {total - len(pairs)} of {total}"]
+        if constructs:
+            lines.append(f"not made: {', '.join(constructs)}")
+        if pairs and len(pairs) <= 40:
+            lines.append("pairs not made: " + ", ".join(f"{a}+{b}" for a, b in pairs))
+        return "\n".join(lines)
+
+
+def command(seed: int) -> str:
+    """How a failing program is repeated."""
+    return f"python tests/fuzz/run.py --count 1 --seed {seed}"
+
+
+def draft(seed: int, folder: Path, tally: Tally):
+    """The first draft of a seed that is a fair test, and its subject."""
+    for attempt in range(20):
+        source = generate(seed, attempt)
+        try:
+            return source, limited(lambda: fair(load(source.text, f"fuzz_{seed}_{attempt}", folder)))
+        except Unfair:
+            tally.rejected += 1
+    raise RuntimeError(f"no fair program for seed {seed}")
+
+
+def limited(run: Callable, seconds: int = PATIENCE):
+    """The result of ``run``; raises `TooLong` where it takes more time."""
+    if not hasattr(signal, "SIGALRM"):
+        return run()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooLong(f"no end after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        return run()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def try_seeds(seeds: Iterable[int], second: bool = False, compiled: bool = False, small: bool = True,
+              report: Callable[[str], None] = lambda text: None) -> Tally:
+    """Makes and checks the programs of the seeds."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as temporary:
+        for seed in seeds:
+            source, subject = draft(seed, Path(temporary), tally)
+            tally.add(source)
+            failure = judge(lambda: check(subject, second=second, compiled=compiled))
+            if failure is not None:
+                options = {"second": second and failure.stage == "second", "compiled": compiled and failure.stage == "compiled"}
+                text = smallest(source.text, failure, Path(temporary), options) if small else source.text
+                tally.failures[seed] = (failure, text)
+                report(f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {command(seed)}\n")
+    return tally
+
+
+def judge(run: Callable[[], Failure | None]) -> Failure | None:
+    try:
+        return limited(run)
+    except TooLong as e:
+        return Failure("time", "TooLong", str(e))
+
+
+def smallest(text: str, failure: Failure, folder: Path, options: dict[str, bool]) -> str:
+    """The shrunk program."""
+    count = 0
+
+    def fails(candidate: str) -> bool:
+        nonlocal count
+        count += 1
+        try:
+            subject = limited(lambda: fair(load(candidate, f"smaller_{count}", folder)), 2)
+            return failure.is_like(judge(lambda: check(subject, **options)))
+        except Exception:  # a draft may be wrong in any way
+            return False
+        finally:
+            sys.modules.pop(f"smaller_{count}", None)
+
+    return shrink(text, fails)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--second", action="store_true", help="second order too")
+    parser.add_argument("--compiled", action="store_true", help="compiled code too")
+    parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print the programs")
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.count)
+    if options.show:
+        for seed in seeds:
+            print(generate(seed).text)
+    start = time.perf_counter()
+    tally = try_seeds(seeds, options.second, options.compiled, not options.no_shrink, report=lambda text: print(text, flush=True))
+    print(tally.summary())
+    kinds = Counter(f"{f.stage}: {f.kind}" for f, _ in tally.failures.values())
+    for kind, n in kinds.most_common():
+        print(f"{n:5d}  {kind}")
+    print(f"{time.perf_counter() - start:.1f} s")
+    return bool(tally.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""Lists, dicts and instances: what they hold, and how that changes. They are values of the lifter, not of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from transpile.core.nodes import Const
+from transpile.frontend import aliases, statics
+from transpile.frontend.convert import describe, new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Cell, Items, RangeOf, Ref, Scalar, Static, Tuple
+
+__all__ = ["METHODS", "items", "new_list", "range_item", "replace_items", "set_item"]
+
+
+def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
+    """What a list, dict or instance holds."""
+    state: Items = lx.state.cells[value.cell]
+    if state.kind == "conflict":
+        raise lx.error("T118", "what this holds differs in structure, depending on the data", node)
+    return state
+
+
+def replace_items(lx: Lifter, cell: Cell, new: tuple[Any, ...], keys: tuple[Any, ...] | None = None) -> None:
+    """Gives a container other contents."""
+    state: Items = lx.state.cells[cell]
+    aliases.check_write(lx, cell)
+    lx.state.cells[cell] = Items(state.kind, new, state.keys if keys is None else keys, state.cls)
+
+
+def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
+    """``owner[index] = value`` of a list or dict."""
+    state = items(lx, owner, node)
+    if state.kind == "dict":
+        key = lx.static(index, "the key of a dict", node)
+        held = dict(zip(state.keys or (), state.items))
+        held[key] = value
+        replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
+        return
+    if state.kind != "list":
+        raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+    k = lx.static(index, "the index of a list", node)
+    held_items = list(state.items)
+    if isinstance(k, slice):
+        from transpile.frontend import iteration
+
+        held_items[k] = iteration.unrolled(lx, value, node)
+    elif -len(held_items) <= k < len(held_items):
+        held_items[k] = value
+    else:
+        raise lx.error("T207", f"index {k} is out of range for a list of {len(held_items)}", node)
+    replace_items(lx, owner.cell, tuple(held_items))
+
+
+def range_item(lx: Lifter, value: RangeOf, index: Any, node: Any) -> Any:
+    """``range(...)[k]`` for a known ``k`` that is not negative."""
+    k = lx.operand(index, node)
+    if isinstance(k, Const) and k.value < 0:
+        raise lx.error("T120", "a range cannot be indexed from its end", node)
+    return lx.value(lx.b.expr(value.start) + lx.b.expr(k) * lx.b.expr(value.step))
+
+
+# ------------------------------------------------------------------------------------------------------- methods
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    if state.kind == "grown":
+        from transpile.frontend import growing
+
+        return growing.append(lx, owner, args[0], node)
+    replace_items(lx, owner.cell, (*state.items, args[0]))
+    return Static(None)
+
+
+def _extend(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import iteration
+
+    replace_items(lx, owner.cell, (*items(lx, owner, node).items, *iteration.unrolled(lx, args[0], node)))
+    return Static(None)
+
+
+def _insert(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    held = list(items(lx, owner, node).items)
+    held.insert(lx.static(args[0], "the position", node), args[1])
+    replace_items(lx, owner.cell, tuple(held))
+    return Static(None)
+
+
+def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    if state.kind == "dict":
+        return _pop_key(lx, owner, args, node)
+    held = list(state.items)
+    k = lx.static(args[0], "the position", node) if args else -1
+    if not -len(held) <= k < len(held):
+        raise lx.error("T207", f"pop from a list of {len(held)}", node)
+    found = held.pop(k)
+    replace_items(lx, owner.cell, tuple(held))
+    return found
+
+
+def _pop_key(lx: Lifter, owner: Ref, args: Args, node: Any) -> Any:
+    state = items(lx, owner, node)
+    held = dict(zip(state.keys or (), state.items))
+    key = lx.static(args[0], "the key of a dict", node)
+    if key not in held and len(args) < 2:
+        raise lx.error("T207", f"the dict has no key {key!r}", node)
+    found = held.pop(key, args[1] if len(args) > 1 else None)
+    replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
+    return found
+
+
+def _reverse(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    replace_items(lx, owner.cell, items(lx, owner, node).items[::-1])
+    return Static(None)
+
+
+def _copy(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    cell = Cell(owner.cell.name)
+    lx.state.cells[cell] = items(lx, owner, node)
+    return Ref(cell)
+
+
+def _clear(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    keys = () if items(lx, owner, node).kind == "dict" else None
+    replace_items(lx, owner.cell, (), keys)
+    return Static(None)
+
+
+def _count(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    held = owner.items if isinstance(owner, Tuple) else items(lx, owner, node).items
+    wanted = lx.static(args[0], "what is counted", node)
+    return lx.const(sum(lx.static(v, "an element", node) == wanted for v in held))
+
+
+def _index(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    held = owner.items if isinstance(owner, Tuple) else items(lx, owner, node).items
+    wanted = lx.static(args[0], "what is looked for", node)
+    found = [k for k, v in enumerate(held) if statics.is_known(lx, v) and statics.known(lx, v) == wanted]
+    if not found:
+        raise lx.error("T207", f"{wanted!r} is not in it", node)
+    return lx.const(found[0])
+
+
+def _keys(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return Tuple(tuple(lx.const(k) if not isinstance(k, tuple) else Static(k) for k in items(lx, owner, node).keys or ()))
+
+
+def _values(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return Tuple(items(lx, owner, node).items)
+
+
+def _items(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    return Tuple(tuple(Tuple((lx.const(k), v)) for k, v in zip(state.keys or (), state.items)))
+
+
+def _get(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    key = lx.static(args[0], "the key of a dict", node)
+    if key in (state.keys or ()):
+        return state.items[(state.keys or ()).index(key)]
+    return args[1] if len(args) > 1 else kwargs.get("default", Static(None))
+
+
+def _setdefault(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    if lx.static(args[0], "the key of a dict", node) not in (state.keys or ()):
+        set_item(lx, owner, args[0], args[1] if len(args) > 1 else Static(None), node)
+    return _get(lx, owner, args[:1], {}, node)
+
+
+def _update(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    state = items(lx, owner, node)
+    held = dict(zip(state.keys or (), state.items))
+    for other in args:
+        more = items(lx, other, node)
+        held.update(zip(more.keys or (), more.items))
+    held.update(kwargs)
+    replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
+    return Static(None)
+
+
+def _sort(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import builtin_calls
+
+    found = builtin_calls.sorted_items(lx, owner, kwargs, node)
+    replace_items(lx, owner.cell, tuple(found))
+    return Static(None)
+
+
+METHODS: dict[tuple[str, str], Callable[[Lifter, Any, Args, Kwargs, Any], Any]] = {
+    ("list", "append"): _append, ("list", "extend"): _extend, ("list", "insert"): _insert, ("list", "pop"): _pop,
+    ("list", "reverse"): _reverse, ("list", "copy"): _copy, ("list", "clear"): _clear, ("list", "count"): _count,
+    ("list", "index"): _index, ("list", "sort"): _sort, ("grown", "append"): _append,
+    ("tuple", "count"): _count, ("tuple", "index"): _index,
+    ("dict", "keys"): _keys, ("dict", "values"): _values, ("dict", "items"): _items, ("dict", "get"): _get,
+    ("dict", "pop"): _pop, ("dict", "copy"): _copy, ("dict", "clear"): _clear, ("dict", "update"): _update,
+    ("dict", "setdefault"): _setdefault,
+}  # fmt: skip
+_ = Scalar

@@ -1,0 +1,155 @@
+"""Operators of any two values, and in place: ``+=`` rebinds numbers and writes into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core.nodes import Const, Operand
+from transpile.core.types import FLOAT
+from transpile.frontend import memory
+from transpile.frontend.convert import describe, new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
+
+BINARY = {
+    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
+    gast.Pow: "pow", gast.BitAnd: "bitwise_and", gast.BitOr: "bitwise_or", gast.BitXor: "bitwise_xor",
+    gast.LShift: "left_shift", gast.RShift: "right_shift", gast.MatMult: "matmul",
+}  # fmt: skip
+SYMBOL = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "pow": "**", "bitwise_and": "&",
+    "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "matmul": "@",
+}  # fmt: skip
+
+
+def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> Any:
+    """``left op right`` of any two values."""
+    if not (isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))):
+        found = _containers(lx, prim, left, right)
+        if found is not None:
+            return found
+    x, y = _operand(lx, left, prim, node), _operand(lx, right, prim, node)
+    if prim == "matmul":
+        from transpile.frontend import calls
+
+        return calls.known_call(lx, "numpy.matmul", [left, right], {}, node)
+    return lx.value(arithmetic(lx, prim, x, y))
+
+
+def _operand(lx: Lifter, value: Any, prim: str, node: Any) -> Operand:
+    if isinstance(value, Static) and not isinstance(value.value, (bool, int, float)):
+        if value.value is None or isinstance(value.value, str):
+            raise lx.error("T120", f"{describe(lx, value)} is an operand of {SYMBOL[prim]!r}", node)
+    return lx.operand(value, node)
+
+
+def arithmetic(lx: Lifter, prim: str, x: Operand, y: Operand) -> Operand:
+    """An operator of numbers and arrays; literals fold where Python's arithmetic is exact."""
+    if prim == "pow" and _is_int(x) and _is_int(y):
+        if isinstance(y, Const) and y.value < 0 and x.type.weak:
+            x = lx.b.cast(x, FLOAT).op
+    if isinstance(x, Const) and isinstance(y, Const) and x.type.weak and y.type.weak:
+        folded = _fold(prim, x.value, y.value)
+        if folded is not None:
+            return lx.b.operand(folded)
+    return lx.b.elementwise(prim, x, y).op
+
+
+def _is_int(op: Operand) -> bool:
+    return op.type.is_int or op.type.is_bool
+
+
+def _fold(prim: str, x: Any, y: Any) -> Any:
+    if isinstance(x, float) or isinstance(y, float):
+        return None  # written as the user wrote it
+    try:
+        found = {
+            "floordiv": lambda: x // y, "mod": lambda: x % y, "bitwise_and": lambda: x & y, "bitwise_or": lambda: x | y,
+            "bitwise_xor": lambda: x ^ y, "left_shift": lambda: x << y if y < 64 else None,
+            "right_shift": lambda: x >> y, "add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
+        }.get(prim, lambda: None)()  # fmt: skip
+    except (ZeroDivisionError, ValueError):
+        return None
+    return found
+
+
+def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
+    """``+`` and ``*`` of lists, tuples and strings."""
+    kinds = (_items(lx, left), _items(lx, right))
+    if prim == "add" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
+        joined = [*kinds[0], *kinds[1]]
+        return Tuple(tuple(joined)) if isinstance(left, Tuple) else new_list(lx, joined)
+    if prim == "mul":
+        for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
+            if items is not None and isinstance(times, (Scalar, Static)):
+                count = lx.static(times, "the number of repetitions")
+                repeated = list(items) * count
+                return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
+    held = [v.value for v in (left, right) if isinstance(v, Static)]
+    if len(held) == 2 and prim in ("add", "mod", "bitwise_or", "bitwise_and", "sub"):
+        try:
+            return lx.const(_PYTHON[prim](*held))
+        except TypeError:
+            return None
+    if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
+        return Static(left.value % lx.static(right, "a formatted value"))
+    return None
+
+
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b, "mod": lambda a, b: a % b, "bitwise_or": lambda a, b: a | b,
+    "bitwise_and": lambda a, b: a & b, "sub": lambda a, b: a - b,
+}  # fmt: skip
+
+
+def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Ref):
+        state: Items = lx.state.cells[value.cell]
+        return state.items if state.kind == "list" else None
+    return None
+
+
+# ----------------------------------------------------------------------------------------------------- in place
+
+
+def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
+    """``target op= value``: None where the target was written, the new value where it is to be rebound."""
+    if isinstance(target, Array):
+        write_operator(lx, target.cell, None, (), prim, value, node)
+        return None
+    if isinstance(target, Ref):
+        state: Items = lx.state.cells[target.cell]
+        if state.kind == "list" and prim == "add":
+            from transpile.frontend import containers, iteration
+
+            containers.replace_items(lx, target.cell, (*state.items, *iteration.unrolled(lx, value, node)))
+            return None
+    return binary(lx, prim, target, value, node)
+
+
+def write_operator(
+    lx: Lifter, cell: Any, step: Any, args: tuple[Operand, ...], prim: str, value: Any, node: Any
+) -> None:
+    """``place op= value`` as NumPy does it: read, compute, write."""
+    base, path, used = memory.place(lx, cell, step, args)
+    old = memory.read(lx, cell) if step is None else memory.read_place(lx, base, path, used)
+    if callable(value):  # the target is read before the value is computed
+        value = value()
+    new = lx.operand(binary(lx, prim, lx.value(old), value, node))
+    check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
+    memory.write_place(lx, base, path, used, new)
+
+
+def check_cast(lx: Lifter, new: Operand, old: Operand, what: str, node: Any) -> None:
+    """NumPy refuses to write a float into an array of integers in place."""
+    given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
+    if not np.can_cast(given, place, "same_kind"):
+        raise lx.error("T212", f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place", node)
+
+

@@ -1,0 +1,256 @@
+"""Subscripts: ``x[...]`` read and written, of arrays, tuples, lists, dicts and strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Operand, Point, Slice
+from transpile.frontend import containers, memory, operators, statics
+from transpile.frontend.convert import describe, exprs
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Items, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
+
+
+def load(lx: Lifter, node: gast.Subscript) -> Any:
+    """``value[index]``."""
+    value = lx.expr(node.value)
+    return read(lx, value, lx.expr(node.slice), node)
+
+
+def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
+    """A part of a value."""
+    if isinstance(value, Array):
+        return read_array(lx, value, index, node)
+    if isinstance(value, Scalar) and value.op.type.strong == value.op.type and _is_whole(index):
+        return value
+    if isinstance(value, RangeOf):
+        return containers.range_item(lx, value, index, node)
+    if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "grown":
+        from transpile.frontend import growing
+
+        return growing.item(lx, value, index, node)
+    rule = _CONTAINERS.get(type(value))
+    if rule is None:
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+    return rule(lx, value, index, node)
+
+
+def _is_whole(index: Any) -> bool:
+    return isinstance(index, Tuple) and not index.items or isinstance(index, Static) and index.value is Ellipsis
+
+
+# ------------------------------------------------------------------------------------------------- of containers
+
+
+def _of_tuple(lx: Lifter, value: Tuple, index: Any, node: Any) -> Any:
+    k = lx.static(index, "the index of a tuple", node)
+    if isinstance(k, slice):
+        return Tuple(value.items[k])
+    return _item(lx, value.items, k, "a tuple", node)
+
+
+def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> Any:
+    if isinstance(k, (bool, int, np.integer)) and -len(items) <= k < len(items):
+        return items[int(k)]
+    raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node)
+
+
+def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
+    state = containers.items(lx, value, node)
+    if state.kind == "list":
+        k = lx.static(index, "the index of a list", node)
+        if isinstance(k, slice):
+            return containers.new_list(lx, list(state.items[k]))
+        return _item(lx, state.items, k, "a list", node)
+    if state.kind == "dict":
+        key = lx.static(index, "the key of a dict", node)
+        if key not in (state.keys or ()):
+            raise lx.error("T207", f"the dict has no key {key!r}", node)
+        return state.items[(state.keys or ()).index(key)]
+    raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+
+
+def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
+    held = statics.known(lx, value)
+    try:
+        return lx.const(held[lx.static(index, "an index", node)])
+    except (TypeError, KeyError, IndexError):
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node) from None
+
+
+_CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {Tuple: _of_tuple, Ref: _of_ref, Static: _of_static}
+
+
+# ----------------------------------------------------------------------------------------------------- of arrays
+
+
+def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
+    """A view for a basic subscript, a new array for an advanced one."""
+    step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
+    if step.is_basic:
+        return memory.view(lx, value.cell, step, args)
+    base, path, used = memory.place(lx, value.cell, step, args)
+    return lx.value(memory.read_place(lx, base, path, used))
+
+
+@dataclass
+class _Parser:
+    lx: Lifter
+    dims: tuple[Dim, ...]
+    node: Any
+    items: list[Item] = field(default_factory=list)
+    args: list[Operand] = field(default_factory=list)
+    axis: int = 0
+
+    def slot(self, op: Any) -> int:
+        self.args.append(self.lx.b.operand(op))
+        return len(self.args) - 1
+
+
+def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tuple[Index, tuple[Operand, ...]]:
+    """The subscript as a step of a path, with an item for every axis, and its operands."""
+    parts = list(index.items) if isinstance(index, Tuple) else [index]
+    ready = [_prepared(lx, p, node) for p in parts]
+    covered = sum(_consumes(p) for p in ready)
+    if covered > len(dims):
+        raise lx.error("T207", f"too many indices: the array has {len(dims)} dimensions, {covered} were given", node)
+    dots = [k for k, p in enumerate(ready) if _is_ellipsis(p)]
+    if len(dots) > 1:
+        raise lx.error("T207", "an index can have only one ellipsis", node)
+    full = [SliceOf(None, None, None)] * (len(dims) - covered)
+    at = dots[0] if dots else len(ready)
+    ready = [*ready[:at], *full, *ready[at + (1 if dots else 0) :]]
+    parser = _Parser(lx, dims, node)
+    for part in ready:
+        _ITEMS[_kind(part)](parser, part)
+    return Index(tuple(parser.items)), tuple(parser.args)
+
+
+def _is_ellipsis(part: Any) -> bool:
+    return isinstance(part, Static) and part.value is Ellipsis
+
+
+def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
+    """Sequences of integers become arrays of integers; numbers and arrays their operands."""
+    if isinstance(part, (SliceOf, Static)):
+        return part
+    if isinstance(part, (Ref, Tuple, RangeOf)):
+        nested = exprs(lx, part, node)
+        if isinstance(nested, (list, tuple)) and not nested:
+            return lx.b.let("full", 0, dims=(Dim(0),), dtype="int64").op
+    op = lx.operand(part, node)
+    if op.type.is_float:
+        raise lx.error("T207", f"an index must be an integer, a truth value or a slice, not {op.type}", node)
+    return op
+
+
+def _consumes(part: Any) -> int:
+    if isinstance(part, Static):
+        return 0
+    if isinstance(part, SliceOf):
+        return 1
+    return len(part.type.dims) if part.type.is_bool else 1
+
+
+def _kind(part: Any) -> str:
+    if isinstance(part, Static):
+        return "newaxis" if part.value is None else "other"
+    if isinstance(part, SliceOf):
+        return "slice"
+    if part.type.is_bool:
+        return "mask" if part.type.dims else "other"
+    return "gather" if part.type.dims else "point"
+
+
+def _point(p: _Parser, op: Operand) -> None:
+    n = p.dims[p.axis]
+    if isinstance(op, Const) and n.is_const and not -n.const <= op.value < n.const:
+        message = f"index {op.value} is out of bounds for axis {p.axis} with size {n.const}"
+        raise p.lx.error("T207", message, p.node)
+    p.items.append(Point(p.slot(op)))
+    p.axis += 1
+
+
+def _slice(p: _Parser, part: SliceOf) -> None:
+    slots: list[int | None] = []
+    for bound in (part.start, part.stop, part.step):
+        if bound is None:
+            slots.append(None)
+            continue
+        op = p.lx.operand(bound, p.node)
+        if op.type.dims or op.type.is_float:
+            raise p.lx.error("T207", f"a slice's bound must be an integer, not {op.type}", p.node)
+        slots.append(p.slot(op))
+    if slots[2] is not None and isinstance(p.args[slots[2]], Const) and p.args[slots[2]].value == 1:  # type: ignore[union-attr]
+        slots[2] = None
+    p.items.append(Slice(*slots))
+    p.axis += 1
+
+
+def _newaxis(p: _Parser, part: Any) -> None:
+    p.items.append(NewAxis())
+
+
+def _gather(p: _Parser, op: Operand) -> None:
+    p.items.append(Gather(p.slot(op)))
+    p.axis += 1
+
+
+def _mask(p: _Parser, op: Operand) -> None:
+    for k, d in enumerate(op.type.dims):
+        if not p.lx.b.same(d, p.dims[p.axis + k]):
+            raise p.lx.error("T207", f"a mask of size {d} does not fit an axis of size {p.dims[p.axis + k]}", p.node)
+    p.items.append(Mask(p.slot(op)))
+    p.axis += len(op.type.dims)
+
+
+def _other(p: _Parser, part: Any) -> None:
+    raise p.lx.error("T207", "this cannot be an index", p.node)
+
+
+_ITEMS: dict[str, Callable[[_Parser, Any], None]] = {
+    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask, "other": _other,
+}  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------------- writes
+
+
+def store(lx: Lifter, target: gast.Subscript, value: Any) -> None:
+    """``owner[index] = value``."""
+    owner = lx.expr(target.value)
+    index = lx.expr(target.slice)
+    write(lx, owner, index, value, target)
+
+
+def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
+    if isinstance(owner, Array):
+        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, node)
+        memory.write(lx, owner.cell, step, args, lx.operand(value, node))
+    elif isinstance(owner, Ref):
+        containers.set_item(lx, owner, index, value, node)
+    else:
+        raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+
+
+def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, node: Any) -> None:
+    """``owner[index] op= value``."""
+    owner = lx.expr(target.value)
+    index = lx.expr(target.slice)
+    if isinstance(owner, Array):
+        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
+        operators.write_operator(lx, owner.cell, step, args, prim, lambda: lx.expr(value), node)
+        return
+    old = read(lx, owner, index, target)
+    new = operators.in_place(lx, prim, old, lx.expr(value), node)
+    if new is not None:
+        write(lx, owner, index, new, target)
+
+
+_ = Items

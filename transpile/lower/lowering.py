@@ -1,0 +1,527 @@
+"""Array core to scalar core: the walk over statements.
+
+Each array value becomes `Elements`; one that is read once, or only maps indices, is computed by the loops of what reads it,
+the others get memory of their own. Every array variable of the result is C-contiguous.
+
+Snapshots: an element function may read a buffer. Before the buffer is written, what depends on it and is still to be read gets
+memory (`settle`); a buffer that is never written again is read in place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import singledispatchmethod
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Add, Alloc, Block, Const, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
+)
+from transpile.core.types import BOOL, INT, Type
+from transpile.core.walk import blocks, free, leaves, reads, statements, uses, written, written_in
+from transpile.errors import error
+from transpile.lower import arrays, effects, folds, library, products
+from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.places import Place
+
+Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
+
+
+def lower(fn: Function) -> Function:
+    """The scalar core of ``fn``: the same parameters and results, arrays C-contiguous."""
+    return Lowering(fn).run()
+
+
+class Lowering:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.b = Builder()
+        self.env: dict[Var, Held] = {}
+        self.left: Counter[Var] = Counter(o for o in uses(fn.body) if isinstance(o, Var))
+        self.total = Counter(self.left)
+        self.position: dict[int, int] = {}
+        self.last_write: dict[Var, int] = {}
+        self._number(fn.body, [])
+        self.now = 0
+        self.buffers: dict[Var, Var] = {}  # buffer of the source -> variable of the result
+        self.origin: dict[Var, Var] = {}  # variable of the result -> the buffer of the source that it is
+        self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
+
+    # ---- where buffers are written for the last time
+
+    def _number(self, block: Block, around: list[Stmt]) -> None:
+        for stmt in block.stmts:
+            self.position[id(stmt)] = len(self.position) + 1
+            root = written(stmt)
+            if root is not None:
+                self.last_write[root] = self.position[id(stmt)]
+            inside: dict[Var, None] = {}
+            for inner in blocks(stmt):
+                self._number(inner, [*around, stmt])
+                inside.update(dict.fromkeys(written_in(inner)))
+            if isinstance(stmt, (For, While)):
+                end = len(self.position)  # a write in a loop may come again until the loop ends
+                for v in inside:
+                    self.last_write[v] = max(self.last_write.get(v, 0), end)
+
+    def is_stable(self, buf: Var) -> bool:
+        """Whether the buffer is not written from here on."""
+        return self.last_write.get(buf, 0) <= self.now
+
+    def deps_of(self, var: Var) -> frozenset[Var]:
+        """The buffers (of the source) that a variable of the result stands for and that may still be written."""
+        buf = self.origin.get(var)
+        return frozenset((buf,)) if buf is not None and not self.is_stable(buf) else frozenset()
+
+    # ---- run
+
+    def run(self) -> Function:
+        fn, b = self.fn, self.b
+        params = []
+        for p in fn.params:
+            new = Var(p.name, p.type, buffer=p.buffer)
+            params.append(new)
+            if p.type.dims:
+                if p.buffer:
+                    self.buffers[p], self.origin[new] = new, p
+                sizes = tuple(b.let("dim", new, axis=k).op for k in range(p.type.rank))
+                self.env[p] = stored(b, new, sizes)
+            else:
+                self.env[p] = new
+        self.block(fn.body)
+        self.now = len(self.position) + 1
+        taken: set[Var] = set()
+        results = [self.result(y, taken) for y in fn.body.yields]
+        body = Block((), b.block.stmts, tuple(results))
+        return replace(fn, params=tuple(params), body=body, symbols={})
+
+    def result(self, y: Operand, taken: set[Var]) -> Operand:
+        """A result with memory of its own."""
+        held = self.held(y)
+        if not isinstance(held, Elements):
+            return held
+        self.use(y)
+        var = held.root
+        if var is None or var in taken or var not in self.owned:
+            var = self.materialise(held, _name(y))
+        taken.add(var)
+        return var
+
+    # ---- operands
+
+    def held(self, op: Operand) -> Held:
+        if isinstance(op, Undef) and op.type.dims:
+            sizes = tuple(Const(0, INT) for _ in op.type.dims)
+            return stored(self.b, self.memory("none", op.type.dtype, sizes), sizes)
+        if not isinstance(op, Var):
+            return op
+        found = self.env[op]
+        if isinstance(found, Elements) and found.root is not None and op.buffer:
+            return replace(found, deps=self.deps_of(found.root))
+        return found
+
+    def use(self, op: Operand) -> None:
+        if isinstance(op, Var):
+            self.left[op] -= 1
+
+    def scalar(self, op: Operand) -> Expr:
+        """The operand of a scalar, as an expression of the result."""
+        held = self.held(op)
+        if isinstance(held, Elements):
+            return held.at(())
+        return self.b.expr(held)
+
+    def elements(self, op: Operand) -> Elements:
+        """An operand as an array; a scalar is one of rank 0."""
+        held = self.held(op)
+        if isinstance(held, Elements):
+            return held
+        return Elements((), op.type.dtype, lambda idx: self.b.expr(held))
+
+    def dim(self, dim: Dim) -> Operand:
+        """The run-time value of a dimension, in the result."""
+
+        def lookup(name: str) -> Operand:
+            held = self.scalar(self.fn.symbols[name]).op
+            return held
+
+        b = self.b
+        b.symbols.update({s: lookup(s) for s in dim.symbols()})
+        found = b.dim(dim).op
+        return found
+
+    def sizes(self, dims: Sequence[Dim]) -> tuple[Operand, ...]:
+        return tuple(self.dim(d) for d in dims)
+
+    # ---- memory and loops
+
+    def memory(self, name: str, dtype: str, sizes: Sequence[Operand]) -> Var:
+        """A new array, not filled."""
+        self.check_dtype(dtype)
+        var = Var(name, Type(dtype, tuple(Dim.symbol("?") for _ in sizes)), buffer=True)
+        self.b.emit(Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
+        self.owned.add(var)
+        return var
+
+    def check_dtype(self, dtype: str) -> None:
+        if dtype == "float16":
+            raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
+
+    def nest(self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
+        """Loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
+        order = list(range(len(sizes))) if order is None else list(order)
+        indices: list[Expr | None] = [None] * len(sizes)
+
+        def level(k: int) -> None:
+            if k == len(order):
+                body(indices)  # type: ignore[arg-type]
+                return
+            axis = order[k]
+            if is_one(sizes[axis]):
+                indices[axis] = self.b.expr(0)
+                level(k + 1)
+                return
+            index = Var("ijklmn"[axis] if axis < 6 else f"i{axis}", INT)
+            index.form = Dim.integer(f"{index.name}#{id(index)}")
+            self.b.symbols[str(index.form)] = index
+            indices[axis] = self.b.expr(index)
+            with self.b.into(Block()) as block:
+                level(k + 1)
+            self.b.emit(For(index, Const(0, INT), sizes[axis], Const(1, INT), (), block, loc=self.b.loc))
+
+        level(0)
+
+    def fold(
+        self, sizes: Sequence[Operand], inits: Sequence[Expr], body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
+        names: Sequence[str] = ("total",),
+    ) -> list[Expr]:
+        """Loops that carry scalars: ``body(indices, values)`` gives the new values."""
+        b = self.b
+
+        def level(k: int, indices: list[Expr], values: list[Expr]) -> list[Expr]:
+            if k == len(sizes):
+                return list(body(indices, values))
+            if is_one(sizes[k]):
+                return level(k + 1, [*indices, b.expr(0)], values)
+            index = Var("ijklmn"[k] if k < 6 else f"i{k}", INT)
+            index.form = Dim.integer(f"{index.name}#{id(index)}")
+            b.symbols[str(index.form)] = index
+            params = tuple(Var(n, v.type.strong) for n, v in zip(names, values))
+            with b.into(Block(params)) as block:
+                outs = level(k + 1, [*indices, b.expr(index)], [b.expr(p) for p in params])
+                block.yields = tuple(o.op for o in outs)
+            results = tuple(Var(p.name, p.type) for p in params)
+            inits_ = tuple(v.op for v in values)
+            b.emit(For(index, Const(0, INT), sizes[k], Const(1, INT), inits_, block, results, loc=b.loc))
+            return [b.expr(r) for r in results]
+
+        return level(0, [], list(inits))
+
+    def materialise(self, elements: Elements, name: str) -> Var:
+        """Memory that holds the elements."""
+        var = self.memory(name, elements.dtype, elements.sizes)
+        self.fill(var, elements)
+        return var
+
+    def fill(self, var: Var, elements: Elements) -> None:
+        order = loop_order(elements)
+        self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
+
+    def rooted(self, elements: Elements, name: str) -> Elements:
+        """The same elements with memory."""
+        if elements.root is not None:
+            return elements
+        return self.in_memory(elements, name)
+
+    def in_memory(self, elements: Elements, name: str) -> Elements:
+        var = self.materialise(elements, name)
+        return stored(self.b, var, elements.sizes)
+
+    def steady(self, elements: Elements, name: str) -> Elements:
+        """The same elements, cheap to read any number of times."""
+        return elements if elements.cheap else self.in_memory(elements, name)
+
+    # ---- statements
+
+    def block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            self.now = self.position[id(stmt)]
+            with self.b.at(stmt.loc):
+                self.stmt(stmt)
+                for op in reads(stmt):
+                    self.use(op)
+
+    @singledispatchmethod
+    def stmt(self, stmt: Stmt) -> None:
+        raise TypeError(stmt)
+
+    @stmt.register
+    def _(self, stmt: Let) -> None:
+        var = stmt.var
+        if var.type.kind == "tuple":
+            self.env[var] = self.several(stmt)
+        elif stmt.prim == "item":
+            self.env[var] = self.held(stmt.args[0])[stmt.params["k"]]
+        elif stmt.prim == "dim":
+            self.env[var] = self.elements(stmt.args[0]).sizes[stmt.params["axis"]]
+        elif var.type.dims:
+            self.env[var] = self.keep(self.array(stmt), var)
+        else:
+            self.env[var] = self.number(stmt)
+
+    def keep(self, elements: Elements, var: Var) -> Elements:
+        """What to hold of an array value: its elements, or memory if it is read more than once and dear."""
+        if elements.cheap or elements.root is not None or (self.total[var] <= 1):
+            return elements
+        return self.in_memory(elements, _name(var))
+
+    def array(self, stmt: Let | Alloc) -> Elements:
+        """The elements of an array primitive."""
+        prim = self.b.prims[stmt.prim]
+        if prim.elementwise:
+            return arrays.elementwise(self, stmt)
+        rule = ARRAYS.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        return rule(self, stmt)
+
+    def number(self, stmt: Let) -> Operand:
+        """The scalar that a primitive gives."""
+        prim = self.b.prims[stmt.prim]
+        if prim.elementwise or stmt.prim == "cast":
+            if prim.elementwise and any(o.type.dims for o in stmt.args):
+                return arrays.elementwise(self, stmt).at(()).op
+            return self.compute(stmt.prim, [self.scalar(a) for a in stmt.args], stmt.var, stmt.params).op
+        if stmt.prim == "copy":
+            return self.scalar(stmt.args[0]).op
+        rule = ARRAYS.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        found = rule(self, stmt)
+        value = found.at(()) if isinstance(found, Elements) else found
+        return self.named(value, stmt.var)
+
+    def named(self, value: Expr, var: Var) -> Operand:
+        """The value under the user's name, if it has none yet."""
+        if isinstance(value.op, Var) and value.op.name in ("t", "total") and var.name != "t":
+            value.op.name = var.name
+        return value.op
+
+    def compute(self, prim: str, args: Sequence[Expr], var: Var | Type, params: Any) -> Expr:
+        """One scalar operation with exactly this result type."""
+        name, type_ = ("t", var) if isinstance(var, Type) else (var.name, var.type)
+        type_ = Type(type_.dtype, (), type_.weak)
+        self.check_dtype(type_.dtype)
+        if prim == "cast":
+            (x,) = args
+            return x if x.dtype == type_.dtype else Expr(self.b, self.b.bind(name, type_, "cast", (x.op,), params))
+        return Expr(self.b, self.b.bind(name, type_, prim, tuple(a.op for a in args), params))
+
+    def several(self, stmt: Let) -> list[Held]:
+        rule = SEVERAL.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        return rule(self, stmt)
+
+    # ---- writes
+
+    @stmt.register
+    def _(self, stmt: Alloc) -> None:
+        source = self.array(stmt) if stmt.var.type.dims else None
+        if source is None:  # a buffer of rank 0
+            var = self.memory(stmt.var.name, stmt.var.type.dtype, ())
+            if stmt.prim != "empty":
+                write(self.b, var, (), self.b.expr(self.number(Let(Var("t", stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))))
+            self.define(stmt.var, var, ())
+            return
+        root = source.root
+        if root is not None and root in self.owned and root not in self.origin and self.dies(stmt):
+            var = root  # memory that nobody reads any more
+        elif stmt.prim == "empty":
+            var = self.memory(stmt.var.name, stmt.var.type.dtype, source.sizes)
+        else:
+            var = self.materialise(source, stmt.var.name)
+        self.define(stmt.var, var, source.sizes)
+
+    def define(self, buf: Var, var: Var, sizes: Sequence[Operand]) -> None:
+        self.buffers[buf], self.origin[var] = var, buf
+        self.env[buf] = stored(self.b, var, sizes)
+
+    def dies(self, stmt: Alloc) -> bool:
+        """Whether what is copied was made in this block and is not read after this statement."""
+        return False
+
+    @stmt.register(Store)
+    @stmt.register(Add)
+    def _(self, stmt: Store | Add) -> None:
+        self.settle(stmt.buf, but=stmt.value)
+        target: Elements = self.env[stmt.buf]
+        place = Place.of(self, stmt.path, stmt.args, target.sizes, 0)
+        value = self.elements(stmt.value)
+        if stmt.buf in value.deps and not (isinstance(stmt.value, Var) and self.same_place(stmt, value)):
+            value = self.in_memory(value, _name(stmt.value))
+        var = self.buffers[stmt.buf]
+        adds = isinstance(stmt, Add)
+
+        def put(idx: Sequence[Expr]) -> None:
+            write(self.b, var, place.at(idx), value.at(idx) if value.rank else value.at(()), adds)
+
+        place.each(self, put, order=loop_order(value) if value.rank else None)
+
+    def same_place(self, stmt: Store | Add, value: Elements) -> bool:
+        """Whether the value reads the buffer only where it is about to write."""
+        return False
+
+    def settle(self, buf: Var, but: Operand | None = None) -> None:
+        """Before ``buf`` is written: what depends on it and is still to be read gets memory."""
+        for var, held in list(self.env.items()):
+            if not isinstance(held, Elements) or var.buffer or buf not in held.deps or var is but:
+                continue
+            if self.left[var] > 0:
+                self.env[var] = self.in_memory(held, _name(var))
+
+    def settle_outer(self, stmt: Stmt, loop: bool) -> None:
+        """Before a nested statement: what it would invalidate gets memory; in a loop, also what it would compute again."""
+        changed: dict[Var, None] = {}
+        inside: dict[Var, None] = {}
+        for inner in blocks(stmt):
+            changed.update(dict.fromkeys(written_in(inner)))
+            inside.update(dict.fromkeys(free(inner)))
+        for var, held in list(self.env.items()):
+            if not isinstance(held, Elements) or var.buffer or self.left[var] <= 0:
+                continue
+            if any(c in held.deps for c in changed) or (loop and var in inside and not held.cheap):
+                self.env[var] = self.in_memory(held, _name(var))
+
+    # ---- control
+
+    def scoped(self, block: Block) -> None:
+        """Lowers a nested block: what gets memory inside has it inside only."""
+        saved = dict(self.env)
+        self.block(block)
+        outs = [self.env[v] for v in ()]
+        del outs
+        self._saved = saved
+
+    def pass_on(self, op: Operand) -> Operand:
+        """A value that control flow carries: a scalar, or an array in memory that is never written again."""
+        held = self.held(op)
+        if not isinstance(held, Elements):
+            return held
+        if held.root is None or held.deps:
+            return self.materialise(held, _name(op))
+        return held.root
+
+    def receive(self, var: Var, new: Var) -> None:
+        """What holds a carried value from here on."""
+        if new.type.dims:
+            sizes = tuple(self.b.let("dim", new, axis=k).op for k in range(new.type.rank))
+            self.env[var] = stored(self.b, new, sizes)
+        else:
+            self.env[var] = new
+
+    @stmt.register
+    def _(self, stmt: If) -> None:
+        self.settle_outer(stmt, loop=False)
+        test = self.scalar(stmt.test).op
+        sides = []
+        for block in (stmt.then, stmt.orelse):
+            saved = dict(self.env)
+            with self.b.into(Block()) as side:
+                self.block(block)
+                side.yields = tuple(self.pass_on(y) for y in block.yields)
+                for y in leaves(block):
+                    self.use(y)
+            self.env = saved
+            sides.append(side)
+        results = tuple(_twin(r) for r in stmt.results)
+        self.b.emit(If(test, sides[0], sides[1], results, stmt.loc))
+        for r, new in zip(stmt.results, results):
+            self.receive(r, new)
+
+    def body(self, block: Block, params: Sequence[Var]) -> Block:
+        saved = dict(self.env)
+        with self.b.into(Block(tuple(params))) as new:
+            for p, q in zip(block.params, params):
+                self.receive(p, q)
+            self.block(block)
+            new.yields = tuple(self.pass_on(y) for y in block.yields)
+            new.stop = None if block.stop is None else self.scalar(block.stop).op
+            for y in leaves(block):
+                self.use(y)
+        self.env = saved
+        return new
+
+    @stmt.register
+    def _(self, stmt: For) -> None:
+        self.settle_outer(stmt, loop=True)
+        start, bound, step = (self.scalar(o).op for o in (stmt.start, stmt.bound, stmt.step))
+        inits = tuple(self.pass_on(i) for i in stmt.inits)
+        index = Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
+        self.env[stmt.index] = index
+        body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
+        self.finish(stmt, replace(stmt, index=index, start=start, bound=bound, step=step, inits=inits, body=body))
+
+    @stmt.register
+    def _(self, stmt: While) -> None:
+        self.settle_outer(stmt, loop=True)
+        inits = tuple(self.pass_on(i) for i in stmt.inits)
+        test = self.body(stmt.test, [_twin(p) for p in stmt.test.params])
+        body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
+        self.finish(stmt, replace(stmt, inits=inits, test=test, body=body))
+
+    def finish(self, stmt: For | While, new: For | While) -> None:
+        new.results = tuple(_twin(r) for r in stmt.results)
+        if stmt.trips is not None:
+            new.trips = _twin(stmt.trips)
+            self.env[stmt.trips] = new.trips
+        self.b.emit(new)
+        self.now = self.position[id(stmt)] + sum(len(list(statements(b))) for b in blocks(stmt))
+        for r, q in zip(stmt.results, new.results):
+            self.receive(r, q)
+
+    # ---- stacks and effects
+
+    @stmt.register
+    def _(self, stmt: NewStack) -> None:
+        new = _twin(stmt.var)
+        self.env[stmt.var] = new
+        self.b.emit(NewStack(new, stmt.loc))
+
+    @stmt.register
+    def _(self, stmt: Push) -> None:
+        self.b.emit(Push(self.env[stmt.stack], self.pass_on(stmt.value), stmt.loc))
+
+    @stmt.register
+    def _(self, stmt: Pop) -> None:
+        new = _twin(stmt.var)
+        self.b.emit(Pop(new, self.env[stmt.stack], stmt.loc))
+        self.receive(stmt.var, new)
+
+    @stmt.register
+    def _(self, stmt: Effect) -> None:
+        effects.lower_effect(self, stmt)
+
+
+def _twin(var: Var) -> Var:
+    return Var(var.name, var.type, var.buffer, None, var.note)
+
+
+def _name(op: Operand) -> str:
+    return op.name if isinstance(op, Var) else "t"
+
+
+def loop_order(elements: Elements) -> list[int] | None:
+    """The axes with the one that is contiguous innermost; None for the order that they have."""
+    if elements.unit is None or elements.unit == elements.rank - 1:
+        return None
+    return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]
+
+
+ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {**arrays.TABLE, **folds.TABLE, **products.TABLE, **library.TABLE}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL}
+
+__all__ = ["BOOL", "Lowering", "is_one", "lower", "read"]

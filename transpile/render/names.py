@@ -1,0 +1,199 @@
+"""Out of single assignment: which values share a Python variable, and what it is called.
+
+Two values interfere if one is set while the other is still needed. Values that a loop or a branch hands on share a variable where
+they do not interfere (so that nothing is assigned at all), and so do values of one user's name. All else gets a number: ``x_2``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+
+from transpile.core.nodes import Add, Block, Const, For, If, Index, Let, Point, Stmt, Store, Var, While
+from transpile.core.walk import defines, statements
+from transpile.render.liveness import Liveness, Numbers
+from transpile.render.nesting import Nested, is_synthetic
+
+MODULES = ("np", "math", "scipy")
+USED_BUILTINS = ("range", "reversed", "len", "max", "min", "abs", "float", "int", "bool", "complex", "print", "round", "pow", "divmod")
+
+
+def name_variables(nested: Nested, preferred: dict[Var, str], reserved: Iterable[str]) -> dict[Var, str]:
+    """The Python name of each variable that is left."""
+    numbers = Numbers(nested.fn)
+    live = Liveness(nested.fn, numbers, nested.reads, nested.ends)
+    conflicts = _Interference(nested, numbers, live)
+    classes = _Classes(nested, numbers, conflicts.of, preferred)
+    classes.coalesce()
+    return classes.colour({*reserved, *MODULES, *USED_BUILTINS, *keyword.kwlist})
+
+
+class _Interference:
+    """``of[k]``: what must not share a variable with variable ``k``."""
+
+    def __init__(self, nested: Nested, numbers: Numbers, live: Liveness) -> None:
+        self.nested, self.numbers, self.live = nested, numbers, live
+        self.of: dict[int, int] = {}
+        params = numbers.mask(nested.fn.params)
+        for param in nested.fn.params:
+            self.define(param, live.start | params)
+        self.block(nested.fn.body)
+
+    def define(self, var: Var, live: int) -> None:
+        number = self.numbers.number(var)
+        others = live & ~(1 << number)
+        self.of[number] = self.of.get(number, 0) | others
+        for other in self.numbers.members(others):
+            k = self.numbers.of[other]
+            self.of[k] = self.of.get(k, 0) | 1 << number
+
+    def block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            after = self.live.after[id(stmt)]
+            for var in defines(stmt):
+                self.define(var, after)
+            self.stmt(stmt, after)
+
+    def stmt(self, stmt: Stmt, after: int) -> None:
+        match stmt:
+            case Store() | Add():
+                if not stmt.buf.type.dims:
+                    self.define(stmt.buf, after)
+            case If():
+                self.block(stmt.then)
+                self.block(stmt.orelse)
+            case For() | While():
+                self.loop(stmt)
+
+    def loop(self, stmt: For | While) -> None:
+        around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
+        if isinstance(stmt, For):
+            self.define(stmt.index, around)
+        late = set(self.nested.leaves([stmt.body.stop])) if stmt.body.stop is not None else set()
+        for param, value in zip(stmt.body.params, stmt.body.yields):
+            if around >> self.numbers.number(param) & 1:
+                self.define(param, around | self.numbers.mask(v for v in late if v is not value))
+        if isinstance(stmt, While):
+            self.block(stmt.test)
+        self.block(stmt.body)
+
+
+class _Classes:
+    """Variables that share a name: a union-find with the sets of members and of conflicts."""
+
+    def __init__(self, nested: Nested, numbers: Numbers, conflicts: dict[int, int], preferred: dict[Var, str]) -> None:
+        self.nested, self.numbers, self.preferred = nested, numbers, preferred
+        self.parent: dict[Var, Var] = {}
+        self.members: dict[Var, int] = {}
+        self.conflicts: dict[Var, int] = {}
+        self.defs = {s.var: s for s in statements(nested.fn.body) if isinstance(s, Let)}
+        params = set(nested.fn.params)
+        self.names: dict[Var, str] = {}
+        self.fixed = params
+        for var in list(numbers.vars):
+            if var not in nested.trees:
+                self.parent[var] = var
+                self.members[var] = numbers.bit(var)
+                self.conflicts[var] = conflicts.get(numbers.of[var], 0)
+                self.names[var] = "t" if is_synthetic(preferred.get(var, var.name)) else _identifier(preferred.get(var, var.name))
+
+    def find(self, var: Var) -> Var:
+        while self.parent[var] is not var:
+            var = self.parent[var]
+        return var
+
+    # ---- sharing
+
+    def coalesce(self) -> None:
+        pairs: list[list[tuple[object, object]]] = [[], [], []]
+        for stmt in statements(self.nested.fn.body):
+            match stmt:
+                case If():
+                    pairs[0] += zip(stmt.results, stmt.then.yields)
+                    pairs[0] += zip(stmt.results, stmt.orelse.yields)
+                case For() | While():
+                    pairs[0] += zip(stmt.body.params, stmt.body.yields)
+                    pairs[1] += zip(stmt.body.params, stmt.results)
+                    pairs[2] += zip(stmt.body.params, stmt.inits)
+        for level in pairs:
+            for a, b in level:
+                if isinstance(a, Var) and isinstance(b, Var) and a in self.parent and b in self.parent:
+                    self.merge(a, b)
+
+    def merge(self, a: Var, b: Var) -> None:
+        a, b = self.find(a), self.find(b)
+        if a is b or self.conflicts[a] & self.members[b]:
+            return
+        if self.names[a] != self.names[b] and "t" not in (self.names[a], self.names[b]):
+            return
+        if b in self.fixed:
+            a, b = b, a
+        if b in self.fixed:
+            return
+        self.parent[b] = a
+        self.members[a] |= self.members[b]
+        self.conflicts[a] |= self.conflicts[b]
+        if a not in self.fixed and self.names[a] == "t":
+            self.names[a] = self.names[b]
+
+    # ---- names
+
+    def colour(self, reserved: set[str]) -> dict[Var, str]:
+        taken: dict[str, int] = {}  # name -> members of the classes that have it
+        chosen: dict[Var, str] = {}
+        heads = [v for v in self.parent if self.find(v) is v]
+        heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == "t", self.numbers.of[v]))
+        for head in heads:
+            synthetic = self.names[head] == "t"
+            base = self.derived(head, chosen) if synthetic else self.names[head]
+            name, count = base, 1
+            while name in reserved or (name in taken and (synthetic or taken[name] & self.conflicts[head])):
+                count += 1
+                name = f"{base}_{count}"
+            taken[name] = taken.get(name, 0) | self.members[head]
+            chosen[head] = name
+        return {v: chosen[self.find(v)] for v in self.parent}
+
+    def derived(self, head: Var, chosen: dict[Var, str]) -> str:
+        """A name for a value that the user gave none: from what it is."""
+        let = self.defs.get(head)
+        if let is None:
+            return "t"
+        words = [self.word(a, chosen) for a in let.args]
+        if let.prim == "index" and all(words) and _is_element(let):
+            return _identifier("_".join(words))
+        if let.prim in _SAID and len(let.args) == 1 and words[0]:
+            return _identifier(f"{_SAID[let.prim]}_{words[0]}")
+        return _CALLED.get(let.prim, "t")
+
+    def word(self, operand: object, chosen: dict[Var, str]) -> str:
+        if isinstance(operand, Const):
+            return str(operand.value) if type(operand.value) is int and operand.value >= 0 else ""
+        if not isinstance(operand, Var) or operand in self.nested.trees or operand not in self.parent:
+            return ""
+        return chosen.get(self.find(operand), "")
+
+
+def _is_element(let: Let) -> bool:
+    return all(isinstance(s, Index) and all(isinstance(i, Point) for i in s.items) for s in let.params["path"])
+
+
+def _identifier(name: str) -> str:
+    """A Python identifier that is as near to the name as can be."""
+    name = re.sub(r"\W+", "_", name)
+    if not name or name[0].isdigit():
+        name = f"v_{name}"
+    return name if not keyword.iskeyword(name) and name not in vars(builtins) else name
+
+
+_SAID = {
+    "exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh", "sin": "sin", "cos": "cos", "tan": "tan", "absolute": "abs",
+    "sum": "sum", "mean": "mean", "max": "max", "min": "min", "argmax": "argmax", "argsort": "order", "log1p": "log1p",
+    "expm1": "expm1", "sign": "sign",
+}  # fmt: skip
+_CALLED = {
+    "less": "is_less", "greater": "is_greater", "equal": "is_equal", "dim": "size", "matmul": "product", "norm": "norm",
+    "where": "chosen", "sum": "total",
+}  # fmt: skip

@@ -1,0 +1,291 @@
+"""What is written inside what: values of the compiler's own that are used once become part of the expression that uses them.
+
+Python evaluates a nested expression where it stands, so a value moves to the statement that uses it. It may if nothing that it reads
+is written in between and it does not enter a loop. What has the user's name stays a statement. Reads of an element, transposes and
+sizes are cheap: they may be written at each use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from transpile.core.nodes import (
+    Add, Block, For, Function, If, Index, Let, Operand, Point, Stmt, Store, Undef, Var, While,
+)
+from transpile.core.walk import blocks, defines, leaves, reads, statements, written
+from transpile.render.alias import Aliases
+from transpile.render.liveness import Numbers, stmt_reads
+from transpile.render.shapes import Shape
+from transpile.rules import prims
+
+WEIGHT = 12  # operations in one expression, at most
+COPIES = 3  # how often a cheap value is written
+FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A function without the statements that are written inside others; ``trees`` says what those were."""
+
+    fn: Function
+    trees: dict[Var, Let | If]
+    aliases: Aliases
+
+    def leaves(self, operands: Iterable[Operand]) -> Iterator[Var]:
+        """The variables that are read where the operands are evaluated."""
+        for operand in operands:
+            if not isinstance(operand, Var):
+                continue
+            tree = self.trees.get(operand)
+            if tree is None:
+                yield operand
+            elif isinstance(tree, Let):
+                yield from self.leaves(tree.args)
+            else:
+                yield from self.leaves((tree.test, *tree.then.yields, *tree.orelse.yields))
+
+    def reads(self, stmt: Stmt) -> Iterator[Var]:
+        return self.leaves(stmt_reads(stmt))
+
+    def ends(self, block: Block) -> Iterator[Var]:
+        return self.leaves(leaves(block))
+
+
+def nest(fn: Function, names: dict[Var, str]) -> Nested:
+    """``fn`` with values nested into the statements that use them."""
+    nester = _Nester(fn, names)
+    nester.block(fn.body)
+    body = _without(fn.body, nester.trees)
+    return Nested(replace(fn, body=body), nester.trees, nester.aliases)
+
+
+def is_synthetic(name: str) -> bool:
+    """Whether a name is the compiler's, not the user's."""
+    return name in ("", "t")
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where something is evaluated: before statement ``at`` of a block (its end, if there are no more)."""
+
+    block: Block
+    at: int
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    site: _Site
+    by: Let | If | Stmt | Block
+    slot: int
+
+
+class _Nester:
+    def __init__(self, fn: Function, names: dict[Var, str]) -> None:
+        self.fn, self.names = fn, names
+        self.numbers = Numbers(fn, reserved=1)
+        self.aliases = Aliases(fn, self.numbers, set())
+        self.trees: dict[Var, Let | If] = {}
+        self.uses: dict[Var, list[_Use]] = {}
+        self.parents: dict[int, tuple[Block, int, bool]] = {}  # id of block -> block around, position, is a loop
+        self.bodies: set[int] = set()
+        self.sites: dict[Var, tuple[_Site, ...]] = {}  # of what is nested: where it ends up
+        self.weights: dict[tuple[int, int], int] = {}
+        self.defs: dict[Var, Let] = {}
+        self.pinned: set[Var] = set()
+        self.writes: dict[int, int] = {}
+        self.scan(fn.body)
+
+    # ---- facts
+
+    def scan(self, block: Block) -> None:
+        for at, stmt in enumerate(block.stmts):
+            site = _Site(block, at)
+            root = written(stmt)
+            if root is not None:
+                self.pinned.add(root)
+            self.writes[id(stmt)] = self.write_mask(stmt)
+            for slot, operand in enumerate(reads(stmt)):
+                self.use(operand, _Use(site, stmt, slot))
+            if isinstance(stmt, Let):
+                self.defs[stmt.var] = stmt
+            for inner in blocks(stmt):
+                is_loop = not isinstance(stmt, If)
+                self.parents[id(inner)] = (block, at, is_loop)
+                if is_loop:
+                    self.bodies.add(id(inner))
+                self.scan(inner)
+        end = _Site(block, len(block.stmts))
+        for slot, operand in enumerate(block.yields):
+            self.use(operand, _Use(end, block, slot))
+        if block.stop is not None:
+            self.use(block.stop, _Use(replace(end, stop=True), block, -1))
+
+    def use(self, operand: Operand, use: _Use) -> None:
+        if isinstance(operand, Var):
+            self.uses.setdefault(operand, []).append(use)
+
+    def write_mask(self, stmt: Stmt) -> int:
+        mask = 0
+        for inner in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+            if isinstance(inner, (Store, Add)):
+                mask |= self.numbers.bit(inner.buf)
+        return mask
+
+    # ---- the walk, from the last statement to the first: what uses a value is decided before the value
+
+    def block(self, block: Block) -> None:
+        for at in range(len(block.stmts) - 1, -1, -1):
+            stmt = block.stmts[at]
+            for inner in reversed(blocks(stmt)):
+                self.block(inner)
+            match stmt:
+                case Let():
+                    self.decide(block, at, stmt, stmt.var, stmt.args)
+                case If() if self.is_expression(stmt):
+                    (result,) = stmt.results
+                    self.decide(block, at, stmt, result, self.deep(stmt))
+
+    def is_expression(self, stmt: If) -> bool:
+        """Whether nothing is left of the branches but what they yield."""
+        if len(stmt.results) != 1:
+            return False
+        return all(
+            all(isinstance(s, (Let, If)) and defines(s)[0] in self.trees for s in side.stmts) and not isinstance(side.yields[0], Undef)
+            for side in (stmt.then, stmt.orelse)
+        )
+
+    def deep(self, stmt: If) -> tuple[Operand, ...]:
+        """All that a conditional expression reads."""
+        out: list[Operand] = []
+
+        def expand(operand: Operand) -> None:
+            tree = self.trees.get(operand) if isinstance(operand, Var) else None
+            if isinstance(tree, Let):
+                for a in tree.args:
+                    expand(a)
+            elif isinstance(tree, If):
+                for a in (tree.test, *tree.then.yields, *tree.orelse.yields):
+                    expand(a)
+            else:
+                out.append(operand)
+
+        for operand in (stmt.test, *stmt.then.yields, *stmt.orelse.yields):
+            expand(operand)
+        return tuple(out)
+
+    def decide(self, block: Block, at: int, stmt: Let | If, var: Var, args: tuple[Operand, ...]) -> None:
+        uses = self.uses.get(var, [])
+        if not uses or not self.may_move(stmt, var) or not all(self.takes(use, stmt) for use in uses):
+            return
+        sites = tuple(site for use in uses for site in self.resolved(use))
+        if len(sites) > (COPIES if self.is_cheap(stmt) else 1):
+            return
+        read = 0
+        for arg in args:
+            if isinstance(arg, Var):
+                read |= self.aliases.of(arg) or self.numbers.bit(arg)
+        read &= ~1
+        if not all(self.reaches(block, at, site, read, stmt) for site in sites):
+            return
+        weight = 0 if isinstance(stmt, Let) and stmt.prim in FREE else 1
+        keys = [(id(site.block), site.at) for site in sites]
+        if any(self.weights.get(key, 0) + weight > WEIGHT for key in keys):
+            return
+        for key in keys:
+            self.weights[key] = self.weights.get(key, 0) + weight
+        self.trees[var] = stmt
+        self.sites[var] = sites
+
+    def resolved(self, use: _Use) -> tuple[_Site, ...]:
+        """Where the use is evaluated: that of the expression it is part of, if it is part of one."""
+        if isinstance(use.by, (Let, If)):
+            (target,) = defines(use.by)[:1] or (None,)
+            if target in self.trees and (isinstance(use.by, Let) or self.trees[target] is use.by):
+                return self.sites[target]
+        return (use.site,)
+
+    def may_move(self, stmt: Let | If, var: Var) -> bool:
+        if var in self.pinned or var.type.kind != "array" or not is_synthetic(self.names.get(var, var.name)):
+            return False
+        return isinstance(stmt, If) or stmt.prim != "item"
+
+    def is_cheap(self, stmt: Let | If) -> bool:
+        if not isinstance(stmt, Let):
+            return False
+        if stmt.prim == "index":
+            path = stmt.params["path"]
+            points = all(isinstance(s, Index) and all(isinstance(i, Point) for i in s.items) for s in path)
+            return not stmt.var.type.dims and points and self.is_named(stmt.args[0])
+        return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
+
+    def is_named(self, operand: Operand) -> bool:
+        return isinstance(operand, Var) and (operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name)))
+
+    def takes(self, use: _Use, stmt: Let | If) -> bool:
+        """Whether the place of the use can hold an expression."""
+        by = use.by
+        if isinstance(by, Let):
+            if by.prim == "item" or (by.prim == "dim" and not self.is_cheap(stmt)):
+                return False
+            shape = by.params.get("shape")
+            if isinstance(shape, Shape) and use.slot in (shape.like, shape.of):
+                return False
+            return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt)
+        return True
+
+    # ---- moving
+
+    def reaches(self, block: Block, at: int, site: _Site, read: int, stmt: Let | If) -> bool:
+        """Whether what is read is unchanged from here to the site, and no loop lies between."""
+        here, upto = site.block, site.at
+        while here is not block:
+            parent, position, is_loop = self.parents[id(here)]
+            if is_loop or self.is_written(here, 0, upto, read):
+                return False
+            here, upto = parent, position
+        if self.is_written(block, at + 1, upto, read):
+            return False
+        return not site.stop or not self.reads_carried(site.block, stmt)
+
+    def is_written(self, block: Block, start: int, stop: int, read: int) -> bool:
+        return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
+
+    def reads_carried(self, block: Block, stmt: Let | If) -> bool:
+        """``stop`` is evaluated when the carried values have their next values already: it must not read the old ones."""
+        old = {p for p, y in zip(block.params, block.yields) if p is not y}
+        todo: list[Operand] = list(stmt.args if isinstance(stmt, Let) else self.deep(stmt))
+        while todo:
+            operand = todo.pop()
+            if operand in old:
+                return True
+            if isinstance(operand, Var) and operand in self.defs and is_synthetic(self.names.get(operand, operand.name)):
+                todo += self.defs[operand].args
+        return False
+
+
+def is_repeated(prim: str, slot: int) -> bool:
+    """Whether the spelling of a primitive mentions an operand more than once."""
+    entry = prims().get(prim)
+    return entry is not None and isinstance(entry.render, str) and len(re.findall(r"\{%d\}" % slot, entry.render)) > 1
+
+
+def _without(block: Block, trees: dict[Var, Let | If]) -> Block:
+    stmts: list[Stmt] = []
+    for stmt in block.stmts:
+        if isinstance(stmt, (Let, If)) and trees.get(next(iter(defines(stmt)), None)) is stmt:  # type: ignore[call-overload]
+            continue
+        match stmt:
+            case If():
+                stmt = replace(stmt, then=_without(stmt.then, trees), orelse=_without(stmt.orelse, trees))
+            case For():
+                stmt = replace(stmt, body=_without(stmt.body, trees))
+            case While():
+                stmt = replace(stmt, test=_without(stmt.test, trees), body=_without(stmt.body, trees))
+        stmts.append(stmt)
+    return Block(block.params, stmts, block.yields, block.stop)
+
+
+__all__ = ["Nested", "is_synthetic", "nest"]

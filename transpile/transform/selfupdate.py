@@ -1,0 +1,69 @@
+"""Adjoints that an update leaves as they are: ``a[i] += g`` changes neither ``a_bar[i]`` nor needs its zeroing.
+
+As a store, the update's mirror reads ``a_bar[i]``, zeroes it, and adds what it read back, since the old ``a[i]`` enters the new
+one with factor 1. Zeroing and adding back are taken out together:
+
+    t = a_bar[i]                  t = a_bar[i]
+    a_bar[i] = 0.0          ->    g_bar = f(t)
+    g_bar = f(t)
+    a_bar[i] += t
+"""
+
+from __future__ import annotations
+
+from transpile.core.nodes import Add, Block, Let, Stmt, Store, Var
+from transpile.core.peephole import is_const
+from transpile.core.walk import blocks, reads, statements, written
+
+
+def keep_self_updates(block: Block) -> None:
+    """Edits a reverse sweep that is still being built, in place."""
+    for stmt in block.stmts:
+        for inner in blocks(stmt):
+            keep_self_updates(inner)
+    dropped: set[int] = set()
+    for k, stmt in enumerate(block.stmts):
+        if isinstance(stmt, Store) and is_const(stmt.value, 0):
+            back = _added_back(block.stmts, k)
+            if back is not None:
+                dropped.update((k, back))
+    if dropped:
+        block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in dropped]
+
+
+def _added_back(stmts: list[Stmt], k: int) -> int | None:
+    """The position of the `Add` that puts back what the zeroing at ``k`` took away, if nothing looks in between."""
+    zeroing = stmts[k]
+    assert isinstance(zeroing, Store)
+    taken = _read_before(stmts, k)
+    if taken is None:
+        return None
+    for j in range(k + 1, len(stmts)):
+        stmt = stmts[j]
+        if isinstance(stmt, Add) and stmt.buf is zeroing.buf and _same_place(stmt, zeroing) and stmt.value is taken:
+            return j
+        if _looks(stmt, zeroing.buf):
+            return None
+    return None
+
+
+def _read_before(stmts: list[Stmt], k: int) -> Var | None:
+    zeroing = stmts[k]
+    assert isinstance(zeroing, Store)
+    for stmt in reversed(stmts[:k]):
+        if isinstance(stmt, Let) and stmt.prim == "index" and stmt.args[0] is zeroing.buf:
+            if stmt.params["path"] == zeroing.path and stmt.args[1:] == zeroing.args:
+                return stmt.var
+        if written(stmt) is zeroing.buf or blocks(stmt):
+            return None
+    return None
+
+
+def _same_place(stmt: Add, zeroing: Store) -> bool:
+    return stmt.path == zeroing.path and stmt.args == zeroing.args
+
+
+def _looks(stmt: Stmt, buf: Var) -> bool:
+    """Whether the statement reads the buffer or overwrites a part of it; adding to it does not matter."""
+    inner = [s for b in blocks(stmt) for s in statements(b)]
+    return any(buf in reads(s) or (isinstance(s, Store) and s.buf is buf) for s in (stmt, *inner))
