@@ -11,6 +11,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, For, Function, If, Index, Point, Var, While
 from transpile.core.text import dump
 from transpile.core.types import FLOAT, INT, Type
+from transpile.core.verify import verify
 from transpile.core.walk import defines, statements
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
@@ -221,9 +222,11 @@ def test_against_differences(program):
     up = evaluate(fn, *(a + h * d for a, d in zip(args, v)))[0]
     down = evaluate(fn, *(a - h * d for a, d in zip(args, v)))[0]
     expected = (up - down) / (2 * h)
+    verify(jvp(fn, [0]))
     _, dot = evaluate(jvp(fn, [0]), *args, *v)
     np.testing.assert_allclose(dot, expected, rtol=1e-6)
     g = vjp(fn, [0])
+    verify(g)
     (bar,) = evaluate(g, *args)
     np.testing.assert_allclose(np.vdot(bar, v[0]), dot, rtol=1e-11, err_msg=dump(g))
     w = [np.asarray(rng.normal(size=np.shape(a)))[()] for a in args]
@@ -231,6 +234,7 @@ def test_against_differences(program):
     (up,), (down,) = evaluate(g, *(a + h * d for a, d in zip(args, w))), evaluate(g, *(a - h * d for a, d in zip(args, w)))
     np.testing.assert_allclose(second, (up - down) / (2 * h), rtol=1e-5, atol=1e-7)
     hv = vjp(g, [0], seeds=True)
+    verify(hv)
     (bar2,) = evaluate(hv, *args, v[0])
     np.testing.assert_allclose(np.vdot(bar2, w[0]), np.vdot(second, v[0]), rtol=1e-9)
 

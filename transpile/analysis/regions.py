@@ -1,213 +1,435 @@
-"""Whether a write that runs after an access of the same buffer can touch an element that the access touched.
+"""Whether a write that runs later can touch an element that was read earlier: the dependence test.
 
-The two statements run in two instances of the loops around them. For each way in which the second instance can be the later one
-(some outer loops in the same trip, the next one in a later trip; or all in the same trip and the write further down), the
-loop bounds, the order and the equality of the index along each axis are a system of linear inequalities; if every such system
-is infeasible, the write never touches what was accessed.
+A read and a write of one buffer are two *instances*, each with its own values of the loop indices around it. The write comes
+later if it is in a later trip of some loop around both (all loops further out in the same trip), or stands further down in the
+same trip of all of them. For each of these orders the question is whether integers exist for which both touch the same
+element: a system of linear constraints (`transpile.analysis.linear`) over the loop indices, the sizes and the element.
 
-    for k in range(n):
-        for i in range(k + 1, n):
-            for j in range(k, n):
-                a[i, j] -= f * a[k, j]          the row read, k, is never written later: i > k' >= k
+    for k in range(n):                       a[k, j] is read in trip (k, i, j); a[i', j'] is written in a later one:
+        for i in range(k + 1, n):            k' > k, or k' = k and i' > i, or ... , and always i' >= k' + 1. The same element
+            for j in range(k, n):            needs i' = k, but i' > k' >= k: no such integers, so a[k, j] is never overwritten.
+                a[i, j] -= f * a[k, j]
+
+What is known is used: the ranges of loops, the tests of branches around, that every index is in range (generated code checks
+it). What is not linear, gathers and masks may be anything. The answer True means "cannot be excluded".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
-from transpile.analysis.inequalities import Constraint, is_infeasible
-from transpile.analysis.scopes import Def, Site
+from transpile.analysis.linear import Form, at_least, is_infeasible
+from transpile.analysis.scopes import Def, Nest, Site, definitions
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import (
-    Add, Const, For, If, Index, Item, Let, Mask, NewAxis, Operand, Path, Point, Slice, Stmt, Store, Var, While,
+    Add, Const, For, Function, Gather, If, Index, Let, Mask, NewAxis, Operand, Path, Permute, Point, Slice, Store, Var, While,
 )
+from transpile.core.places import consumed
 
-Loop = For | While
+CASES = 128  # combinations of signs and tests that are tried before the answer is "unknown"
+Facts = tuple[list[Form], list[Form]]  # what is not negative, what is zero
+Choice = list[Facts]  # one of these holds
 
 
-def may_overwrite(defs: dict[Var, Def], symbols: dict[str, Operand], access: Site, write: Site) -> bool:
-    """Whether ``write`` can, run after ``access``, touch an element that ``access`` touched. True where not proven."""
-    common = _common_loops(access, write)
-    for level in range(len(common) + 1):
-        if level == len(common) and not _stands_after(access, write):
-            continue
-        system = _System(defs, symbols, common[:level], access, write)
-        if level < len(common):
-            system.later(common[level])
-        system.same_element()
-        if not is_infeasible(system.constraints):
+def may_overwrite(fn: Function, first: Site, write: Site) -> bool:
+    """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote."""
+    return Regions(fn).may_overwrite(first, write)
+
+
+class Regions:
+    """Answers for one function; where its variables are defined is found once."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self._defs: dict[Var, Def] | None = None
+
+    @property
+    def defs(self) -> dict[Var, Def]:
+        if self._defs is None:
+            self._defs = definitions(self.fn)
+        return self._defs
+
+    def may_overwrite(self, first: Site, write: Site) -> bool:
+        """As the module's `may_overwrite`."""
+        buf, read_path, read_args = _place(first)
+        other, write_path, write_args = _place(write)
+        if buf is not other:
+            return False
+        reads = _axes(buf, read_path, read_args)
+        writes = _axes(buf, write_path, write_args)
+        if not any(a.is_known and b.is_known for a, b in zip(reads, writes)):
+            return bool(list(_orders(first, write)))
+        return any(self._meet(first, write, reads, writes, order) for order in _orders(first, write))
+
+    def _meet(self, first: Site, write: Site, reads: Sequence[_Axis], writes: Sequence[_Axis], order: _Order) -> bool:
+        """Whether both can touch one element with the write later in this way."""
+        system = _System(self, first, write, order)
+        try:
+            for axis, (a, b) in enumerate(zip(reads, writes)):
+                system.touch(axis, a, 1)
+                system.touch(axis, b, 2)
+            system.trips()
+            system.tests()
+            return not system.is_infeasible()
+        except _TooMany:
             return True
-    return False
 
 
-def _common_loops(a: Site, b: Site) -> list[Loop]:
-    found: list[Loop] = []
-    for (s, block), (t, other) in zip(a.nest, b.nest):
-        if s is not t:
+class _TooMany(Exception):
+    """More cases than are tried."""
+
+
+# ----------------------------------------------------------------------------------------------------- order
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The write comes later in loop ``later`` (None: in the same trip of all common loops); ``same`` are in the same trip."""
+
+    same: tuple[For | While, ...]
+    later: For | While | None
+
+    def is_same(self, loop: For | While) -> bool:
+        return any(loop is s for s in self.same)
+
+
+def _orders(first: Site, write: Site) -> Iterator[_Order]:
+    """The ways in which the write can come after the first."""
+    common: list[For | While] = []
+    alternatives = False
+    for (a, block_a), (b, block_b) in zip(first.nest, write.nest):
+        if a is not b:
             break
-        if isinstance(s, (For, While)):
-            found.append(s)
-        if block is not other:
+        if isinstance(a, (For, While)):
+            common.append(a)
+        if block_a is not block_b:
+            alternatives = isinstance(a, If)
             break
+    for k, loop in enumerate(common):
+        yield _Order(tuple(common[:k]), loop)
+    if write.order > first.order and not alternatives:
+        yield _Order(tuple(common), None)
+
+
+# ---------------------------------------------------------------------------------------------------- places
+
+
+def _place(site: Site) -> tuple[Var, Path, tuple[Operand, ...]]:
+    """The buffer that a statement touches, and where; anything but an index touches all of it."""
+    stmt = site.stmt
+    if isinstance(stmt, (Store, Add)):
+        return stmt.buf, stmt.path, stmt.args
+    assert isinstance(stmt, Let), stmt
+    if stmt.prim == "index":
+        return stmt.args[0], stmt.params["path"], stmt.args[1:]  # type: ignore[return-value]
+    buf = next(a for a in stmt.args if isinstance(a, Var) and a.buffer)
+    return buf, (), ()
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Which elements of an axis are touched: all, or those of an item of an index with its operands."""
+
+    size: Dim
+    item: Point | Slice | None = None
+    args: tuple[Operand, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        return self.item is not None
+
+
+def _axes(buf: Var, path: Path, args: tuple[Operand, ...]) -> list[_Axis]:
+    """The axes of the buffer, as far as transpositions and first subscripts say what is touched of each."""
+    found = [_Axis(d) for d in buf.type.dims]
+    open_axes: list[int | None] = list(range(len(found)))  # what is left of the place: the buffer's axes, None for new ones
+    for step in path:
+        match step:
+            case Permute():
+                open_axes = [open_axes[a] for a in step.axes]
+            case Index():
+                open_axes = _subscript(found, open_axes, step, args)
+                if not step.is_basic:
+                    break
+            case _:
+                break
     return found
 
 
-def _stands_after(access: Site, write: Site) -> bool:
-    """Whether, in the same trip of all common loops, the write runs after the access."""
-    for (s, block), (t, other) in zip(access.nest, write.nest):
-        if s is not t:
-            break
-        if isinstance(s, If) and block is not other:
-            return False
-    return write.order > access.order
+def _subscript(found: list[_Axis], open_axes: list[int | None], step: Index, args: tuple[Operand, ...]) -> list[int | None]:
+    left: list[int | None] = []
+    position = 0
+    for item in step.items:
+        count = consumed(item, args)
+        axis = open_axes[position] if count else None
+        position += count
+        match item:
+            case NewAxis():
+                left.append(None)
+            case Point():
+                if axis is not None and not found[axis].is_known:
+                    found[axis] = _Axis(found[axis].size, item, args)
+            case Slice():
+                left.append(axis)
+                if axis is not None and not found[axis].is_known and not item.is_full:
+                    found[axis] = _Axis(found[axis].size, item, args)
+            case Gather() | Mask():
+                pass
+    return left
+
+
+# --------------------------------------------------------------------------------------------------- the system
 
 
 @dataclass
 class _System:
-    defs: dict[Var, Def]
-    symbols: dict[str, Operand]
-    same: list[Loop]  # the loops that are in the same trip in both instances
-    access: Site
+    """The constraints of one order. Side 1 is the first statement, side 2 the write, side 0 what they share."""
+
+    regions: Regions
+    first: Site
     write: Site
-    constraints: list[Constraint] = field(default_factory=list)
-    known: set[str] = field(default_factory=set)
+    order: _Order
+    facts: Facts = field(default_factory=lambda: ([], []))
+    choices: list[Choice] = field(default_factory=list)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for side, site in (("a", self.access), ("w", self.write)):
-            for stmt, _ in site.nest:
-                if isinstance(stmt, For):
-                    self._bounds(stmt, side)
+    # ---- variables and forms
 
-    # ---- linear forms
+    def variable(self, key: Hashable, is_size: bool = False) -> Form:
+        known = key in self.numbers
+        form = Form.of(self.numbers.setdefault(key, len(self.numbers)))
+        if is_size and not known:
+            self.facts[0].append(form)
+        return form
 
-    def linear(self, form: Dim, side: str) -> tuple[dict[str, int], int]:
-        return {self._variable(atom, side): coef for atom, coef in form.terms}, form.const
+    def site(self, side: int) -> Site:
+        return self.first if side == 1 else self.write
 
-    def _variable(self, atom: Atom, side: str) -> str:
-        name = str(atom)
-        if any(self._varies(s) for s in Dim(0, ((atom, 1),)).symbols()):
-            name = f"{name}@{side}"
-        if name not in self.known:
-            self.known.add(name)
-            if atom.is_size:
-                self.constraints.append(({name: 1}, 0))
-            if atom.kind == "max0":
-                self.at_least(({name: 1}, 0), self.linear(atom.operands[0], side))
-        return name
-
-    def _varies(self, symbol: str) -> bool:
-        """Whether the symbol may differ between the two instances: it is set inside a loop that is not in the same trip."""
-        operand = self.symbols.get(symbol)
-        if not isinstance(operand, Var) or operand not in self.defs:
-            return False
-        return any(all(loop is not s for s in self.same) for loop in self.defs[operand].loops)
-
-    def at_least(self, big: tuple[dict[str, int], int], small: tuple[dict[str, int], int], by: int = 0) -> None:
-        """``big >= small + by``."""
-        self.constraints.append(_difference(big, small, by))
-
-    def is_nonnegative(self, form: tuple[dict[str, int], int]) -> bool:
-        return is_infeasible([*self.constraints, ({v: -c for v, c in form[0].items()}, -form[1] - 1)])
-
-    def operand(self, operand: Operand | None, side: str) -> tuple[dict[str, int], int] | None:
+    def operand(self, operand: Operand, side: int) -> Form:
+        """The value of an integer operand in an instance."""
         if isinstance(operand, Const):
-            return {}, int(operand.value)
-        if isinstance(operand, Var) and operand.form is not None:
-            return self.linear(operand.form, side)
-        return None
+            return Form(int(operand.value))
+        assert isinstance(operand, Var), operand
+        loop = next((s for s, _ in self.site(side).nest if isinstance(s, For) and s.index is operand), None)
+        if loop is not None:
+            return self.index(loop, side)
+        return self.dim(operand.form, side) if operand.form is not None else self.atom(operand, ("var", id(operand)), side)
 
-    # ---- loops
+    def index(self, loop: For, side: int) -> Form:
+        form = loop.index.form
+        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+        return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
-    def _bounds(self, loop: For, side: str) -> None:
-        index = self.operand(loop.index, side)
-        start, bound = self.operand(loop.start, side), self.operand(loop.bound, side)
+    def dim(self, dim: Dim, side: int) -> Form:
+        total = Form(dim.const)
+        for atom, coef in dim.terms:
+            total = total + self.term(atom, side).scale(coef)
+        return total
+
+    def term(self, atom: Atom, side: int) -> Form:
+        if atom.kind in ("symbol", "int"):
+            return self.symbol(atom, side)
+        parts = [self.dim(d, side) for d in atom.operands]
+        if atom.kind == "mul":
+            for k in (0, 1):
+                if not parts[k].coefs:
+                    return parts[1 - k].scale(parts[k].const)
+        value = self.variable((atom.kind, *(p.key() for p in parts)), atom.is_size)
+        if atom.kind == "max0":
+            self.facts[0].append(at_least(value, parts[0]))
+            self.choices.append([([], [value]), ([], [value - parts[0]])])
+        elif atom.kind == "floordiv" and not parts[1].coefs and parts[1].const > 0:
+            rest = parts[0] - value.scale(parts[1].const)
+            self.facts[0].extend([rest, Form(parts[1].const - 1) - rest])
+        return value
+
+    def symbol(self, atom: Atom, side: int) -> Form:
+        # a loop that was cloned keeps the symbol of its index: the loop around is the one that is meant
+        for stmt, _ in reversed(self.site(side).nest):
+            if isinstance(stmt, For) and stmt.index.form is not None and stmt.index.form.as_symbol == atom.name:
+                return self.index(stmt, side)
+        holder = self.regions.fn.symbols.get(atom.name)
+        if isinstance(holder, Const):
+            return Form(int(holder.value))
+        return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
+
+    def atom(self, holder: Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
+        """One variable for both sides if they see the same value of it, else one for each."""
+        shared = self.is_shared(self.regions.defs.get(holder)) if isinstance(holder, Var) else self.is_parameter(key)
+        return self.variable((key, 0 if shared else side), is_size)
+
+    def is_parameter(self, key: Hashable) -> bool:
+        """Whether a symbol without a holder is a size of a parameter."""
+        return any(key == ("symbol", s) for p in self.regions.fn.params for d in p.type.dims for s in d.symbols())
+
+    def is_shared(self, where: Def | None) -> bool:
+        """Whether what is defined there has one value for both instances: seen by both, in loops that are in the same trip."""
+        if where is None:
+            return False
+        if not (_is_prefix(where.nest, self.first.nest) and _is_prefix(where.nest, self.write.nest)):
+            return False
+        return all(self.order.is_same(loop) for loop in where.loops)
+
+    # ---- constraints
+
+    def touch(self, number: int, axis: _Axis, side: int) -> None:
+        """The element's number on an axis is one that the axis's item touches, and in range."""
+        element = self.variable(("element", number))
+        size = self.dim(axis.size, side)
+        self.facts[0].extend([element, size - element - 1])
+        match axis.item:
+            case Point():
+                value = self.operand(axis.args[axis.item.arg], side)
+                self.choices.append(self.wrapped(value, size, lambda v: ([], [element - v])))
+            case Slice():
+                self.slice(axis.item, axis.args, element, size, side)
+
+    def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
+        """Python's negative indices: the value itself, or counted from the end."""
+        choice: Choice = []
+        if value.coefs or value.const >= 0:
+            at_front, zero = then(value)
+            choice.append(([value, *at_front], zero))
+        if value.coefs or value.const < 0:
+            at_end, zero = then(value + size)
+            choice.append(([value.scale(-1) - 1, *at_end], zero))
+        return choice
+
+    def slice(self, item: Slice, args: tuple[Operand, ...], element: Form, size: Form, side: int) -> None:
+        step = 1 if item.step is None else getattr(args[item.step], "value", None)
+        if not isinstance(step, int) or step == 0:
+            return
+        start = None if item.start is None else self.operand(args[item.start], side)
+        stop = None if item.stop is None else self.operand(args[item.stop], side)
+        if step > 0:
+            if start is not None:
+                self.choices.append(self.wrapped(start, size, lambda v: ([element - v], [])))
+            if stop is not None:
+                self.choices.append(self.wrapped(stop, size, lambda v: ([v - element - 1], [])))
+            if step > 1 and (start is None or not start.coefs and start.const >= 0):
+                self.stride(element - (Form() if start is None else start), step, side)
+        else:
+            if start is not None:
+                self.choices.append(self.wrapped(start, size, lambda v: ([v - element], [])))
+            if stop is not None:
+                self.choices.append(self.wrapped(stop, size, lambda v: ([element - v - 1], [])))
+            if step < -1 and start is None:
+                self.stride(size - element - 1, -step, side)
+
+    def stride(self, distance: Form, step: int, side: int) -> None:
+        """The distance is a multiple of the step."""
+        times = self.variable(("times", len(self.numbers)))
+        self.facts[0].append(times)
+        self.facts[1].append(distance - times.scale(step))
+
+    def trips(self) -> None:
+        """The ranges of the loops, and in which one the write comes later."""
+        for side in (1, 2):
+            for stmt, _ in self.site(side).nest:
+                if isinstance(stmt, For) and not (side == 2 and self.order.is_same(stmt)):
+                    self.range(stmt, side)
+        loop = self.order.later
+        if isinstance(loop, For):
+            gap = self.index(loop, 2) - self.index(loop, 1)
+            sign = _sign(loop)
+            if sign:
+                self.facts[0].append(gap.scale(sign) - 1)
+            else:
+                self.choices.append([([gap - 1], []), ([gap.scale(-1) - 1], [])])
+
+    def range(self, loop: For, side: int) -> None:
+        index = self.index(loop, side)
+        form = loop.index.form
+        if form is not None and form.as_symbol is None:
+            self.facts[1].append(index - self.dim(form, side))
         step = loop.step.value if isinstance(loop.step, Const) else 0
-        if index is None or step == 0:
+        if not step:
             return
-        if start is not None:
-            self.at_least(*((index, start) if step > 0 else (start, index)))
-        if bound is not None:
-            self.at_least(*((bound, index) if step > 0 else (index, bound)), by=1)
+        sign = 1 if step > 0 else -1
+        distance = (index - self.operand(loop.start, side)).scale(sign)
+        self.facts[0].extend([distance, (self.operand(loop.bound, side) - index).scale(sign) - 1])
+        if abs(step) > 1:
+            self.stride(distance, abs(step), side)
 
-    def later(self, loop: Loop) -> None:
-        """The write is in a later trip of ``loop`` than the access."""
-        if not isinstance(loop, For) or not isinstance(loop.step, Const):
+    def tests(self) -> None:
+        """What the branches around say, where they compare integers."""
+        for side in (1, 2):
+            for stmt, block in self.site(side).nest:
+                if isinstance(stmt, If):
+                    self.test(stmt.test, block is stmt.then, side)
+
+    def test(self, operand: Operand, holds: bool, side: int) -> None:
+        where = self.regions.defs.get(operand) if isinstance(operand, Var) else None
+        let = where.stmt if where is not None else None
+        if not isinstance(let, Let):
             return
-        a, w = self.operand(loop.index, "a"), self.operand(loop.index, "w")
-        if a is None or w is None:
-            return
-        up = (loop.step.value > 0) != loop.backwards
-        self.at_least(*((w, a) if up else (a, w)), by=1)
+        if let.prim == "logical_not":
+            self.test(let.args[0], not holds, side)
+        elif let.prim == ("logical_and" if holds else "logical_or"):
+            for part in let.args:
+                self.test(part, holds, side)
+        elif let.prim in _COMPARE and all(a.type.is_int and not a.type.dims for a in let.args):
+            a, b = (self.operand(arg, side) for arg in let.args)
+            self.choices.append(_COMPARE[let.prim](a - b, holds))
 
-    # ---- places
+    # ---- the answer
 
-    def same_element(self) -> None:
-        """Along each axis the two touch the same index."""
-        buf, path_a, args_a = _place(self.access.stmt, self.write.stmt)
-        _, path_w, args_w = _place(self.write.stmt, self.write.stmt)
-        if not path_a or not path_w or not isinstance(path_a[0], Index) or not isinstance(path_w[0], Index):
-            return
-        dims = buf.type.dims
-        spans_a = dict(self._spans(path_a[0].items, args_a, dims, "a"))
-        spans_w = dict(self._spans(path_w[0].items, args_w, dims, "w"))
-        for axis, (low, high) in spans_a.items():
-            if axis in spans_w:
-                other_low, other_high = spans_w[axis]
-                self.at_least(high, other_low)
-                self.at_least(other_high, low)
-
-    def _spans(self, items: Iterable[Item], args: tuple[Operand, ...], dims: tuple[Dim, ...], side: str) -> Iterator:  # type: ignore[type-arg]
-        axis = 0
-        for item in items:
-            if isinstance(item, NewAxis):
-                continue
-            if isinstance(item, Mask):
-                axis += args[item.arg].type.rank
-                continue
-            n = self.linear(dims[axis], side)
-            span = self._span(item, args, n, side)
-            if span is not None:
-                yield axis, span
-            axis += 1
-
-    def _span(self, item: Item, args: tuple[Operand, ...], n, side: str):  # type: ignore[no-untyped-def]
-        if isinstance(item, Point):
-            at = self._position(args[item.arg], n, side)
-            return None if at is None else (at, at)
-        if not isinstance(item, Slice):
-            return None
-        if item.step is not None and not (isinstance(s := args[item.step], Const) and s.value > 0):
-            return None
-        low = ({}, 0) if item.start is None else self._position(args[item.start], n, side)
-        high = n if item.stop is None else self._position(args[item.stop], n, side)
-        if low is None or high is None:
-            return None
-        return low, (high[0], high[1] - 1)
-
-    def _position(self, operand: Operand, n, side: str):  # type: ignore[no-untyped-def]
-        """The index counted from the front, or None where it may be counted from the back."""
-        form = self.operand(operand, side)
-        if form is None:
-            return None
-        if not form[0]:
-            return form if form[1] >= 0 else (n[0], n[1] + form[1])
-        return form if self.is_nonnegative(form) else None
+    def is_infeasible(self) -> bool:
+        """Whether no choice of signs and tests has a solution."""
+        nonnegative, zero = self.facts
+        choices = [c for c in self.choices if len(c) > 1]
+        for facts in (c[0] for c in self.choices if len(c) == 1):
+            nonnegative, zero = nonnegative + facts[0], zero + facts[1]
+        if any(not c for c in self.choices) or is_infeasible(nonnegative, zero):
+            return True
+        # a choice that only one side of is possible is made first
+        left: list[Choice] = []
+        for choice in choices:
+            possible = [f for f in choice if not is_infeasible(nonnegative + f[0], zero + f[1])]
+            if not possible:
+                return True
+            if len(possible) == 1:
+                nonnegative, zero = nonnegative + possible[0][0], zero + possible[0][1]
+            else:
+                left.append(possible)
+        count = 1
+        for choice in left:
+            count *= len(choice)
+        if count > CASES:
+            raise _TooMany
+        return all(
+            is_infeasible(nonnegative + [g for f in made for g in f[0]], zero + [g for f in made for g in f[1]])
+            for made in product(*left)
+        )
 
 
-def _difference(a: tuple[dict[str, int], int], b: tuple[dict[str, int], int], by: int) -> Constraint:
-    coefs = dict(a[0])
-    for v, c in b[0].items():
-        coefs[v] = coefs.get(v, 0) - c
-    return coefs, a[1] - b[1] - by
+def _is_prefix(outer: Nest, inner: Nest) -> bool:
+    return len(outer) <= len(inner) and all(a is c and b is d for (a, b), (c, d) in zip(outer, inner))
 
 
-def _place(stmt: Stmt, write: Stmt) -> tuple[Var, Path, tuple[Operand, ...]]:
-    match stmt:
-        case Store() | Add():
-            return stmt.buf, stmt.path, stmt.args
-        case Let() if stmt.prim == "index":
-            assert isinstance(stmt.args[0], Var)
-            return stmt.args[0], stmt.params["path"], stmt.args[1:]
-    assert isinstance(write, (Store, Add))
-    return write.buf, (), ()
+def _sign(loop: For) -> int:
+    """1 if the index counts up from trip to trip, -1 if down, 0 if that is not known."""
+    if not isinstance(loop.step, Const):
+        return 0
+    up = (loop.step.value > 0) != loop.backwards
+    return 1 if up else -1
+
+
+def _equal(gap: Form, holds: bool) -> Choice:
+    return [([], [gap])] if holds else [([gap - 1], []), ([gap.scale(-1) - 1], [])]
+
+
+def _less(gap: Form, holds: bool) -> Choice:
+    return [([gap.scale(-1) - 1], [])] if holds else [([gap], [])]
+
+
+_COMPARE = {
+    "less": _less,
+    "less_equal": lambda gap, holds: _less(gap - 1, holds),
+    "greater": lambda gap, holds: _less(gap.scale(-1), holds),
+    "greater_equal": lambda gap, holds: _less(gap.scale(-1) - 1, holds),
+    "equal": _equal,
+    "not_equal": lambda gap, holds: _equal(gap, not holds),
+}

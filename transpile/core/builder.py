@@ -455,9 +455,17 @@ def _div(types: Sequence[Type], prim: str) -> list[Type]:
 
 
 def _special(types: Sequence[Type], prim: str) -> list[Type]:
+    """SciPy's ufuncs whose first loop is that of doubles: floats only if all operands are."""
     common = promote(*types)
-    narrow = not common.is_float or common.dtype == "float16"
-    return [Type("float64", (), common.weak) if narrow else common] * len(types)
+    single = all(t.dtype == "float32" and not t.weak for t in types)
+    return [common if single else Type("float64", (), common.weak)] * len(types)
+
+
+def _special_single(types: Sequence[Type], prim: str) -> list[Type]:
+    """SciPy's ufuncs whose first loop is that of floats: what fits is a float."""
+    common = promote(*types)
+    single = common.dtype in ("float16", "float32", "bool", "int8", "uint8", "int16", "uint16") and not common.weak
+    return [Type("float32") if single else Type("float64", (), common.weak)] * len(types)
 
 
 def _logical(types: Sequence[Type], prim: str) -> list[Type]:
@@ -477,7 +485,8 @@ OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
     "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
     "float": _float,  # integers become floats, small integers small floats (np.exp)
     "div": _div,  # integers become float64 (true division)
-    "special": _special,  # as div; half precision becomes float64 too (scipy.special)
+    "special": _special,  # scipy.special, most functions
+    "special_single": _special_single,  # scipy.special, those that prefer float32
     "compare": _arith,  # operands are promoted, the result is bool
     "logical": _logical,  # operands become bool
     "where": _where,  # the first is a bool, the others are promoted

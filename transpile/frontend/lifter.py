@@ -74,6 +74,8 @@ class Frame:
     live: frozenset[str] | None = None  # the names that are still read after the statement that runs
     stmt: Any = None  # the statement that runs
     keep: bool = False  # a function that was defined in it may outlive it
+    up: Frame | None = None  # the frame of the call
+    result: Any = None  # what its return statement gave
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Lifter:
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
-        self.captures: Any = None
+        self.codes: dict[Any, Any] = {}
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
 

@@ -6,7 +6,6 @@ they do not interfere (so that nothing is assigned at all), and so do values of 
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from collections.abc import Iterable
@@ -185,7 +184,7 @@ def _identifier(name: str) -> str:
     name = re.sub(r"\W+", "_", name)
     if not name or name[0].isdigit():
         name = f"v_{name}"
-    return name if not keyword.iskeyword(name) and name not in vars(builtins) else name
+    return name
 
 
 _SAID = {

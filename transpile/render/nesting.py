@@ -90,7 +90,7 @@ class _Nester:
         self.trees: dict[Var, Let | If] = {}
         self.uses: dict[Var, list[_Use]] = {}
         self.parents: dict[int, tuple[Block, int, bool]] = {}  # id of block -> block around, position, is a loop
-        self.bodies: set[int] = set()
+        self.owners: dict[int, If] = {}  # id of a branch -> the statement
         self.sites: dict[Var, tuple[_Site, ...]] = {}  # of what is nested: where it ends up
         self.weights: dict[tuple[int, int], int] = {}
         self.defs: dict[Var, Let] = {}
@@ -114,8 +114,8 @@ class _Nester:
             for inner in blocks(stmt):
                 is_loop = not isinstance(stmt, If)
                 self.parents[id(inner)] = (block, at, is_loop)
-                if is_loop:
-                    self.bodies.add(id(inner))
+                if isinstance(stmt, If):
+                    self.owners[id(inner)] = stmt
                 self.scan(inner)
         end = _Site(block, len(block.stmts))
         for slot, operand in enumerate(block.yields):
@@ -200,12 +200,19 @@ class _Nester:
         self.sites[var] = sites
 
     def resolved(self, use: _Use) -> tuple[_Site, ...]:
-        """Where the use is evaluated: that of the expression it is part of, if it is part of one."""
+        """Where the use is evaluated: with the expression that it is part of, if it is part of one."""
         if isinstance(use.by, (Let, If)):
             (target,) = defines(use.by)[:1] or (None,)
-            if target in self.trees and (isinstance(use.by, Let) or self.trees[target] is use.by):
-                return self.sites[target]
-        return (use.site,)
+            if target in self.trees and self.trees[target] is use.by:
+                return tuple(found for site in self.sites[target] for found in self.outside(site))
+        return self.outside(use.site)
+
+    def outside(self, site: _Site) -> tuple[_Site, ...]:
+        """The site, or that of the conditional expression that it is a branch of."""
+        owner = self.owners.get(id(site.block))
+        if owner is None or not owner.results or self.trees.get(owner.results[0]) is not owner:
+            return (site,)
+        return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
 
     def may_move(self, stmt: Let | If, var: Var) -> bool:
         if var in self.pinned or var.type.kind != "array" or not is_synthetic(self.names.get(var, var.name)):

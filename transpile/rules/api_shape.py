@@ -9,15 +9,14 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel
 from transpile.rules.arguments import (
-    array, arrays, axes_of, axis_of, divide, full, integer, numeric, product, shape_of, shape_text, size_of, strong,
+    array, arrays, axes_of, axis_of, divide, full, integer, product, shape_of, shape_text, size_of, strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, arange, fresh_size, gather, new_axis, point, settle_size, slice_axis
+from transpile.rules.slicing import along, arange, fresh_size, gather, new_axis, settle_size
 
 # ------------------------------------------------------------------------------------------------------ reshape
 

@@ -269,6 +269,8 @@ TABLE = [
         (_more(sample(3), 2), {"axis": 0, "dims": (Dim(6),)}), (_more(sample(2, 3), 3), {"axis": 1, "dims": (Dim(2), Dim(9))}),
         (_more(sample(2, 3), 2), {"axis": 0, "dims": (Dim(4), Dim(3))}),
     )),
+    # repeat_each(x, times): each entry as often as it says; params["dims"] is the size of the result
+    Prim("repeat_each", with_dims, "np.repeat({0}, {1})", jvp=ZERO, vjp=ZERO),
     Prim("pad", with_dims, Spelling(_pad_spelling), jvp=_pad_jvp, vjp=_pad_vjp, linear=True, examples=_PADS),
     Prim("tril", _same, with_keywords("np.tril({0})", k=0), jvp=linear("tril"), vjp=_triangle_vjp("tril"), linear=True,
          examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3, 3)) for k in _OFFSETS)),

@@ -14,7 +14,7 @@ from transpile.rules import language as m
 from transpile.rules.prim import REFUSED, ZERO, Prim, Scatter
 from transpile.rules.reduction import sample
 from transpile.rules.slicing import along, gather, point
-from transpile.rules.spelling import Spelling, keywords, sequence, with_keywords
+from transpile.rules.spelling import Spelling, keywords, on_last_axis, sequence, with_keywords
 
 
 def argsort(x: Expr, axis: int) -> Expr:
@@ -151,7 +151,22 @@ def _interp_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
     )
 
 
-# --------------------------------------------------------------------------------------------------- examples
+# ---------------------------------------------------------------------------------------- types and spellings
+
+
+def _partition_spelling(call: str) -> Spelling:
+    def choose(params, types) -> str:  # type: ignore[no-untyped-def]
+        return f"{call}({{0}}, {params['kth']}{keywords(params, axis=types[0].rank - 1)})"
+
+    return Spelling(choose)
+
+
+def _scatter_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[1] is None else m.call("scatter_add", args[0], dots[1], args[2], **params)
+
+
+def _scatter_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return (None, gather(y_bar, 0, args[0]), None)
 
 
 def _int(dims_of: int) -> Any:
@@ -197,13 +212,13 @@ def _interp_case(*shape: int) -> Any:
 
 
 TABLE = [
-    Prim("sort", lambda types, params: types[0].strong, with_keywords("np.sort({0})", axis=-1), jvp=_sort_jvp, vjp=_sort_vjp,
+    Prim("sort", lambda types, params: types[0].strong, on_last_axis("np.sort({0})"), jvp=_sort_jvp, vjp=_sort_vjp,
          cost=3, examples=_CASES),
-    Prim("argsort", _int(0), with_keywords("np.argsort({0})", axis=-1, kind=None), jvp=ZERO, vjp=ZERO, cost=3),
-    Prim("partition", lambda types, params: types[0].strong, Spelling(lambda params, types: f"np.partition({{0}}, {params['kth']}{keywords(params, axis=-1)})"),
+    Prim("argsort", _int(0), on_last_axis("np.argsort({0})", kind=None), jvp=ZERO, vjp=ZERO, cost=3),
+    Prim("partition", lambda types, params: types[0].strong, _partition_spelling("np.partition"),
          jvp=_partition_jvp, vjp=_partition_vjp, cost=3,
          examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES)),
-    Prim("argpartition", _int(0), Spelling(lambda params, types: f"np.argpartition({{0}}, {params['kth']}{keywords(params, axis=-1)})"), jvp=ZERO, vjp=ZERO, cost=3),
+    Prim("argpartition", _int(0), _partition_spelling("np.argpartition"), jvp=ZERO, vjp=ZERO, cost=3),
     Prim("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", jvp=_take_jvp, vjp=_take_vjp, cost=1,
          linear=True, examples=(
              (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
@@ -215,6 +230,10 @@ TABLE = [
     # bincount(indices[, weights]): params["dims"] is the size of the result
     Prim("bincount", _bincount_type, Spelling(_bincount_spelling), jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1, linear=True,
          examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4, "dims": (Dim(4),)}),)),
+    # scatter_add(indices, weights, n): the weights summed by index, for indices below n
+    Prim("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
+         "np.bincount({0}, weights={1}, minlength={2})", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=(
+             (lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0]), 4), {"dims": (Dim(4),)}),)),
     Prim("interp", lambda types, params: Type("float64", types[0].dims), "np.interp({0}, {1}, {2})", jvp=_interp_jvp,
          vjp=_interp_vjp, cost=2, examples=((_interp_case(6), {}), (_interp_case(2, 3), {}), (_interp_case(), {}))),
     Prim("nonzero", _pairs_type, "np.nonzero({0})", jvp=ZERO, vjp=ZERO, cost=1),

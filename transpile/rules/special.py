@@ -17,11 +17,16 @@ from transpile.rules.language import elementwise, exp, log, log1p, logical_and, 
 from transpile.rules.prim import REFUSED, ZERO, Prim
 
 
+# SciPy's dtype depends on which loop of the ufunc stands first (``erfinv(int8)`` is a float32, ``erf(int8)`` a float64).
+_PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
+
+
 def special(name: str, *partials: Any, **more: Any) -> Prim:
     """A function that scipy.special has under this name."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
     render = more.pop("render", f"scipy.special.{name}({slots})")
-    type_rule, dtype_rule = more.pop("type_rule", same), more.pop("dtype_rule", "special")
+    type_rule = more.pop("type_rule", same)
+    dtype_rule = more.pop("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
     return Prim(
         name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2), **more
     )

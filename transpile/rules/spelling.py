@@ -58,6 +58,11 @@ def with_keywords(call: str, **defaults: Any) -> Spelling:
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, **defaults)})")
 
 
+def on_last_axis(call: str, **defaults: Any) -> Spelling:
+    """As `with_keywords`, with an ``axis`` that is the last one unless it is said."""
+    return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, axis=types[0].rank - 1, **defaults)})")
+
+
 def sequence(count: int, start: int = 0) -> str:
     """The text of a tuple of ``count`` operands."""
     inner = ", ".join(f"{{{k}}}" for k in range(start, start + count))

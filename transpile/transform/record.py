@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Block, Const, For, Function, If, Index, Let, NewStack, Operand, Point, Pop, Push, Slice, Stmt, Store, Undef, Var, While,
+    Alloc, Block, Const, For, Function, If, Index, Let, NewStack, Operand, Point, Pop, Push, Slice, Stmt, Store, Undef, Var, While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defines, dim_symbols, map_reads
+from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
 from transpile.transform.needs import Needs
 from transpile.transform.sweep import Sweep
 
@@ -58,6 +58,7 @@ class _Linker:
             self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
         self.escaped: dict[Var, Operand] = {}
         self.levels: list[_Level] = []
+        self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
         self.narrow = _has_narrow_floats(fn)
 
     # ---- tapes
@@ -184,10 +185,13 @@ class _Linker:
 
     def reverse(self, out: Block) -> None:
         self.levels.append(_Level(self.fn.body, out))
+        start = len(out.stmts)
         for stmt in self.sweep.block.stmts:
             self.reverse_stmt(stmt)
         out.yields = tuple(self.resolve(o) for o in self.sweep.block.yields)
         self.levels.pop()
+        if self.renamed:
+            self.rename_dims(Block((), out.stmts[start:], out.yields))
 
     def reverse_block(self, block: Block, loop: For | While | None, index: Var | None) -> Block:
         forward = self.sweep.sides.get(id(block))
@@ -213,26 +217,26 @@ class _Linker:
                     assert isinstance(forward, (For, While))
                     body = self.reverse_block(new.body, forward, new.index)
                     new = replace(new, body=body)
-                case _ if dim_symbols(new):
-                    new = self.with_dims(new)
+                case _:
+                    self.have_dims(new)
             b.emit(new)
 
-    def with_dims(self, stmt: Stmt) -> Stmt:
-        """The statement with dims whose values are had in the reverse sweep."""
-        b = self.b
-        renamed: dict[str, Dim] = {}
+    def have_dims(self, stmt: Stmt) -> None:
+        """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""
         for symbol in dim_symbols(stmt):
-            operand = b.symbols[symbol]
+            operand = self.b.symbols[symbol]
             found = self.resolve(operand)
-            if found is not operand:
-                renamed[symbol] = self.symbol_of(found)
-        if not renamed:
-            return stmt
-        assert isinstance(stmt, Let) or hasattr(stmt, "params")
-        params = {k: _rename(v, renamed) for k, v in stmt.params.items()}  # type: ignore[union-attr]
-        var = stmt.var  # type: ignore[union-attr]
-        var.type = var.type.with_dims(tuple(d.substitute(renamed.get) for d in var.type.dims))
-        return replace(stmt, params=params)  # type: ignore[type-var]
+            if found is not operand and symbol not in self.renamed:
+                self.renamed[symbol] = self.symbol_of(found)
+
+    def rename_dims(self, block: Block) -> None:
+        """Gives the sizes their symbols of the reverse sweep, in the types of its variables and in what they are made with."""
+        for var in defined(block):
+            if var.type.dims:
+                var.type = var.type.with_dims(tuple(d.substitute(self.renamed.get) for d in var.type.dims))
+        for stmt in statements(block):
+            if isinstance(stmt, (Let, Alloc)):
+                stmt.params = {k: _rename(v, self.renamed) for k, v in stmt.params.items()}
 
     def symbol_of(self, operand: Operand) -> Dim:
         if isinstance(operand, Const):
@@ -271,7 +275,8 @@ class _Linker:
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in found.stmt.args)
             new = replace(found.stmt, var=Var(var.name, var.type), args=args)
-            self.b.emit(self.with_dims(new) if dim_symbols(new) else new)
+            self.have_dims(new)
+            self.b.emit(new)
         return new.var
 
     def mirrored_index(self, loop: For, level: _Level) -> Operand:
@@ -313,10 +318,4 @@ def _rename(value, renamed):  # type: ignore[no-untyped-def]
 
 
 def _has_narrow_floats(fn: Function) -> bool:
-    return any(v.type.dtype in ("float16", "float32", "complex64") for v in [*fn.params, *definitions_of(fn)])
-
-
-def definitions_of(fn: Function) -> list[Var]:
-    from transpile.core.walk import defined
-
-    return list(defined(fn.body))
+    return any(v.type.dtype in ("float16", "float32", "complex64") for v in [*fn.params, *defined(fn.body)])

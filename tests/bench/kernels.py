@@ -1,0 +1,56 @@
+"""Ten kernels of the corpus at the sizes of real use: a compiled call takes 0.1 to 50 ms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from corpus import kernels_chemistry, kernels_finance, kernels_linear, kernels_mechanics, kernels_statistics
+from corpus.program import definite, normal, uniform
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A scalar function, its arguments, and which of them it is differentiated by."""
+
+    name: str
+    fn: Callable
+    args: Callable[[], tuple]
+    wrt: tuple[int, ...]
+
+
+def lattice(side: int) -> np.ndarray:
+    """Particles near the points of a cubic lattice."""
+    points = np.stack(np.meshgrid(*[1.1 * np.arange(side)] * 3), axis=-1).reshape(-1, 3)
+    return points + 0.05 * normal(len(points), 3)
+
+
+def flash(feed, ratios):
+    """A number from the `while` solver of the vapour fraction."""
+    vapour, composition = kernels_chemistry.flash_separation(feed, ratios)
+    return vapour + np.sum(composition * composition)
+
+
+def recurrent_args() -> tuple:
+    k, length = 48, 200
+    params = {"w": 0.1 * normal(k, k), "u": normal(k, 8, seed=1), "b": normal(k, seed=2), "v": normal(k, seed=3)}
+    return params, normal(length, 8, seed=4), normal(length, seed=5)
+
+
+KERNELS = (
+    Kernel("logistic regression", kernels_statistics.logistic_regression,
+           lambda: (normal(50), normal(10_000, 50, seed=1), (normal(10_000, seed=2) > 0.0) * 1.0), (0,)),
+    Kernel("Gaussian mixture", kernels_statistics.gaussian_mixture,
+           lambda: (normal(8), normal(8, 4, seed=1), 0.3 * normal(8, 4, seed=2), normal(2_000, 4, seed=3)), (0, 1, 2)),
+    Kernel("recurrent network", kernels_statistics.recurrent_network, recurrent_args, (0,)),
+    Kernel("Lennard-Jones", kernels_mechanics.lennard_jones, lambda: (lattice(7), 1.2, 0.9), (0,)),
+    Kernel("stencil in place", kernels_mechanics.stencil, lambda: (normal(100, 100), 50), (0,)),
+    Kernel("Cholesky by hand", kernels_linear.cholesky_by_hand, lambda: (definite(120), normal(120, seed=1)), (0, 1)),
+    Kernel("RK4 kinetics", kernels_chemistry.runge_kutta_kinetics,
+           lambda: (np.array([2.0, 0.5, 0.8]), np.array([1.0, 0.3, 0.0, 0.0]), 2_000), (0, 1)),
+    Kernel("GARCH", kernels_finance.garch, lambda: (np.array([0.05, 0.12, 0.8]), 0.1 * normal(20_000, seed=1)), (0,)),
+    Kernel("k-means cost", kernels_statistics.k_means_cost, lambda: (normal(10, 4), normal(5_000, 4, seed=1)), (0,)),
+    Kernel("while solver", flash,
+           lambda: (np.full(5_000, 1 / 5_000), uniform(0.3, 2.5, 5_000, seed=1)), (0, 1)),
+)

@@ -1,0 +1,207 @@
+"""Attributes: of modules, arrays, named tuples, dataclasses and other objects; and methods, bound but not called yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Permute
+from transpile.frontend import capture, containers, memory, names, operators, resolve, statics
+from transpile.frontend.bindings import Captured, Known, Module, StaticClass, StaticValue
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Tuple
+from transpile.rules.api import METHODS, PROPERTIES
+
+
+def load(lx: Lifter, node: gast.Attribute) -> Any:
+    """``value.name``."""
+    return read(lx, lx.expr(node.value), node.attr, node)
+
+
+def read(lx: Lifter, value: Any, name: str, node: Any = None) -> Any:
+    """The attribute of a value."""
+    rule = _RULES.get(type(value))
+    found = rule(lx, value, name, node) if rule is not None else None
+    if found is None:
+        raise lx.error("T121", f"{describe(lx, value)} has no attribute {name!r} here", node)
+    return found
+
+
+# -------------------------------------------------------------------------------------------- arrays and numbers
+
+
+def _of_array(lx: Lifter, value: Any, name: str, node: Any) -> Any:
+    own = _ARRAY.get(name)
+    if own is not None:
+        return own(lx, value)
+    if name in PROPERTIES and name in METHODS:
+        from transpile.frontend import calls
+
+        return calls.table_call(lx, METHODS[name], [value], {}, node)
+    if name in METHODS or name in _WRITING:
+        return Method(value, name)
+    if name == "at":
+        return Method(value, name)
+    return None
+
+
+_WRITING = {"sort", "fill", "partition", "put", "itemset"}
+
+
+def type_of(lx: Lifter, value: Any) -> Any:
+    """The core type of a number or array."""
+    return value.op.type if isinstance(value, Scalar) else memory.type_of(lx, value.cell)
+
+
+def shape(lx: Lifter, value: Any) -> Tuple:
+    return Tuple(tuple(size(lx, d) for d in type_of(lx, value).dims))
+
+
+def size(lx: Lifter, dim: Dim) -> Scalar:
+    """The run-time value of a dimension."""
+    return Scalar(lx.b.dim(lx.symbols.resolve(dim)).op)
+
+
+def _transposed(lx: Lifter, value: Any) -> Any:
+    rank = len(type_of(lx, value).dims)
+    if rank < 2:
+        return value
+    return memory.view(lx, value.cell, Permute(tuple(range(rank))[::-1]))
+
+
+def _all(lx: Lifter, value: Any) -> Scalar:
+    return Scalar(lx.b.size(type_of(lx, value).dims).op)
+
+
+_ARRAY: dict[str, Callable[[Lifter, Any], Any]] = {
+    "shape": shape,
+    "ndim": lambda lx, value: lx.const(len(type_of(lx, value).dims)),
+    "size": _all,
+    "dtype": lambda lx, value: Static(np.dtype(type_of(lx, value).dtype)),
+    "T": _transposed,
+}
+
+
+# ------------------------------------------------------------------------------------------------ named and objects
+
+
+def _of_tuple(lx: Lifter, value: Tuple, name: str, node: Any) -> Any:
+    fields = getattr(value.cls, "_fields", None) or tuple(f[0] for f in getattr(value.cls, "fields", ()))
+    if name in fields:
+        return value.items[fields.index(name)]
+    if name in ("_replace", "_asdict", "count", "index"):
+        return Method(value, name)
+    if name == "_fields":
+        return Static(fields)
+    return _method(lx, value, value.cls, name)
+
+
+def _of_ref(lx: Lifter, value: Ref, name: str, node: Any) -> Any:
+    state = containers.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
+    if state.kind != "instance":
+        return Method(value, name) if (state.kind, name) in containers.METHODS else None
+    if name in (state.keys or ()):
+        return state.items[(state.keys or ()).index(name)]
+    if name == "__class__":
+        return Static(state.cls)
+    return _method(lx, value, state.cls, name)
+
+
+def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
+    """A method or class attribute of an instance that the lifter holds."""
+    if isinstance(cls, StaticClass):
+        found = cls.methods.get(name)
+        return None if found is None else Bound(Static(found), (owner,))
+    held = _in_classes(cls, name)
+    if held is None:
+        return None
+    held = held[0]
+    if isinstance(held, property):
+        from transpile.frontend import calls
+
+        return calls.apply(lx, Static(held.fget), [owner], {}, None)
+    if isinstance(held, staticmethod):
+        return Static(held.__func__)
+    if isinstance(held, classmethod):
+        return Bound(Static(held.__func__), (Static(cls),))
+    if callable(held) and not isinstance(held, type):
+        return Bound(Static(held), (owner,))
+    return names.from_binding(lx, resolve.attribute(StaticValue(cls), name))
+
+
+def _in_classes(cls: Any, name: str) -> tuple[Any] | None:
+    for one in getattr(cls, "__mro__", ()):
+        if name in vars(one):
+            return (vars(one)[name],)
+    return None
+
+
+def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
+    held = value.value
+    loc = lx.loc(node) if node is not None else lx.b.loc
+    if isinstance(held, Module):
+        return names.from_binding(lx, held.attr(name, loc), node)
+    if isinstance(held, Known):
+        return _of_known(lx, held, name, node)
+    if isinstance(held, np.dtype):
+        return lx.const(getattr(held, name))
+    if isinstance(held, (str, bytes)):
+        return Method(value, name)
+    if isinstance(held, StaticClass):
+        return None
+    descriptor = _in_classes(type(held), name)
+    if descriptor is not None and isinstance(descriptor[0], property):
+        from transpile.frontend import calls
+
+        return calls.apply(lx, Static(descriptor[0].fget), [value], {}, node)
+    found = resolve.attribute(StaticValue(held), name, loc)
+    return None if found is None else names.from_binding(lx, found, node)
+
+
+def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
+    obj = statics.known_value(held)
+    if isinstance(obj, type) and not isinstance(obj, Known) and hasattr(obj, name):
+        return Static(Known(f"{held.name}.{name}"))
+    if name in ("outer", "reduce", "accumulate", "at", "reduceat"):
+        return Method(Static(held), name)
+    return None
+
+
+_RULES: dict[type, Callable[[Lifter, Any, str, Any], Any]] = {
+    Array: _of_array, Scalar: _of_array, Tuple: _of_tuple, Ref: _of_ref, Static: _of_static,
+}  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------------- writes
+
+
+def store(lx: Lifter, target: gast.Attribute, value: Any) -> None:
+    """``owner.name = value`` of an instance that the program holds."""
+    write(lx, lx.expr(target.value), target.attr, value, target)
+
+
+def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
+    state = containers.items(lx, owner, node) if isinstance(owner, Ref) else None
+    if state is None or state.kind != "instance":
+        raise lx.error("T123", f"an attribute of {describe(lx, owner)} cannot be written", node,
+                       hint="return the value instead")  # fmt: skip
+    held = dict(zip(state.keys or (), state.items))
+    held[name] = value
+    containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
+
+
+def augmented(lx: Lifter, target: gast.Attribute, prim: str, value: gast.expr, node: Any) -> None:
+    """``owner.name op= value``."""
+    owner = lx.expr(target.value)
+    old = read(lx, owner, target.attr, target)
+    new = operators.in_place(lx, prim, old, lx.expr(value), node)
+    if new is not None:
+        write(lx, owner, target.attr, new, target)
+
+
+_ = (Captured, capture)

@@ -1,0 +1,257 @@
+"""Calls: whom they reach, with which arguments; functions of the user's are lifted in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import Loc
+from transpile.frontend import containers, iteration, names, resolve, statics
+from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue, User
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.sources import Code, maybe_unassigned
+from transpile.frontend.values import Bound, Closure, Items, Method, Ref, Static, Tuple
+
+MAX_DEPTH = 60
+MAX_NESTED = 4  # runs of one function inside itself: by way of a function that it is given, or by recursion that ends
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def call(lx: Lifter, node: gast.Call) -> Any:
+    """``function(*args, **kwargs)``."""
+    function = lx.expr(node.func)
+    args, kwargs = arguments(lx, node)
+    return apply(lx, function, args, kwargs, node)
+
+
+def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
+    """The values of a call's arguments, stars spread out."""
+    args: Args = []
+    kwargs: Kwargs = {}
+    for a in node.args:
+        if isinstance(a, gast.Starred):
+            args += iteration.unrolled(lx, lx.expr(a.value), a)
+        else:
+            args.append(lx.expr(a))
+    for k in node.keywords:
+        value = lx.expr(k.value)
+        if k.arg is not None:
+            kwargs[k.arg] = value
+            continue
+        state = containers.items(lx, value, k.value) if isinstance(value, Ref) else None
+        if state is None or state.kind != "dict":
+            raise lx.error("T117", f"** of {describe(lx, value)}", k.value)
+        kwargs.update(zip(state.keys or (), state.items))
+    return args, kwargs
+
+
+def apply(lx: Lifter, function: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+    """The result of a call."""
+    rule = _CALLABLES.get(type(function))
+    if rule is None:
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+    return rule(lx, function, args, kwargs, node)
+
+
+def _bound(lx: Lifter, function: Bound, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return apply(lx, function.function, [*function.args, *args], {**dict(function.kwargs), **kwargs}, node)
+
+
+def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    held = function.value
+    rule = _HELD.get(type(held))
+    if rule is not None:
+        return rule(lx, held, args, kwargs, node)
+    if hasattr(held, "__transpile_lift__"):
+        return held.__transpile_lift__(lx, args, kwargs)
+    if isinstance(held, type):
+        from transpile.frontend import classes
+
+        return classes.construct(lx, held, args, kwargs, node)
+    if held is None or isinstance(held, (str, dict, list, tuple)):
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+    found = resolve.bind(held, resolve.Captured(resolve.Root("it", "object", held), (), held))
+    if isinstance(found, Known):
+        return known_call(lx, found.name, args, kwargs, node)
+    return user(lx, held, args, kwargs, node)
+
+
+def _user(lx: Lifter, held: User, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if hasattr(held.target, "__transpile_lift__"):
+        return held.target.__transpile_lift__(lx, args, kwargs)
+    return user(lx, held.target, args, kwargs, node)
+
+
+def known_call(lx: Lifter, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+    """A call of something of NumPy, SciPy, math or Python, by its dotted name."""
+    from transpile.frontend import known_calls
+
+    return known_calls.call(lx, name, args, kwargs, node)
+
+
+def table_call(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+    """The same, of what stands in the tables of the rules."""
+    from transpile.frontend import table_calls
+
+    return table_calls.call(lx, name, args, kwargs, node)
+
+
+def _method(lx: Lifter, function: Method, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import methods
+
+    return methods.call(lx, function.owner, function.name, args, kwargs, node)
+
+
+def _class(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import classes
+
+    return classes.construct(lx, held, args, kwargs, node)
+
+
+_HELD: dict[type, Callable[..., Any]] = {
+    Known: known_call,
+    User: _user,
+    StaticClass: _class,
+    Module: lambda lx, held, args, kwargs, node: _no_call(lx, "a module", node),
+}
+
+
+def _no_call(lx: Lifter, what: str, node: Any) -> Any:
+    raise lx.error("T130", f"{what} cannot be called", node)
+
+
+# ---------------------------------------------------------------------------------------------- the user's functions
+
+
+def closure(lx: Lifter, node: Any, name: str) -> Closure:
+    """The function that a ``def`` or ``lambda`` makes; its defaults are evaluated now."""
+    lx.frame.keep = True
+    frame: Frame | None = lx.frame.parent
+    while frame is not None:
+        frame.keep, frame = True, frame.parent
+    args = node.args
+    defaults = tuple(lx.expr(d) for d in args.defaults)
+    kw_defaults = {a.id: lx.expr(d) for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
+    return Closure(lx.frame.code.inside(node, name), lx.frame, defaults, kw_defaults)
+
+
+def _closure(lx: Lifter, function: Closure, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    positional = [*getattr(function.code.args, "posonlyargs", ()), *function.code.args.args]
+    defaults = dict(zip((a.id for a in positional[len(positional) - len(function.defaults) :]), function.defaults))
+    return run(lx, function.code, function.frame, {**defaults, **function.kw_defaults}, args, kwargs, node)
+
+
+def user(lx: Lifter, target: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+    """A call of a Python function, live or static."""
+    opened = resolve.open_function(target, lx.b.loc)
+    code = code_of(lx, opened)
+    given = [*(names.from_binding(lx, a) for a in opened.args), *args]
+    keywords = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **kwargs}
+    return run(lx, code, None, dict(opened.defaults), given, keywords, node)
+
+
+def code_of(lx: Lifter, opened: Any) -> Code:
+    """The code of a function outside; one for each function, so that it is desugared once."""
+    found: Code | None = lx.codes.get(opened.key)
+    if found is None:
+        located = opened.located
+        name = "<lambda>" if located.is_lambda else located.node.name
+        found = Code(located.node, name, located.loc, opened.scope.lookup)
+        if not located.is_lambda:
+            found.unassigned = maybe_unassigned(located.node)
+        lx.codes[opened.key] = found
+    return found
+
+
+def run(
+    lx: Lifter, code: Code, parent: Frame | None, defaults: Mapping[str, Any], args: Args, kwargs: Kwargs, node: Any
+) -> Any:
+    """Lifts the body of a function with these arguments; its result."""
+    caller = _caller(lx, node)
+    depth = lx.frame.depth + 1
+    if _running(lx, code) > MAX_NESTED or depth > MAX_DEPTH:
+        raise lx.error("T115", f"{code.name!r} calls itself", node, hint="write the recursion as a loop")
+    bound = bind_arguments(lx, code, defaults, args, kwargs, node)
+    frame = Frame(code, parent, caller, code.locals, depth=depth, up=lx.frame)
+    for name, value in bound.items():
+        if not isinstance(value, (resolve.Captured, Known, StaticValue, User, Module, resolve.Literal)):
+            lx.state.vars[frame, name] = value
+    saved, lx.frame = lx.frame, frame
+    loc = lx.b.loc
+    try:
+        for name, value in bound.items():  # defaults that stand outside the function
+            if (frame, name) not in lx.state.vars:
+                lx.state.vars[frame, name] = names.from_binding(lx, value)
+        return body(lx, frame)
+    finally:
+        lx.frame, lx.b.loc = saved, loc
+        if not frame.keep:
+            for key in [k for k in lx.state.vars if k[0] is frame]:
+                del lx.state.vars[key]
+
+
+def body(lx: Lifter, frame: Frame) -> Any:
+    """Lifts the statements of the function that ``frame`` runs; what it returns."""
+    lx.block(frame.code.body)
+    result = frame.result
+    frame.result = None
+    return Static(None) if result is None else result
+
+
+def _caller(lx: Lifter, node: Any) -> Loc | None:
+    if lx.frame.code is None:
+        return None
+    return lx.loc(node) if node is not None and getattr(node, "lineno", None) is not None else lx.b.loc
+
+
+def _running(lx: Lifter, code: Code) -> int:
+    frame: Frame | None = lx.frame
+    count = 0
+    while frame is not None:
+        count += frame.code is code
+        frame = frame.up
+    return count
+
+
+def bind_arguments(
+    lx: Lifter, code: Code, defaults: Mapping[str, Any], args: Args, kwargs: Kwargs, node: Any
+) -> dict[str, Any]:
+    """Python's binding of arguments to parameters."""
+    spec = code.args
+    only = [a.id for a in getattr(spec, "posonlyargs", ())]
+    positional = [*only, *(a.id for a in spec.args)]
+    bound: dict[str, Any] = dict(zip(positional, args))
+    rest = args[len(positional) :]
+    if spec.vararg is not None:
+        bound[spec.vararg.id] = Tuple(tuple(rest))
+    elif rest:
+        raise lx.error("T132", f"{code.name}() takes {len(positional)} positional arguments, {len(args)} were given", node)
+    extra: Kwargs = {}
+    named = [*positional[len(only) :], *(a.id for a in spec.kwonlyargs)]
+    for key, value in kwargs.items():
+        if key in named and key in bound:
+            raise lx.error("T132", f"{code.name}() got two values for {key!r}", node)
+        (bound if key in named else extra)[key] = value
+    if extra and spec.kwarg is None:
+        raise lx.error("T132", f"{code.name}() got an unexpected argument {next(iter(extra))!r}", node)
+    if spec.kwarg is not None:
+        from transpile.frontend.expressions import new_dict
+
+        bound[spec.kwarg.id] = new_dict(lx, list(extra), list(extra.values()))
+    for name in [*positional, *(a.id for a in spec.kwonlyargs)]:
+        if name not in bound:
+            if name not in defaults:
+                raise lx.error("T132", f"{code.name}() is missing the argument {name!r}", node)
+            bound[name] = defaults[name]
+    return bound
+
+
+_CALLABLES: dict[type, Callable[..., Any]] = {
+    Static: _static, Closure: _closure, Bound: _bound, Method: _method,
+}  # fmt: skip
+_ = (Items, statics)

@@ -1,0 +1,224 @@
+"""What can be iterated: over known items (unrolled), or over an index that a loop counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Index, Operand, Point, Slice
+from transpile.frontend import containers, memory
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+
+
+@dataclass
+class Stream:
+    """Items by number: ``at(k)`` for ``k`` from 0 to ``length``. ``range`` is set where it is a plain range."""
+
+    length: Dim | Operand
+    at: Callable[[Expr], Any]
+    range: RangeOf | None = None
+    backwards: bool = False
+
+
+# ----------------------------------------------------------------------------------------------------- known items
+
+
+def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
+    """The items of an iterable whose length is known now."""
+    found = known_items(lx, value, node)
+    if found is not None:
+        return found
+    if isinstance(value, Array):
+        return rows(lx, value, lx.symbols.fixed(lx, memory.type_of(lx, value.cell).dims[0], node))
+    if isinstance(value, RangeOf):
+        return _numbers(lx, value, node)
+    if isinstance(value, Iteration):
+        return _together(lx, value, [unrolled(lx, p, node) for p in _sources(value)], node)
+    raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
+
+
+def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
+    """The items, if the iterable is one that is unrolled: a tuple, list, dict, or a zip with one of them."""
+    match value:
+        case Tuple():
+            return list(value.items)
+        case Ref():
+            state = containers.items(lx, value, node)
+            if state.kind == "list":
+                return list(state.items)
+            return [lx.const(k) for k in state.keys or ()] if state.kind == "dict" else None
+        case Static() if isinstance(value.value, (str, tuple, frozenset, range, list)):
+            return [lx.const(v) for v in value.value]
+        case Generator():
+            from transpile.frontend import comprehensions
+
+            return comprehensions.unrolled(lx, value, node)
+        case Iteration():
+            return _known_together(lx, value, node)
+    return None
+
+
+def _sources(value: Iteration) -> tuple[Any, ...]:
+    return value.parts[1:] if value.kind in ("map", "enumerate", "filter") else value.parts
+
+
+def _known_together(lx: Lifter, value: Iteration, node: Any) -> list[Any] | None:
+    known = [known_items(lx, p, node) for p in _sources(value)]
+    if all(k is None for k in known):
+        return None
+    lengths = [len(k) for k in known if k is not None]
+    shortest = min(lengths)
+    for k, (found, source) in enumerate(zip(known, _sources(value))):
+        if found is None:
+            known[k] = _first(lx, source, shortest, node)
+    return _together(lx, value, [k for k in known if k is not None], node)
+
+
+def _first(lx: Lifter, value: Any, count: int, node: Any) -> list[Any]:
+    """The first items of an array or range beside a list: as many as there are."""
+    found = stream(lx, value, node)
+    if found is None:
+        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
+    length = found.length if isinstance(found.length, Dim) else lx.b.form(found.length)
+    fixed = lx.symbols.fixed(lx, length, node) if not length.is_const else length.const
+    return [found.at(lx.b.expr(k)) for k in range(min(count, fixed))]
+
+
+def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -> list[Any]:
+    if value.kind == "enumerate":
+        start = lx.b.expr(lx.operand(value.parts[0]))
+        return [Tuple((Scalar((start + k).op), item)) for k, item in enumerate(parts[0])]
+    if value.kind == "reversed":
+        return parts[0][::-1]
+    if value.kind == "map":
+        from transpile.frontend import calls
+
+        return [calls.apply(lx, value.parts[0], list(items), {}, node) for items in zip(*parts)]
+    return [Tuple(items) for items in zip(*parts)]
+
+
+def rows(lx: Lifter, value: Array, count: int) -> list[Any]:
+    return [element(lx, value, lx.b.expr(k)) for k in range(count)]
+
+
+def _numbers(lx: Lifter, value: RangeOf, node: Any) -> list[Any]:
+    bounds = [lx.static(Scalar(o), "the bound of a range that is unrolled", node) for o in (value.start, value.stop, value.step)]
+    return [lx.const(k) for k in range(*bounds)]
+
+
+def element(lx: Lifter, value: Array, k: Expr) -> Any:
+    """``value[k]``."""
+    rank = len(memory.type_of(lx, value.cell).dims)
+    return memory.view(lx, value.cell, Index((Point(0), *[Slice()] * (rank - 1))), (k.op,))
+
+
+def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
+    """The items that an assignment to several targets spreads."""
+    if isinstance(value, Array):
+        import gast
+
+        count = sum(not isinstance(t, gast.Starred) for t in target.elts)
+        dim = lx.symbols.resolve(memory.type_of(lx, value.cell).dims[0])
+        if dim.is_const or count < len(target.elts):
+            return rows(lx, value, lx.symbols.fixed(lx, dim, target))
+        lx.symbols.fix(lx, dim, count, target)
+        return rows(lx, value, count)
+    return unrolled(lx, value, target)
+
+
+# --------------------------------------------------------------------------------------------------- items by index
+
+
+def stream(lx: Lifter, value: Any, node: Any = None) -> Stream | None:
+    """The items by number, for a loop over an index; None where it must be unrolled."""
+    rule = _STREAMS.get(type(value))
+    return None if rule is None else rule(lx, value, node)
+
+
+def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
+    return Stream(lx.symbols.resolve(memory.type_of(lx, value.cell).dims[0]), lambda k: element(lx, value, k))
+
+
+def length_of_range(lx: Lifter, value: RangeOf) -> Dim | Operand:
+    """How many numbers a range has."""
+    start, stop, step = (lx.b.expr(o) for o in (value.start, value.stop, value.step))
+    if isinstance(step.op, Const):
+        span = lx.b.form(stop) - lx.b.form(start) if step.op.value > 0 else lx.b.form(start) - lx.b.form(stop)
+        size = abs(step.op.value)
+        span = lx.symbols.resolve(span)
+        if size == 1:
+            return span.clip()
+        return Dim((max(span.const, 0) + size - 1) // size) if span.is_const else (span.clip() + (size - 1)) // size
+    ahead = lx.b.elementwise("where", step > 0, stop - start + step - 1, start - stop - step - 1)
+    size_ = lx.b.elementwise("absolute", step, py=True)
+    return lx.b.elementwise("maximum", ahead // size_, 0, py=True).op
+
+
+def _of_range(lx: Lifter, value: RangeOf, node: Any) -> Stream:
+    start, step = lx.b.expr(value.start), lx.b.expr(value.step)
+    return Stream(length_of_range(lx, value), lambda k: lx.value(start + k * step), value)
+
+
+def _of_iteration(lx: Lifter, value: Iteration, node: Any) -> Stream | None:
+    parts = [stream(lx, p, node) for p in _sources(value)]
+    if any(p is None for p in parts):
+        return None
+    return _ITERATIONS[value.kind](lx, value, [p for p in parts if p is not None], node)
+
+
+def _zip(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
+    return Stream(_shortest(lx, parts), lambda k: Tuple(tuple(p.at(k) for p in parts)))
+
+
+def _shortest(lx: Lifter, parts: list[Stream]) -> Dim | Operand:
+    lengths = [p.length for p in parts]
+    first = lengths[0]
+    if all(isinstance(n, Dim) and n == first for n in lengths):
+        return first
+    known = [n for n in lengths if isinstance(n, Dim)]
+    if len(known) == len(lengths) and lx.symbols.agree(lx, known):
+        return known[0]
+    total = as_expr(lx, first)
+    for n in lengths[1:]:
+        total = lx.b.elementwise("minimum", total, as_expr(lx, n), py=True)
+    return total.op
+
+
+def as_expr(lx: Lifter, length: Dim | Operand) -> Expr:
+    return lx.b.dim(length) if isinstance(length, Dim) else lx.b.expr(length)
+
+
+def _enumerate(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
+    start = lx.b.expr(lx.operand(value.parts[0]))
+    return Stream(parts[0].length, lambda k: Tuple((Scalar((start + k).op), parts[0].at(k))))
+
+
+def _reversed(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
+    (inner,) = parts
+
+    def at(k: Expr) -> Any:
+        return inner.at(as_expr(lx, inner.length) - 1 - k)
+
+    return Stream(inner.length, at, inner.range, not inner.backwards)
+
+
+def _map(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
+    from transpile.frontend import calls
+
+    def at(k: Expr) -> Any:
+        return calls.apply(lx, value.parts[0], [p.at(k) for p in parts], {}, node)
+
+    return Stream(_shortest(lx, parts), at)
+
+
+_ITERATIONS: dict[str, Callable[..., Stream | None]] = {
+    "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "filter": lambda *_: None,
+}  # fmt: skip
+_STREAMS: dict[type, Callable[[Lifter, Any, Any], Stream | None]] = {
+    Array: _of_array, RangeOf: _of_range, Iteration: _of_iteration,
+}  # fmt: skip

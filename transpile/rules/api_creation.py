@@ -1,0 +1,243 @@
+"""Arrays out of numbers, shapes and other arrays, by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.arguments import (
+    array, cast_to, dtype_of, from_nested, full, integer, numeric, shape_of, size_of, strong,
+)
+from transpile.rules.prim import RuleError
+from transpile.rules.slicing import along, fresh_size, new_axis, settle_size
+
+_STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
+
+
+def _filled(value: float) -> Callable[..., Expr]:
+    def build(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+        return full(b, value, shape_of(b, shape), dtype_of(dtype, "float64"))
+
+    return build
+
+
+def _filled_like(value: float) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
+              device: Any = None) -> Expr:
+        x = array(b, a)
+        return full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
+
+    return build
+
+
+def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+    return b.let("empty", dims=shape_of(b, shape), dtype=dtype_of(dtype, "float64"))
+
+
+def _empty_like(b: Builder, prototype: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
+                device: Any = None) -> Expr:
+    x = array(b, prototype)
+    return b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
+
+
+def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+    value, dims = array(b, fill_value), shape_of(b, shape)
+    dtype = dtype_of(dtype, value.dtype)
+    return b.broadcast(b.cast(value, dtype), dims) if value.rank else full(b, b.cast(value, dtype), dims, dtype)
+
+
+def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
+               device: Any = None) -> Expr:
+    x = array(b, a)
+    dims = x.dims if shape is None else shape_of(b, shape)
+    value = b.cast(array(b, fill_value), dtype_of(dtype, x.dtype))
+    return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
+
+
+def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, order: str = "K", subok: Any = False, ndmin: int = 0,
+           like: Any = None) -> Expr:
+    x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
+    while x.rank < (ndmin or 0):
+        x = new_axis(x, 0)
+    return x
+
+
+def _copy(b: Builder, a: Any, order: str = "K", subok: Any = False) -> Expr:
+    return strong(array(b, a))
+
+
+# ------------------------------------------------------------------------------------------------------ ranges
+
+
+def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None,
+            like: Any = None) -> Expr:
+    if stop is None:
+        start, stop = None, start
+    given = [b.expr(v) for v in (start, stop, step) if v is not None]
+    if any(v.dims for v in given):
+        raise RuleError("np.arange takes numbers", "T201")
+    whole = all(v.type.is_int or v.type.is_bool for v in given)
+    dtype = dtype_of(dtype, "int64" if whole else _float_of(given))
+    args = given if start is not None or step is None else [b.expr(0), *given]
+    dims = _range_size(b, args) if whole else None
+    if dims is not None:
+        return b.let("arange", *args, dims=(dims,), dtype=dtype)
+    symbol = fresh_size(b, "steps")
+    return settle_size(b, b.let("arange", *args, dims=(symbol,), dtype=dtype), 0, symbol)
+
+
+def _float_of(given: list[Expr]) -> str:
+    from transpile.core.types import promote
+
+    return promote(*(v.type for v in given)).dtype
+
+
+def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
+    if len(args) == 1:
+        return size_of(b, args[0]).clip()
+    step = 1 if len(args) < 3 else integer(args[2])
+    if step is None:
+        return None
+    if step == 0:
+        raise RuleError("Maximum allowed size exceeded: the step is 0", "T202")
+    span = size_of(b, args[1]) - size_of(b, args[0])
+    if step < 0:
+        span, step = -span, -step
+    return span.clip() if step == 1 else (span.clip() + (step - 1)) // step
+
+
+def _linspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+              axis: int = 0, device: Any = None) -> Any:
+    first, last = numeric(b, start, stop)
+    first, last = (x if x.type.is_float else b.cast(x, "float64") for x in (first, last))
+    if first.rank or last.rank:
+        first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
+        y = _between(b, first, last, num, endpoint)
+        y = m.transpose(y, [*range(1, y.rank), 0]) if axis in (-1, y.rank - 1) and y.rank > 1 else y
+    else:
+        y = b.let("linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint))
+    y = cast_to(y, dtype)
+    if not retstep:
+        return y
+    return y, (last - first) / (b.expr(num) - 1 if endpoint else b.expr(num))
+
+
+def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
+    """``linspace`` of arrays: the points along a new first axis."""
+    n = size_of(b, num)
+    count = b.expr(num) - 1 if endpoint else b.expr(num)
+    dims = (n, *first.dims)
+    share = b.cast(along(b, dims, 0), first.dtype) / m.maximum(count, 1, py=True)
+    return first + share * (last - first)
+
+
+def _logspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
+              axis: int = 0) -> Expr:
+    return cast_to(b.elementwise("pow", array(b, base), _linspace(b, start, stop, num, endpoint, axis=axis), strong=True), dtype)
+
+
+def _geomspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Expr:
+    """Even steps of the logarithm; both ends have one sign."""
+    first, last = (b.cast(x, "float64") if not x.type.is_float else x for x in numeric(b, start, stop))
+    shares = _linspace(b, 0.0, 1.0, num, endpoint)
+    if first.rank or last.rank:
+        raise RuleError("np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))")
+    return cast_to(first * b.elementwise("pow", last / first, shares, strong=True), dtype)
+
+
+# ----------------------------------------------------------------------------------------------------- matrices
+
+
+def _matrix(prim: str) -> Callable[..., Expr]:
+    """``np.eye`` and ``np.tri``."""
+
+    def build(b: Builder, N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", device: Any = None,  # noqa: N803
+              like: Any = None) -> Expr:
+        n = b.expr(N)
+        width = n if M is None else b.expr(M)
+        dims = (size_of(b, n), size_of(b, width))
+        return b.let(prim, n, width, dims=dims, k=k, dtype=dtype_of(dtype, "float64"))
+
+    return build
+
+
+def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
+    return _matrix("eye")(b, n, dtype=dtype)
+
+
+def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:  # noqa: N803
+    """Powers of a vector, one a column."""
+    v = array(b, x)
+    n = v.dims[0] if N is None else size_of(b, N)
+    powers = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
+    powers = powers if increasing else b.let("flip", powers, axes=(0,))
+    return b.elementwise("pow", new_axis(v, 1), powers if not v.type.is_float else b.cast(powers, v.dtype), strong=True)
+
+
+def _diag_indices(b: Builder, n: Any, ndim: int = 2) -> tuple[Expr, ...]:
+    size = size_of(b, n)
+    return (b.let("arange", b.expr(n), dims=(size,), dtype="int64"),) * ndim
+
+
+def _diag_indices_from(b: Builder, arr: Any) -> tuple[Expr, ...]:
+    x = array(b, arr)
+    return _diag_indices(b, b.dim(x.dims[0]), x.rank)
+
+
+def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:  # noqa: E741
+        width = b.expr(n) if m is None else b.expr(m)
+        if upper:
+            inside = _matrix("tri")(b, n, width, k - 1, "bool")
+            inside = b.elementwise("logical_not", inside)
+        else:
+            inside = _matrix("tri")(b, n, width, k, "bool")
+        from transpile.rules.api_sorting import nonzero
+
+        return nonzero(b, inside)
+
+    return build
+
+
+def _triangle_indices_from(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    def build(b: Builder, arr: Any, k: int = 0) -> tuple[Expr, ...]:
+        x = array(b, arr)
+        return _triangle_indices(upper)(b, b.dim(x.dims[0]), k, b.dim(x.dims[1]))
+
+    return build
+
+
+_NUMPY: dict[str, Entry] = {
+    "zeros": Entry(_filled(0), static=_STATIC),
+    "ones": Entry(_filled(1), static=_STATIC),
+    "empty": Entry(_empty, static=_STATIC),
+    "full": Entry(_full, static=_STATIC),
+    "zeros_like": Entry(_filled_like(0), static=_STATIC),
+    "ones_like": Entry(_filled_like(1), static=_STATIC),
+    "empty_like": Entry(_empty_like, static=_STATIC),
+    "full_like": Entry(_full_like, static=_STATIC),
+    **{name: Entry(_array, static=_STATIC) for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},
+    "asarray_chkfinite": Entry(_array, static=_STATIC),
+    "copy": Entry(_copy, static=_STATIC),
+    "arange": Entry(_arange, static=_STATIC),
+    "linspace": Entry(_linspace, static=(*_STATIC, "endpoint", "retstep", "axis")),
+    "logspace": Entry(_logspace, static=(*_STATIC, "endpoint", "axis")),
+    "geomspace": Entry(_geomspace, static=(*_STATIC, "endpoint", "axis")),
+    "eye": Entry(_matrix("eye"), static=(*_STATIC, "k")),
+    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k")),
+    "identity": Entry(_identity, static=_STATIC),
+    "vander": Entry(_vander, static=("increasing",)),
+    "diag_indices": Entry(_diag_indices, static=("ndim",)),
+    "diag_indices_from": Entry(_diag_indices_from),
+    "tril_indices": Entry(_triangle_indices(False), static=("k",)),
+    "triu_indices": Entry(_triangle_indices(True), static=("k",)),
+    "tril_indices_from": Entry(_triangle_indices_from(False), static=("k",)),
+    "triu_indices_from": Entry(_triangle_indices_from(True), static=("k",)),
+}
+
+TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

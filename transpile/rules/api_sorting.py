@@ -1,0 +1,250 @@
+"""Sorting, searching, selecting and counting of NumPy by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Mask
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.api_reduction import ravel
+from transpile.rules.arguments import array, arrays, axis_of, integer, same_dtype, strong
+from transpile.rules.prim import RuleError
+from transpile.rules.slicing import fresh_size, gather, on_axis, point, settle_size, slice_axis
+
+# --------------------------------------------------------------------------------------------------------- sort
+
+
+def _flat(x: Expr, axis: Any) -> tuple[Expr, int]:
+    return (ravel(x), 0) if axis is None else (x, axis_of(axis, x.rank))
+
+
+def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    x, at = _flat(array(b, a), axis)
+    return b.let("sort", x, axis=at)
+
+
+def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    x, at = _flat(array(b, a), axis)
+    return b.let("argsort", x, axis=at, kind="stable" if stable else kind)
+
+
+def _partition(prim: str) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Expr:
+        x, at = _flat(array(b, a), axis)
+        return b.let(prim, x, kth=kth, axis=at)
+
+    return build
+
+
+def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
+    return b.let("lexsort", *arrays(b, keys))
+
+
+def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Expr:
+    x = array(b, a)
+    if sorter is not None:
+        x = gather(x, 0, array(b, sorter))
+    return b.let("searchsorted", x, strong(array(b, v)), side=side)
+
+
+def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
+    return b.let("digitize", strong(array(b, x)), array(b, bins), right=right)
+
+
+def _unique(b: Builder, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+            axis: Any = None, equal_nan: bool = True, sorted: bool = True) -> Any:
+    x = array(b, ar)
+    if axis is not None and x.rank != 1:
+        raise RuleError("np.unique along an axis is not supported", "T201")
+    symbol = fresh_size(b, "unique")
+    params = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    found = b.let("unique", x, dims=(symbol,), **params)
+    if found.type.kind != "tuple":
+        return settle_size(b, found, 0, symbol)
+    items = tuple(b.let("item", found, k=k) for k in range(len(found.type.items)))
+    settle_size(b, items[0], 0, symbol)
+    return items
+
+
+def _isin(b: Builder, element: Any, test_elements: Any, assume_unique: Any = False, invert: bool = False) -> Expr:
+    return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=invert)
+
+
+# ---------------------------------------------------------------------------------------------------- positions
+
+
+def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
+    """One index array an axis; how long they are only the run knows."""
+    x = array(b, a)
+    if not x.rank:
+        raise RuleError("nonzero of a number", "T202", "use np.atleast_1d")
+    symbol = fresh_size(b, "found")
+    found = b.let("nonzero", x, dims=(symbol,))
+    items = tuple(b.let("item", found, k=k) for k in range(x.rank))
+    settle_size(b, items[0], 0, symbol)
+    return items
+
+
+def flat_nonzero(b: Builder, a: Any) -> Expr:
+    return nonzero(b, ravel(array(b, a)))[0]
+
+
+def _argwhere(b: Builder, a: Any) -> Expr:
+    items = nonzero(b, a)
+    return b.let("stack", *items, axis=1)
+
+
+def compressed(b: Builder, mask: Expr, x: Expr, axis: int) -> Expr:
+    """The entries of an axis where a mask of its length holds."""
+    return b.read(x, on_axis(x.rank, axis, Mask(0)), (mask,), name="kept")
+
+
+def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
+    x, at = _flat(array(b, a), axis)
+    mask = array(b, condition)
+    mask = mask if mask.type.is_bool else mask.ne(0)
+    n = mask.dims[0]
+    if not b.same(n, x.dims[at]):
+        x = slice_axis(x, at, 0, n)
+    return compressed(b, mask, x, at)
+
+
+def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
+    mask, x = array(b, condition), array(b, arr)
+    mask = mask if mask.type.is_bool else mask.ne(0)
+    return compressed(b, ravel(b.broadcast(mask, x.dims)), ravel(x), 0)
+
+
+# -------------------------------------------------------------------------------------------------------- taking
+
+
+def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Expr:
+    x, at = _flat(array(b, a), axis)
+    where = array(b, indices)
+    n = b.dim(x.dims[at])
+    if mode == "clip":
+        where = m.minimum(m.maximum(where, 0), n - 1)
+    elif mode == "wrap":
+        where = where % n
+    return point(x, at, where) if not where.rank else gather(x, at, where)
+
+
+def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr:
+    x, where = array(b, arr), array(b, indices)
+    if axis is None:
+        return gather(ravel(x), 0, ravel(where))
+    at = axis_of(axis, x.rank)
+    if x.rank == 1:
+        return gather(x, 0, where)
+    dims = tuple(d if k == at else e for k, (d, e) in enumerate(zip(where.dims, x.dims)))
+    where = b.broadcast(where, dims)
+    wide = b.broadcast_dims([tuple(Dim(1) if k == at else d for k, d in enumerate(t.dims)) for t in (x, where)])
+    x = b.broadcast(x, tuple(x.dims[k] if k == at else d for k, d in enumerate(wide)))
+    return b.let("take_along_axis", x, where, axis=at)
+
+
+def _choose(b: Builder, a: Any, choices: Any, mode: str = "raise") -> Expr:
+    where = array(b, a)
+    parts = same_dtype(b, arrays(b, choices))
+    if mode == "wrap":
+        where = where % len(parts)
+    elif mode == "clip":
+        where = m.minimum(m.maximum(where, 0), len(parts) - 1)
+    found = parts[-1]
+    for k in range(len(parts) - 2, -1, -1):
+        found = m.where(where.eq(k), parts[k], found)
+    return strong(found)
+
+
+def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Expr:
+    tests, parts = arrays(b, condlist), arrays(b, choicelist)
+    if len(tests) != len(parts):
+        raise RuleError("list of cases must be same length as list of conditions", "T202")
+    found = array(b, default)
+    for test, part in zip(reversed(tests), reversed(parts)):
+        found = m.where(test, part, found)
+    return strong(found)
+
+
+# ------------------------------------------------------------------------------------------------------ counting
+
+
+def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Expr:
+    where = array(b, x)
+    more = () if weights is None else (b.cast(array(b, weights), "float64"),)
+    symbol = fresh_size(b, "bins")
+    least = integer(minlength)
+    if least is None:
+        raise RuleError("the minlength of np.bincount must be known when the function is transformed", "T203")
+    return settle_size(b, b.let("bincount", where, *more, dims=(symbol,), minlength=least), 0, symbol)
+
+
+def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None) -> Any:
+    """Counts and edges; the counts have a derivative in the weights only."""
+    x = ravel(array(b, a))
+    edges = array(b, bins)
+    if not edges.rank:
+        low, high = (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False)) if range is None else (
+            b.expr(range[0]), b.expr(range[1]))
+        count = b.form(edges)
+        edges = b.let("linspace", b.cast(low, "float64"), b.cast(high, "float64"), edges + 1, dims=(count + 1,), dtype="float64",
+                      endpoint=True)
+    n = edges.dims[0] - 1
+    last = point(edges, 0, -1)
+    inside = m.logical_and(x >= point(edges, 0, 0), x <= last)
+    place = m.minimum(b.let("searchsorted", edges, x, side="right") - 1, b.dim(n) - 1)
+    one = b.let("full", 1.0, dims=x.dims, dtype="float64") if weights is None else b.cast(ravel(array(b, weights)), "float64")
+    total = b.let("scatter_add", m.where(inside, place, 0), m.where(inside, one, 0.0), b.dim(n), dims=(n,))
+    counts = b.cast(total, "int64") if weights is None and not density else total
+    if density:
+        width = slice_axis(edges, 0, 1) - slice_axis(edges, 0, 0, n)
+        counts = total / width / b.let("sum", total, axes=(0,), keepdims=False)
+    return counts, edges
+
+
+def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Expr:
+    if period is not None:
+        raise RuleError("np.interp with a period is not supported", "T201", "take x % period")
+    at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
+    y = b.let("interp", at, places, values)
+    if left is not None:
+        y = m.where(at < point(places, 0, 0), left, y)
+    return y if right is None else m.where(at > point(places, 0, -1), right, y)
+
+
+_NUMPY: dict[str, Entry] = {
+    "sort": Entry(_sort, static=("axis", "kind", "order", "stable")),
+    "argsort": Entry(_argsort, static=("axis", "kind", "order", "stable")),
+    "partition": Entry(_partition("partition"), static=("kth", "axis", "kind", "order")),
+    "argpartition": Entry(_partition("argpartition"), static=("kth", "axis", "kind", "order")),
+    "lexsort": Entry(_lexsort, static=("axis",)),
+    "searchsorted": Entry(_searchsorted, static=("side",)),
+    "digitize": Entry(_digitize, static=("right",)),
+    "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted")),
+    "unique_values": Entry(_unique),
+    "isin": Entry(_isin, static=("assume_unique", "invert")),
+    "in1d": Entry(_isin, static=("assume_unique", "invert")),
+    "nonzero": Entry(nonzero),
+    "flatnonzero": Entry(flat_nonzero),
+    "argwhere": Entry(_argwhere),
+    "compress": Entry(_compress, static=("axis",)),
+    "extract": Entry(_extract),
+    "take": Entry(_take, static=("axis", "mode")),
+    "take_along_axis": Entry(_take_along_axis, static=("axis",)),
+    "choose": Entry(_choose, static=("mode",)),
+    "select": Entry(_select),
+    "bincount": Entry(_bincount),
+    "histogram": Entry(_histogram, static=("density",)),
+    "interp": Entry(_interp),
+}
+
+TABLE: dict[str, Entry] = {
+    **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
+    "ndarray.sort": _NUMPY["sort"],
+    "ndarray.partition": _NUMPY["partition"],
+    "ndarray.compress": Entry(lambda b, a, condition, axis=None: _compress(b, condition, a, axis), static=("axis",)),
+}
