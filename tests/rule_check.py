@@ -36,12 +36,23 @@ def symbolic(n: int) -> Dim:
     return Dim.of(n) if n == 1 else Dim.symbol(f"n{n}")
 
 
+def _by_example(a: Dim, b: Dim) -> Dim | None:
+    """Dims agree where they do for the sizes that their symbols are named after; of others it is believed."""
+
+    def size(name: str) -> Dim | None:
+        return Dim(int(name[1:])) if name[1:].isdigit() else None
+
+    first, second = a.substitute(size), b.substitute(size)
+    return None if first.is_const and second.is_const and first != second else a
+
+
 class Program:
     """A function of one builder call on the types of ``args``."""
 
     def __init__(self, build: Build, args: Sequence[Any], dims: Callable[[int], Dim] = Dim.of) -> None:
         self.args = args
         self.b = Builder()
+        self.b.unify = _by_example
         self.params = [Var(f"x{k}", type_of(a, dims)) for k, a in enumerate(args)]
         for var in self.params:
             self._bind_symbols(var)
@@ -194,7 +205,7 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
 
 def _pull_elementwise(b: Builder, stmt: Let, prim: Any, bar: Expr, args: list[Expr], add: Callable[..., None]) -> None:
     for k, (arg, partial) in enumerate(zip(stmt.args, prim.partials)):
-        if partial is ZERO or not (isinstance(arg, Var) and arg.type.is_float):
+        if partial in (ZERO, REFUSED) or not (isinstance(arg, Var) and arg.type.is_float):
             continue
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))

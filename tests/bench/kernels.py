@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from corpus import kernels_chemistry, kernels_finance, kernels_linear, kernels_mechanics, kernels_statistics
+from corpus.kernels_chemistry import flash_separation
 from corpus.program import definite, normal, uniform
 
 
@@ -28,7 +29,7 @@ def lattice(side: int) -> np.ndarray:
 
 def flash(feed, ratios):
     """A number from the `while` solver of the vapour fraction."""
-    vapour, composition = kernels_chemistry.flash_separation(feed, ratios)
+    vapour, composition = flash_separation(feed, ratios)
     return vapour + np.sum(composition * composition)
 
 

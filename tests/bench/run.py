@@ -40,16 +40,9 @@ def fresh(fn: Callable) -> Callable:
 
 
 def plain_numba(fn: Callable) -> Callable:
-    """The function under ``numba.njit``, and with it the Python functions of its module and those that it reaches by a module."""
+    """The function under ``numba.njit``, and with it the Python functions that it calls."""
     names = {name: plain_numba(value) for name, value in fn.__globals__.items()
              if name in fn.__code__.co_names and isinstance(value, types.FunctionType)}
-    for name in fn.__code__.co_names:
-        module = fn.__globals__.get(name)
-        if isinstance(module, types.ModuleType) and module.__name__.startswith("corpus."):
-            inner = {n: plain_numba(f) for n, f in vars(module).items()
-                     if n in fn.__code__.co_names and isinstance(f, types.FunctionType)}
-            names[name] = types.SimpleNamespace(**inner)
-            raise TypeError(f"{fn.__name__} calls through a module")
     return numba.njit(error_model="numpy")(types.FunctionType(fn.__code__, {**fn.__globals__, **names}, fn.__name__))
 
 

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 Lines = list[str]
 TEMPLATES: dict[str, Callable] = {}
+RISKY: dict[str, Callable] = {}  # what shares memory depends on what runs: right or refused
 
 
 def template(f: Callable) -> Callable:
     TEMPLATES[f.__name__] = f
+    return f
+
+
+def risky(f: Callable) -> Callable:
+    RISKY[f.__name__] = f
     return f
 
 
@@ -644,6 +650,73 @@ def dead_code(g: Maker, s: Scope) -> Lines:
     lines, x = new_target(g, s, "v")
     unread = g.fresh("s")
     return [*lines, f"{unread} = {g.scalar(s, 2)}", f"{x}[:] = {g.scalar(s, 1)}", f"{x}[:] = {g.expression(s, 'v')}"]
+
+
+# ---------------------------------------------------------------------- what shares memory depends on what runs
+
+
+@risky
+def maybe_alias(g: Maker, s: Scope) -> Lines:
+    (first, u), (second, w) = target(g, s, "v"), new_target(g, s, "v")
+    return [*first, *second, f"if {g.test(s)}:", f"    {w} = {u}", *write(g, s, "v", g.choose(u, w)), *use(g, s, "v", g.choose(u, w))]
+
+
+@risky
+def either_alias(g: Maker, s: Scope) -> Lines:
+    (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
+    y = g.declare(s, "v", g.fresh("v"), like=u)
+    form = g.choose([f"{y} = {u} if {g.test(s)} else {w}"], [f"if {g.test(s)}:", f"    {y} = {u}", "else:", f"    {y} = {w}"])
+    return [*first, *second, *form, *write(g, s, "v", g.choose(u, w, y)), *use(g, s, "v", g.choose(u, w, y))]
+
+
+@risky
+def alias_in_loop(g: Maker, s: Scope) -> Lines:
+    """From the second trip on, two names are one memory."""
+    (first, u), (second, w) = target(g, s, "v"), new_target(g, s, "v")
+    i = g.fresh("i")
+    return [*first, *second, f"for {i} in range({g.choose('1', '2', 'trips')}):", *indent(write(g, s, "v", g.choose(u, w))), f"    {w} = {u}",
+            *g.choose([], write(g, s, "v", g.choose(u, w))), *use(g, s, "v", g.choose(u, w))]
+
+
+@risky
+def view_of_rebound(g: Maker, s: Scope) -> Lines:
+    """A view of what a loop rebinds."""
+    lines, x = new_target(g, s, "m")
+    y, i = g.declare(s, "v", g.fresh("v"), like=x), g.fresh("i")
+    return [*lines, f"{y} = {x}[0]", f"for {i} in range({g.choose('1', '2', 'trips')}):", *indent(write(g, s, "v", y)),
+            f"    {x} = {x} * 0.9", *use(g, s, "m", x), *use(g, s, "v", y)]
+
+
+@risky
+def appended_then_written(g: Maker, s: Scope) -> Lines:
+    """A list that holds an array, not a copy of it."""
+    lines, x = new_target(g, s, "v")
+    name, i = f"parts{len(g.taken)}", g.fresh("i")
+    g.taken.add(name)
+    step = g.choose(write(g, s, "v", x), [f"{x} = {x} * 0.8"])
+    return [*lines, f"{name} = []", f"for {i} in range(n):", *indent(step), f"    {name}.append({x})",
+            *write(g, s, "v", x), *use_text(g, s, f"np.sum(np.stack({name}) * {g.number()})")]
+
+
+@risky
+def three_way_swap(g: Maker, s: Scope) -> Lines:
+    lines, names = [], []
+    for _ in range(3):
+        more, name = new_target(g, s, "v")
+        lines, names = [*lines, *more], [*names, name]
+    turned = g.choose([names[1], names[2], names[0]], [names[1], names[0], names[0]], [names[1], names[1], names[2]])
+    i = g.fresh("i")
+    return [*lines, f"for {i} in range({g.choose('2', '3', 'trips')}):", *indent(write(g, s, "v", g.choose(names))),
+            f"    {', '.join(names)} = {', '.join(turned)}", *use(g, s, "v", names[0]), *use(g, s, "v", names[2])]
+
+
+@risky
+def window(g: Maker, s: Scope) -> Lines:
+    """A view that moves through a buffer, written in the next trip."""
+    lines, x = new_target(g, s, "v")
+    y, i = g.fresh("v"), g.fresh("i")
+    return [*lines, f"{y} = {x}[:2]", f"for {i} in range(1, n - 1):", f"    {y}[0] = {g.expression(s, 's')}", f"    {y} = {x}[{i}:{i} + 2]",
+            *use(g, s, "v", x), *use_text(g, s, f"np.sum({y})")]
 
 
 # ------------------------------------------------------------------------------------------- what they share

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .constructs import TEMPLATES, indent
+from .constructs import RISKY, TEMPLATES, indent
 from .scope import Scope, Words
 
 CONSTRUCTS = tuple(TEMPLATES)
@@ -57,7 +57,7 @@ class Maker(Words):
 
     def make(self, scope: Scope, construct: str) -> list[str]:
         self.used.add(construct)
-        lines = TEMPLATES[construct](self, scope)
+        lines = (TEMPLATES.get(construct) or RISKY[construct])(self, scope)
         self.lines += len(lines)
         return lines
 
@@ -93,12 +93,12 @@ def wanted_of(seed: int) -> tuple[str, ...]:
     return tuple(CONSTRUCTS[(first + k * stride) % len(CONSTRUCTS)] for k in range(3))
 
 
-def generate(seed: int, attempt: int = 0) -> Source:
-    """The program of a seed; another one for each attempt."""
-    wanted = wanted_of(seed)
-    rng = random.Random(f"{seed} {attempt}")
+def generate(seed: int, attempt: int = 0, risky: bool = False) -> Source:
+    """The program of a seed; another one for each attempt. A risky one may be refused."""
+    rng = random.Random(f"{seed} {attempt} {risky}")
+    wanted = tuple(rng.sample(tuple(RISKY), 2)) if risky else wanted_of(seed)
     maker = Maker(rng, rng.choice((3, 3, 4)))
-    scope = Scope()
+    scope = Scope(risky=risky)
     parameters = ["x", *rng.sample(["y", "A", "s"], rng.choice((1, 2, 3)))]
     for name in parameters:
         maker.taken.add(name)

@@ -21,6 +21,7 @@ from types import FrameType
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
+from differences import Subject  # noqa: E402
 from fuzz.check import Failure, Unfair, check, fair, load  # noqa: E402
 from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
@@ -38,13 +39,14 @@ class Tally:
 
     programs: int = 0
     rejected: int = 0
+    refused: int = 0
     constructs: Counter = field(default_factory=Counter)
     pairs: Counter = field(default_factory=Counter)
     failures: dict[int, tuple[Failure, str]] = field(default_factory=dict)
 
     def add(self, source: Source) -> None:
         self.programs += 1
-        held = sorted(source.constructs, key=CONSTRUCTS.index)
+        held = [c for c in CONSTRUCTS if c in source.constructs]
         self.constructs.update(held)
         self.pairs.update(combinations(held, 2))
 
@@ -57,7 +59,8 @@ class Tally:
         constructs, pairs = self.missing()
         total = len(CONSTRUCTS) * (len(CONSTRUCTS) - 1) // 2
         rare = ", ".join(f"{c} {n}" for c, n in sorted(self.constructs.items(), key=lambda item: (item[1], item[0]))[:6])
-        lines = [f"{self.programs} programs, {self.rejected} drafts rejected, {len(self.failures)} failures",
+        lines = [f"{self.programs} programs, {self.rejected} drafts rejected, {len(self.failures)} failures"
+                 + f", {self.refused} refused" * bool(self.refused),
                  f"constructs made: {len(CONSTRUCTS) - len(constructs)} of {len(CONSTRUCTS)} (rarest: {rare})",
                  f"pairs made: {total - len(pairs)} of {total}"]
         if constructs:
@@ -67,18 +70,19 @@ class Tally:
         return "\n".join(lines)
 
 
-def command(seed: int) -> str:
+def command(seed: int, options: dict[str, bool]) -> str:
     """How a failing program is repeated."""
-    return f"python tests/fuzz/run.py --count 1 --seed {seed}"
+    chosen = "".join(f" --{name}" for name, value in options.items() if value)
+    return f"python tests/fuzz/run.py --count 1 --seed {seed}{chosen}"
 
 
-def draft(seed: int, folder: Path, tally: Tally):
+def draft(seed: int, folder: Path, tally: Tally, risky: bool = False) -> tuple[Source, Subject]:
     """The first draft of a seed that is a fair test, and its subject."""
     for attempt in range(20):
-        source = generate(seed, attempt)
+        source = generate(seed, attempt, risky)
         try:
             return source, limited(lambda: fair(load(source.text, f"fuzz_{seed}_{attempt}", folder)))
-        except Unfair:
+        except (Unfair, TooLong):
             tally.rejected += 1
     raise RuntimeError(f"no fair program for seed {seed}")
 
@@ -100,20 +104,23 @@ def limited(run: Callable, seconds: int = PATIENCE):
         signal.signal(signal.SIGALRM, before)
 
 
-def try_seeds(seeds: Iterable[int], second: bool = False, compiled: bool = False, small: bool = True,
+def try_seeds(seeds: Iterable[int], second: bool = False, compiled: bool = False, risky: bool = False, small: bool = True,
               report: Callable[[str], None] = lambda text: None) -> Tally:
-    """Makes and checks the programs of the seeds."""
+    """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         for seed in seeds:
-            source, subject = draft(seed, Path(temporary), tally)
+            source, subject = draft(seed, Path(temporary), tally, risky)
             tally.add(source)
             failure = judge(lambda: check(subject, second=second, compiled=compiled))
-            if failure is not None:
+            if failure is not None and risky and failure.kind.startswith("TranspileError T12"):
+                tally.refused += 1
+            elif failure is not None:
                 options = {"second": second and failure.stage == "second", "compiled": compiled and failure.stage == "compiled"}
                 text = smallest(source.text, failure, Path(temporary), options) if small else source.text
                 tally.failures[seed] = (failure, text)
-                report(f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {command(seed)}\n")
+                repeat = command(seed, {**options, "risky": risky})
+                report(f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {repeat}\n")
     return tally
 
 
@@ -148,15 +155,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--second", action="store_true", help="second order too")
     parser.add_argument("--compiled", action="store_true", help="compiled code too")
+    parser.add_argument("--risky", action="store_true", help="what shares memory depends on what runs: right or refused")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the programs")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.count)
     if options.show:
         for seed in seeds:
-            print(generate(seed).text)
+            print(generate(seed, risky=options.risky).text)
     start = time.perf_counter()
-    tally = try_seeds(seeds, options.second, options.compiled, not options.no_shrink, report=lambda text: print(text, flush=True))
+    tally = try_seeds(seeds, options.second, options.compiled, options.risky, not options.no_shrink,
+                      report=lambda text: print(text, flush=True))
     print(tally.summary())
     kinds = Counter(f"{f.stage}: {f.kind}" for f, _ in tally.failures.values())
     for kind, n in kinds.most_common():

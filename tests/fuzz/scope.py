@@ -22,11 +22,12 @@ class Scope:
     depth: int = 0  # of loops and branches
     loops: int = 0  # of loops in this function
     outer: frozenset[str] = frozenset()  # the names that were there before the innermost block
+    risky: bool = False  # what shares memory may depend on what runs
 
     def inner(self, loop: bool = False) -> Scope:
         """The scope of a nested block: what is named in there is forgotten after it."""
         return Scope(list(self.s), list(self.v), list(self.m), list(self.i), dict(self.memory), self.depth + 1,
-                     self.loops + loop, frozenset(self.memory) | frozenset(self.s))
+                     self.loops + loop, frozenset(self.memory) | frozenset(self.s), self.risky)
 
     def names(self) -> set[str]:
         return {*self.s, *self.v, *self.m, *self.i}
@@ -38,7 +39,8 @@ class Scope:
     def rebindable(self, kind: str) -> list[str]:
         """Arrays that may get another memory here: in a nested block, which may run or not, an array from outside only
         if no other name shares its memory, so that what shares memory never depends on what runs."""
-        return [x for x in getattr(self, kind) if not self.depth or x not in self.outer or self.is_alone(x)]
+        free = not self.depth or self.risky
+        return [x for x in getattr(self, kind) if free or x not in self.outer or self.is_alone(x)]
 
 
 class Words:

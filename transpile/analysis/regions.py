@@ -16,15 +16,15 @@ it). What is not linear, gathers and masks may be anything. The answer True mean
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 from transpile.analysis.linear import Form, at_least, is_infeasible
-from transpile.analysis.scopes import Def, Nest, Site, definitions
+from transpile.analysis.scopes import Def, Nest, Site
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import (
-    Add, Const, For, Function, Gather, If, Index, Let, Mask, NewAxis, Operand, Path, Permute, Point, Slice, Store, Var, While,
+    Add, Const, For, Gather, If, Index, Let, Mask, NewAxis, Operand, Path, Permute, Point, Slice, Store, Var, While,
 )
 from transpile.core.places import consumed
 
@@ -33,48 +33,31 @@ Facts = tuple[list[Form], list[Form]]  # what is not negative, what is zero
 Choice = list[Facts]  # one of these holds
 
 
-def may_overwrite(fn: Function, first: Site, write: Site) -> bool:
-    """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote."""
-    return Regions(fn).may_overwrite(first, write)
+def may_overwrite(defs: dict[Var, Def], symbols: Mapping[str, Operand], first: Site, write: Site) -> bool:
+    """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote.
+
+    ``defs`` are the `definitions` of the function, ``symbols`` those of its dims. True where it cannot be excluded.
+    """
+    buf, read_path, read_args = _place(first, write)
+    _, write_path, write_args = _place(write, write)
+    reads, writes = _axes(buf, read_path, read_args), _axes(buf, write_path, write_args)
+    orders = list(_orders(first, write))
+    if not any(a.is_known and b.is_known for a, b in zip(reads, writes)):
+        return bool(orders)
+    return any(_meet(_System(defs, symbols, first, write, order), reads, writes) for order in orders)
 
 
-class Regions:
-    """Answers for one function; where its variables are defined is found once."""
-
-    def __init__(self, fn: Function) -> None:
-        self.fn = fn
-        self._defs: dict[Var, Def] | None = None
-
-    @property
-    def defs(self) -> dict[Var, Def]:
-        if self._defs is None:
-            self._defs = definitions(self.fn)
-        return self._defs
-
-    def may_overwrite(self, first: Site, write: Site) -> bool:
-        """As the module's `may_overwrite`."""
-        buf, read_path, read_args = _place(first)
-        other, write_path, write_args = _place(write)
-        if buf is not other:
-            return False
-        reads = _axes(buf, read_path, read_args)
-        writes = _axes(buf, write_path, write_args)
-        if not any(a.is_known and b.is_known for a, b in zip(reads, writes)):
-            return bool(list(_orders(first, write)))
-        return any(self._meet(first, write, reads, writes, order) for order in _orders(first, write))
-
-    def _meet(self, first: Site, write: Site, reads: Sequence[_Axis], writes: Sequence[_Axis], order: _Order) -> bool:
-        """Whether both can touch one element with the write later in this way."""
-        system = _System(self, first, write, order)
-        try:
-            for axis, (a, b) in enumerate(zip(reads, writes)):
-                system.touch(axis, a, 1)
-                system.touch(axis, b, 2)
-            system.trips()
-            system.tests()
-            return not system.is_infeasible()
-        except _TooMany:
-            return True
+def _meet(system: _System, reads: Sequence[_Axis], writes: Sequence[_Axis]) -> bool:
+    """Whether both can touch one element with the write later in this way."""
+    for axis, (a, b) in enumerate(zip(reads, writes)):
+        system.touch(axis, a, 1)
+        system.touch(axis, b, 2)
+    system.trips()
+    system.tests()
+    try:
+        return not system.is_infeasible()
+    except _TooMany:
+        return True
 
 
 class _TooMany(Exception):
@@ -116,16 +99,15 @@ def _orders(first: Site, write: Site) -> Iterator[_Order]:
 # ---------------------------------------------------------------------------------------------------- places
 
 
-def _place(site: Site) -> tuple[Var, Path, tuple[Operand, ...]]:
-    """The buffer that a statement touches, and where; anything but an index touches all of it."""
-    stmt = site.stmt
-    if isinstance(stmt, (Store, Add)):
-        return stmt.buf, stmt.path, stmt.args
-    assert isinstance(stmt, Let), stmt
-    if stmt.prim == "index":
-        return stmt.args[0], stmt.params["path"], stmt.args[1:]  # type: ignore[return-value]
-    buf = next(a for a in stmt.args if isinstance(a, Var) and a.buffer)
-    return buf, (), ()
+def _place(site: Site, write: Site) -> tuple[Var, Path, tuple[Operand, ...]]:
+    """The buffer that is written, and which part of it a statement touches; anything but an index touches all of it."""
+    match site.stmt:
+        case Store() | Add() as stmt:
+            return stmt.buf, stmt.path, stmt.args
+        case Let(prim="index") as stmt if isinstance(stmt.args[0], Var):
+            return stmt.args[0], stmt.params["path"], stmt.args[1:]
+    assert isinstance(write.stmt, (Store, Add))
+    return write.stmt.buf, (), ()
 
 
 @dataclass(frozen=True)
@@ -187,7 +169,8 @@ def _subscript(found: list[_Axis], open_axes: list[int | None], step: Index, arg
 class _System:
     """The constraints of one order. Side 1 is the first statement, side 2 the write, side 0 what they share."""
 
-    regions: Regions
+    defs: dict[Var, Def]
+    symbols: Mapping[str, Operand]
     first: Site
     write: Site
     order: _Order
@@ -250,24 +233,24 @@ class _System:
         for stmt, _ in reversed(self.site(side).nest):
             if isinstance(stmt, For) and stmt.index.form is not None and stmt.index.form.as_symbol == atom.name:
                 return self.index(stmt, side)
-        holder = self.regions.fn.symbols.get(atom.name)
+        holder = self.symbols.get(atom.name)
         if isinstance(holder, Const):
             return Form(int(holder.value))
         return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
 
     def atom(self, holder: Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
         """One variable for both sides if they see the same value of it, else one for each."""
-        shared = self.is_shared(self.regions.defs.get(holder)) if isinstance(holder, Var) else self.is_parameter(key)
+        where = self.defs.get(holder) if isinstance(holder, Var) else None
+        shared = self.is_parameter(key) if where is None else self.is_shared(where)
         return self.variable((key, 0 if shared else side), is_size)
 
     def is_parameter(self, key: Hashable) -> bool:
-        """Whether a symbol without a holder is a size of a parameter."""
-        return any(key == ("symbol", s) for p in self.regions.fn.params for d in p.type.dims for s in d.symbols())
+        """Whether a symbol whose holder was removed, or that never had one, is a size of a parameter of the function."""
+        params = (v for v, d in self.defs.items() if d.kind == "param" and d.stmt is None)
+        return any(key == ("symbol", s) for p in params for d in p.type.dims for s in d.symbols())
 
-    def is_shared(self, where: Def | None) -> bool:
+    def is_shared(self, where: Def) -> bool:
         """Whether what is defined there has one value for both instances: seen by both, in loops that are in the same trip."""
-        if where is None:
-            return False
         if not (_is_prefix(where.nest, self.first.nest) and _is_prefix(where.nest, self.write.nest)):
             return False
         return all(self.order.is_same(loop) for loop in where.loops)
@@ -361,7 +344,7 @@ class _System:
                     self.test(stmt.test, block is stmt.then, side)
 
     def test(self, operand: Operand, holds: bool, side: int) -> None:
-        where = self.regions.defs.get(operand) if isinstance(operand, Var) else None
+        where = self.defs.get(operand) if isinstance(operand, Var) else None
         let = where.stmt if where is not None else None
         if not isinstance(let, Let):
             return

@@ -107,6 +107,7 @@ class Lifter:
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
         self.codes: dict[Any, Any] = {}
+        self.outer_states: list[State] = []  # the states around the one that is being changed
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
 
@@ -154,10 +155,12 @@ class Lifter:
     @contextmanager
     def forked(self, state: State) -> Iterator[State]:
         saved, self.state = self.state, state
+        self.outer_states.append(saved)
         facts = len(self.facts)
         try:
             yield state
         finally:
+            self.outer_states.pop()
             self.state = saved
             del self.facts[facts:]
 

@@ -148,8 +148,8 @@ def _index(lw: Lowering, stmt: Any) -> Elements:
         var = lw.memory(_name(stmt.var), x.dtype, place.sizes)
         place.each(lw, lambda here: write(lw.b, var, here, x.at(place.at(here))))
         return stored(lw.b, var, place.sizes)
-    if place.deps or any(not is_one(s) for s in place.sizes):
-        x = x if x.cheap or not place.deps else lw.steady(x, _name(stmt.args[0]))
+    if _has_gather(path):
+        x = lw.steady(x, _name(stmt.args[0]))
     unit = place.unit if x.unit == x.rank - 1 else None
     if place.identity:
         return x

@@ -21,11 +21,11 @@ from transpile.core.nodes import (
     Add, Alloc, Block, Const, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
 )
 from transpile.core.types import BOOL, INT, Type
-from transpile.core.walk import blocks, free, leaves, reads, statements, uses, written, written_in
+from transpile.core.walk import blocks, defined, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
 from transpile.lower import arrays, effects, folds, library, products
 from transpile.lower.elements import Elements, is_one, read, stored, write
-from transpile.lower.places import Place
+from transpile.lower.places import Place, at_least_zero
 
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 
@@ -46,8 +46,10 @@ class Lowering:
         self.last_write: dict[Var, int] = {}
         self._number(fn.body, [])
         self.now = 0
+        self.snapshots: dict[Var, None] = {}  # values that are not in memory and may have to be put there
         self.buffers: dict[Var, Var] = {}  # buffer of the source -> variable of the result
         self.origin: dict[Var, Var] = {}  # variable of the result -> the buffer of the source that it is
+        self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # loop index -> its least and its greatest value
         self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     # ---- where buffers are written for the last time
@@ -64,8 +66,10 @@ class Lowering:
                 inside.update(dict.fromkeys(written_in(inner)))
             if isinstance(stmt, (For, While)):
                 end = len(self.position)  # a write in a loop may come again until the loop ends
+                own = {v for inner in blocks(stmt) for v in defined(inner)}
                 for v in inside:
-                    self.last_write[v] = max(self.last_write.get(v, 0), end)
+                    if v not in own:
+                        self.last_write[v] = max(self.last_write.get(v, 0), end)
 
     def is_stable(self, buf: Var) -> bool:
         """Whether the buffer is not written from here on."""
@@ -87,8 +91,7 @@ class Lowering:
             if p.type.dims:
                 if p.buffer:
                     self.buffers[p], self.origin[new] = new, p
-                sizes = tuple(b.let("dim", new, axis=k).op for k in range(p.type.rank))
-                self.env[p] = stored(b, new, sizes)
+                self.env[p] = stored(b, new, self.own_sizes(new))
             else:
                 self.env[p] = new
         self.block(fn.body)
@@ -244,6 +247,28 @@ class Lowering:
         """The same elements, cheap to read any number of times."""
         return elements if elements.cheap else self.in_memory(elements, name)
 
+    def in_memory_if_array(self, elements: Elements, name: str) -> Elements:
+        return self.rooted(elements, name) if elements.rank else elements
+
+    def least(self, form: Dim) -> Dim:
+        """A form that is never more, by the ranges of the loop indices in it."""
+        for _ in range(4):  # a range may be bounded by an outer index
+            total, changed = Dim(form.const), False
+            for atom, coef in form.terms:
+                ends = self.ranges.get(atom.name) if atom.kind == "int" else None
+                end = None if ends is None else ends[0] if coef > 0 else ends[1]
+                if end is None:
+                    total = total + Dim(0, ((atom, coef),))
+                else:
+                    total, changed = total + end.scale(coef), True
+            form = total
+            if not changed:
+                break
+        return form
+
+    def at_least_zero(self, x: Expr) -> Expr:
+        return at_least_zero(self, x)
+
     # ---- statements
 
     def block(self, block: Block) -> None:
@@ -274,7 +299,9 @@ class Lowering:
 
     def keep(self, elements: Elements, var: Var) -> Elements:
         """What to hold of an array value: its elements, or memory if it is read more than once and dear."""
-        if elements.cheap or elements.root is not None or (self.total[var] <= 1):
+        if elements.cheap or elements.root is not None or self.total[var] <= 1:
+            if elements.deps or not elements.cheap:
+                self.snapshots[var] = None
             return elements
         return self.in_memory(elements, _name(var))
 
@@ -377,10 +404,11 @@ class Lowering:
 
     def settle(self, buf: Var, but: Operand | None = None) -> None:
         """Before ``buf`` is written: what depends on it and is still to be read gets memory."""
-        for var, held in list(self.env.items()):
-            if not isinstance(held, Elements) or var.buffer or buf not in held.deps or var is but:
+        for var in list(self.snapshots):
+            held = self.env.get(var)
+            if not isinstance(held, Elements) or self.left[var] <= 0:
                 continue
-            if self.left[var] > 0:
+            if buf in held.deps and not (var is but and self.left[var] <= 1):
                 self.env[var] = self.in_memory(held, _name(var))
 
     def settle_outer(self, stmt: Stmt, loop: bool) -> None:
@@ -390,21 +418,14 @@ class Lowering:
         for inner in blocks(stmt):
             changed.update(dict.fromkeys(written_in(inner)))
             inside.update(dict.fromkeys(free(inner)))
-        for var, held in list(self.env.items()):
-            if not isinstance(held, Elements) or var.buffer or self.left[var] <= 0:
+        for var in list(self.snapshots):
+            held = self.env.get(var)
+            if not isinstance(held, Elements) or self.left[var] <= 0:
                 continue
             if any(c in held.deps for c in changed) or (loop and var in inside and not held.cheap):
                 self.env[var] = self.in_memory(held, _name(var))
 
     # ---- control
-
-    def scoped(self, block: Block) -> None:
-        """Lowers a nested block: what gets memory inside has it inside only."""
-        saved = dict(self.env)
-        self.block(block)
-        outs = [self.env[v] for v in ()]
-        del outs
-        self._saved = saved
 
     def pass_on(self, op: Operand) -> Operand:
         """A value that control flow carries: a scalar, or an array in memory that is never written again."""
@@ -418,10 +439,21 @@ class Lowering:
     def receive(self, var: Var, new: Var) -> None:
         """What holds a carried value from here on."""
         if new.type.dims:
-            sizes = tuple(self.b.let("dim", new, axis=k).op for k in range(new.type.rank))
-            self.env[var] = stored(self.b, new, sizes)
+            self.env[var] = stored(self.b, new, self.own_sizes(new))
         else:
             self.env[var] = new
+
+    def own_sizes(self, var: Var) -> tuple[Operand, ...]:
+        """The sizes of an array variable; a 1 is what its type says."""
+        sizes: list[Operand] = []
+        for k, dim in enumerate(var.type.dims):
+            if dim.is_one:
+                sizes.append(Const(1, INT))
+                continue
+            size = self.b.let("dim", var, axis=k, name=dim.as_symbol or "size").op
+            size.form = dim  # type: ignore[union-attr]
+            sizes.append(size)
+        return tuple(sizes)
 
     @stmt.register
     def _(self, stmt: If) -> None:
@@ -462,8 +494,25 @@ class Lowering:
         inits = tuple(self.pass_on(i) for i in stmt.inits)
         index = Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
         self.env[stmt.index] = index
+        self.note_range(index, start, bound, step)
         body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
         self.finish(stmt, replace(stmt, index=index, start=start, bound=bound, step=step, inits=inits, body=body))
+
+    def note_range(self, index: Var, start: Operand, bound: Operand, step: Operand) -> None:
+        """Remembers between what a loop index lies, for index checks."""
+        name = None if index.form is None else index.form.as_symbol
+        if name is None or name in self.ranges:
+            index.form = Dim.integer(f"{index.name}@{len(self.ranges)}")
+            name = str(index.form)
+        self.b.symbols[name] = index
+        if isinstance(step, Const):
+            low, high = (start, bound) if step.value > 0 else (bound, start)
+            shift = -1 if step.value > 0 else 1
+            first, last = form_of(low), form_of(high)
+            if step.value > 0:
+                self.ranges[name] = (first, None if last is None else last + shift)
+            else:
+                self.ranges[name] = (None if first is None else first + shift, last)
 
     @stmt.register
     def _(self, stmt: While) -> None:
@@ -508,6 +557,12 @@ class Lowering:
 
 def _twin(var: Var) -> Var:
     return Var(var.name, var.type, var.buffer, None, var.note)
+
+
+def form_of(op: Operand) -> Dim | None:
+    if isinstance(op, Const):
+        return Dim(int(op.value))
+    return op.form if isinstance(op, Var) else None
 
 
 def _name(op: Operand) -> str:

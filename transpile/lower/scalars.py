@@ -31,6 +31,8 @@ OPERATORS: dict[str, tuple[str, int]] = {
     "bitwise_xor": ("{0} ^ {1}", LOOSE),
     "left_shift": ("{0} << {1}", LOOSE),
     "right_shift": ("{0} >> {1}", LOOSE),
+    "quick_div": ("{0} // {1}", TERM),  # of integers known not to be negative
+    "quick_mod": ("{0} % {1}", TERM),
 }
 
 _BOOL = {"add": "logical_or", "mul": "logical_and", "maximum": "logical_or", "minimum": "logical_and",

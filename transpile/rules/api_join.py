@@ -194,7 +194,9 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
     if at.rank:
         raise RuleError("np.insert at several places is not supported", "T201", "insert one after the other")
     place = _within(b, at, x.dims[axis])
-    if v.rank < x.rank:
+    if not v.rank and x.rank == 1:
+        v = reshape(v, (Dim(1),))
+    elif v.rank < x.rank:
         inner = tuple(d for k, d in enumerate(x.dims) if k != axis)
         count = v.dims[0] if v.rank == 1 and x.rank == 1 else None
         v = v if count is not None else new_axis(b.broadcast(v, inner), axis)

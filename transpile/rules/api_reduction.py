@@ -11,9 +11,9 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.arguments import array, arrays, axes_of, axis_of, cast_to, integer, product, strong
+from transpile.rules.arguments import array, axes_of, axis_of, cast_to, integer, product, strong
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import point, slice_axis
+from transpile.rules.slicing import gather, point, slice_axis
 
 Axis = Any  # None, an int or a tuple of ints
 
@@ -133,9 +133,15 @@ def _spread(prim: str) -> Callable[..., Expr]:
         else:
             n = _count(b, x, where, axis, keepdims)
             y = reduce("sum", _masked(b, d * d, where, 0.0), axis, keepdims) / (n - ddof if ddof else n)
-        return m.sqrt(y) if prim == "std" else y
+        return _root(y) if prim == "std" else y
 
     return build
+
+
+def _root(y: Expr) -> Expr:
+    """``sqrt`` with derivative 0 at 0: no spread."""
+    none = y.eq(0)
+    return m.where(none, 0.0, m.sqrt(m.where(none, 1.0, y)))
 
 
 def _nan_spread(prim: str) -> Callable[..., Expr]:
@@ -317,10 +323,6 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     share = array(b, q)
     if share.rank > 1:
         raise RuleError("quantiles are a number or a vector", "T201")
-    if share.rank == 1:
-        rows = arrays(b, share)
-        parts = [_quantile_of(b, x, r, axis, keepdims, method, scale) for r in rows]
-        return b.let("stack", *parts, axis=0)
     if not x.rank:
         return strong(x)
     ordered, axes = _sorted_along(x, axis)
@@ -330,6 +332,13 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     part = place - low if method == "linear" else _PARTS[method](place, low)
     first = b.cast(low, "int64")
     second = m.minimum(first + 1, n - 1)
+    if share.rank:
+        lower, upper = gather(ordered, -1, first), gather(ordered, -1, second)
+        y = lower + (upper - lower) * b.cast(part, x.dtype)
+        y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
+        y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
+        kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
+        return b.let("reshape", y, dims=(share.dims[0], *kept)) if keepdims else y
     lower, upper = point(ordered, -1, first), point(ordered, -1, second)
     return _kept(_nan_checked(lower + (upper - lower) * b.cast(part, x.dtype), ordered), x, axes, keepdims)
 

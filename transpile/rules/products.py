@@ -31,7 +31,7 @@ def bilinear(prim: str) -> Any:
     return jvp
 
 
-def _wide(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
+def wide(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
     """The broadcast of batch dims that are known to fit."""
     rank = max(len(s) for s in shapes)
     dims = [Dim(1)] * rank
@@ -46,7 +46,7 @@ def _wide(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
 
 def _matmul_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     x, y = types
-    batch = _wide((x.dims[:-2], y.dims[:-2]))
+    batch = wide((x.dims[:-2], y.dims[:-2]))
     rows = x.dims[-2:-1] if x.rank > 1 else ()
     columns = y.dims[-1:] if y.rank > 1 else ()
     return Type(x.dtype, (*batch, *rows, *columns))
@@ -210,7 +210,7 @@ def _einsum_back(k: int, inputs: list[str], output: str, args: Sequence[Expr], y
 
 
 def _cross_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    return Type(types[0].dtype, _wide([t.dims for t in types]))
+    return Type(types[0].dtype, wide([t.dims for t in types]))
 
 
 def _cross_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]

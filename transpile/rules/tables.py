@@ -18,6 +18,7 @@ MODULES = (
     "join",
     "creation",
     "products",
+    "linalg",
 )
 
 

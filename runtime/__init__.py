@@ -1,0 +1,1 @@
+"""All that generated code may import. It never imports transpile."""

@@ -1,0 +1,10 @@
+"""The options of every njit function of this package."""
+
+from numba import njit as _njit
+
+NAN_SAFE = {"contract"}  # no reassociation: these functions are exact about NaN, zeros and rounding
+
+
+def njit(function):
+    """Compiles lazily for each signature; the caller's flags do not reach in."""
+    return _njit(error_model="numpy", fastmath=NAN_SAFE, cache=True)(function)

@@ -1,0 +1,363 @@
+"""Scalar functions as NumPy means them: NaN, zeros, negative integers, rounding."""
+
+import math
+
+import numpy as np
+
+from runtime.compiled.options import njit
+
+# Each is small enough that LLVM inlines it.
+
+
+@njit
+def maximum(a, b):
+    """NaN if either is."""
+    return a if a >= b or a != a else b
+
+
+@njit
+def minimum(a, b):
+    return a if a <= b or a != a else b
+
+
+@njit
+def fmax(a, b):
+    """The other one where one is NaN."""
+    return a if a >= b or b != b else b
+
+
+@njit
+def fmin(a, b):
+    return a if a <= b or b != b else b
+
+
+@njit
+def absolute(x):
+    return abs(x)
+
+
+@njit
+def sign(x):
+    """-1, 0, 1 in the type of ``x``; NaN of NaN."""
+    return x if x != x else type_one(x) * (x > 0) - type_one(x) * (x < 0)
+
+
+@njit
+def type_one(x):
+    return x - x + 1 if x == x else x
+
+
+@njit
+def floordiv(a, b):
+    """As NumPy: 0 for integers by 0."""
+    return np.floor_divide(a, b)
+
+
+@njit
+def mod(a, b):
+    return np.remainder(a, b)
+
+
+@njit
+def floordiv_python(a, b):
+    """As Python: ZeroDivisionError."""
+    if b == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return np.floor_divide(a, b)
+
+
+@njit
+def mod_python(a, b):
+    if b == 0:
+        raise ZeroDivisionError("integer modulo by zero")
+    return np.remainder(a, b)
+
+
+@njit
+def int_pow(x, p):
+    """An integer to a power that is not negative."""
+    if p < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    result = x - x + 1
+    base = x
+    while p > 0:
+        if p & 1:
+            result *= base
+        base *= base
+        p >>= 1
+    return result
+
+
+@njit
+def logical_xor(a, b):
+    return bool(a) != bool(b)
+
+
+# --------------------------------------------------------------------------------------------- floating point
+
+
+@njit
+def exp2(x):
+    return np.exp2(x)
+
+
+@njit
+def cbrt(x):
+    return np.cbrt(x)
+
+
+@njit
+def radians(x):
+    return x * (math.pi / 180)
+
+
+@njit
+def degrees(x):
+    return x * (180 / math.pi)
+
+
+@njit
+def sinc(x):
+    y = math.pi * x
+    return 1.0 if y == 0 else math.sin(y) / y
+
+
+@njit
+def rint(x):
+    return np.rint(x)
+
+
+@njit
+def spacing(x):
+    return np.spacing(x)
+
+
+@njit
+def reciprocal(x):
+    return 1 / x
+
+
+@njit
+def floor(x):
+    return np.floor(x)
+
+
+@njit
+def ceil(x):
+    return np.ceil(x)
+
+
+@njit
+def trunc(x):
+    return np.trunc(x)
+
+
+@njit
+def round(x):  # noqa: A001
+    return np.rint(x)
+
+
+@njit
+def round_to(x, decimals):
+    if decimals >= 0:
+        scale = 10.0**decimals
+        return np.rint(x * scale) / scale
+    scale = 10.0**-decimals
+    return np.rint(x / scale) * scale
+
+
+@njit
+def isnan(x):
+    return x != x
+
+
+@njit
+def isinf(x):
+    return x == math.inf or x == -math.inf
+
+
+@njit
+def isfinite(x):
+    return x - x == 0
+
+
+@njit
+def signbit(x):
+    return np.signbit(x)
+
+
+@njit
+def nan_to_num(x):
+    if x != x:
+        return 0.0
+    if x == math.inf:
+        return 1.7976931348623157e308
+    return -1.7976931348623157e308 if x == -math.inf else x
+
+
+@njit
+def logaddexp(a, b):
+    if a == b:
+        return a + 0.6931471805599453
+    d = a - b
+    if d > 0:
+        return a + math.log1p(math.exp(-d))
+    return b + math.log1p(math.exp(d)) if d <= 0 else d
+
+
+@njit
+def logaddexp2(a, b):
+    if a == b:
+        return a + 1.0
+    d = a - b
+    if d > 0:
+        return a + math.log1p(2.0**-d) * 1.4426950408889634
+    return b + math.log1p(2.0**d) * 1.4426950408889634 if d <= 0 else d
+
+
+@njit
+def heaviside(x, h):
+    if x != x:
+        return x
+    return h if x == 0 else 1.0 * (x > 0)
+
+
+@njit
+def nextafter(a, b):
+    return np.nextafter(a, b)
+
+
+@njit
+def gcd(a, b):
+    a, b = abs(a), abs(b)
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@njit
+def lcm(a, b):
+    d = gcd(a, b)
+    return abs(a // d * b) if d else 0
+
+
+@njit
+def ldexp(x, n):
+    return math.ldexp(x, n)
+
+
+@njit
+def fraction(x):
+    return math.copysign(0.0, x) if x == math.inf or x == -math.inf else math.copysign(x - np.trunc(x), x)
+
+
+@njit
+def exponent(x):
+    return math.frexp(x)[1]
+
+
+@njit
+def exponent_int(x):
+    return math.frexp(x)[1]
+
+
+@njit
+def bitwise_count(x):
+    x = abs(x)
+    count = 0
+    while x:
+        count += x & 1
+        x >>= 1
+    return count
+
+
+@njit
+def clip(x, low, high):
+    """The upper bound wins; NaN stays."""
+    y = x if x >= low or x != x else low
+    return y if y <= high or y != y else high
+
+
+@njit
+def ieee_remainder(x, y):
+    return x - np.rint(x / y) * y
+
+
+@njit
+def fma(a, b, c):
+    return a * b + c
+
+
+@njit
+def isclose(a, b, rtol, atol, equal_nan):
+    if a == b:
+        return True
+    if a != a or b != b:
+        return equal_nan and a != a and b != b
+    return isfinite(b) and isfinite(a) and abs(a - b) <= atol + rtol * abs(b)
+
+
+@njit
+def math_isclose(a, b, rtol, atol):
+    if a == b:
+        return True
+    if not (isfinite(a) and isfinite(b)):
+        return False
+    return abs(a - b) <= max(rtol * max(abs(a), abs(b)), atol)
+
+
+@njit
+def floor_int(x):
+    return int(np.floor(x))
+
+
+@njit
+def ceil_int(x):
+    return int(np.ceil(x))
+
+
+@njit
+def round_int(x):
+    return int(np.rint(x))
+
+
+@njit
+def isqrt(x):
+    if x < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    r = int(math.sqrt(x))
+    while r * r > x:
+        r -= 1
+    while (r + 1) * (r + 1) <= x:
+        r += 1
+    return r
+
+
+@njit
+def factorial(n):
+    result = 1
+    for k in range(2, n + 1):
+        result *= k
+    return result
+
+
+@njit
+def comb(n, k):
+    if k > n:
+        return 0
+    result = 1
+    for i in range(min(k, n - k)):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
+@njit
+def perm(n, k):
+    if k > n:
+        return 0
+    result = 1
+    for i in range(k):
+        result *= n - i
+    return result
+
+

@@ -1,0 +1,240 @@
+"""The walk over the rule tables: every primitive against differences, special values exactly, every API entry against NumPy.
+
+The rules are first applied by the straight-line transforms of `rule_check`, so that a fault of a rule and a fault of a transform do not
+look alike; then by the transforms themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from core_eval import evaluate, run_spelling
+from rule_check import Program, active_args, check, derivative
+from rule_points import HARD, PARAMS, POINTS, SCALAR, SPECIAL, STRUCTURAL
+
+from transpile.core.nodes import Block, Function
+from transpile.rules import prims
+from transpile.rules.prim import REFUSED, ZERO
+from transpile.transform.forward import jvp
+from transpile.transform.reverse import vjp
+
+PRIMS = prims()
+ELEMENTWISE = [name for name, p in PRIMS.items() if p.elementwise and name in POINTS]
+SMOOTH = [name for name in ELEMENTWISE if not PRIMS[name].is_zero]
+EXAMPLES: list[tuple[str, int]] = [
+    *((name, k) for name, cases in STRUCTURAL.items() for k in range(len(cases))),
+    *((name, k) for name, p in PRIMS.items() for k in range(len(p.examples)) if not p.is_zero),
+]
+NO_SECOND = {"gammainc_moment3", *(f"betainc_moment{m}{3 - m}" for m in range(4))}
+"""The second derivative of these would be the fifth of the function: refused."""
+LONG = np.finfo(np.longdouble).eps < 1e-18
+
+
+def build_of(name: str) -> Any:
+    """The builder of one elementwise primitive, with promotion and broadcasting."""
+    return lambda b, *xs: b.elementwise(name, *xs, **PARAMS.get(name, {}))
+
+
+def refused(name: str) -> set[int]:
+    """The operands without a derivative."""
+    return {k for k, p in enumerate(PRIMS[name].partials) if p is REFUSED}
+
+
+def wrt(name: str, args: Sequence[Any]) -> list[int]:
+    return [k for k in active_args(args) if k not in refused(name)]
+
+
+def vectors(name: str) -> list[Any]:
+    """The points as one vector an operand, or single points for what takes Python numbers only."""
+    columns = zip(*POINTS[name])
+    return [np.array(c, dtype=bool if isinstance(c[0], bool) else None) for c in columns]
+
+
+def arguments(name: str) -> list[list[Any]]:
+    return [list(p) for p in POINTS[name]] if name in SCALAR else [vectors(name)]
+
+
+def partial(name: str, args: Sequence[Any], k: int) -> float:
+    """One partial derivative at a point."""
+    args = [np.float64(a) if isinstance(a, float) else a for a in args]  # Python floats raise where they divide by zero
+    program = Program(build_of(name), args)
+    (dot,), seeds = derivative(program, [k], "jvp")
+    one = np.float64(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(program.run([dot], [*args, one], seeds)[0])
+
+
+# ------------------------------------------------------------------------------------------------------- tables
+
+
+def test_no_primitive_without_a_test() -> None:
+    missing = [
+        n for n, p in PRIMS.items()
+        if n not in POINTS and n not in STRUCTURAL and not p.examples and not p.is_zero and n not in ("item", "fma")
+    ]  # fmt: skip
+    assert not missing, f"without points or examples: {missing}"
+
+
+def test_points_are_of_primitives() -> None:
+    names = set(POINTS) | set(HARD) | set(PARAMS) | set(STRUCTURAL) | {n for n, _, _ in SPECIAL}
+    assert not names - set(PRIMS)
+
+
+@pytest.mark.parametrize("name", [n for n, p in PRIMS.items() if p.elementwise])
+def test_one_partial_an_operand(name: str) -> None:
+    partials = PRIMS[name].partials
+    if name in POINTS:
+        assert len(partials) == len(POINTS[name][0])
+    assert all(callable(p) or p in (ZERO, REFUSED) for p in partials)
+
+
+# ------------------------------------------------------------------------------------------------- elementwise
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_elementwise(name: str) -> None:
+    """Forward against differences, reverse against forward, and so for the second derivatives."""
+    order = 1 if refused(name) or name in NO_SECOND else 2
+    for args in arguments(name):
+        check(build_of(name), args, wrt=wrt(name, args), order=order, tol=2e-6)
+
+
+@pytest.mark.skipif(not LONG, reason="long double is double here")
+@pytest.mark.parametrize("name", [n for n in SMOOTH if str(PRIMS[n].render).startswith(("np.", "op:"))])
+def test_accuracy(name: str) -> None:
+    """Partials of NumPy's functions are right to nearly all digits, near the ends of the domain too."""
+    for point in [*POINTS[name], *HARD.get(name, [])]:
+        for k in wrt(name, point):
+            got = partial(name, point, k)
+            wanted, error = _long_difference(name, point, k)
+            scale = max(abs(wanted), 1e-3 * abs(float(_run(name, point))) / max(abs(point[k]), 1e-3))
+            assert error <= 1e-9 * scale, f"{name}{point}, operand {k}: the difference {wanted!r} has error {error!r}"
+            assert abs(got - wanted) <= 1e-11 * scale + 3 * error, f"{name}{point}, operand {k}: {got!r}, not {wanted!r}"
+
+
+def _run(name: str, point: Sequence[Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return run_spelling(PRIMS[name].render, point, PARAMS.get(name, {}), [])
+
+
+def _long_difference(name: str, point: Sequence[Any], k: int) -> tuple[float, float]:
+    """Central differences of fourth order in long double, and their error: the step where a smaller one changes least."""
+    wide = [np.longdouble(p) if isinstance(p, float) else p for p in point]
+
+    def slope(h: Any) -> Any:
+        def at(steps: int) -> Any:
+            moved = list(wide)
+            moved[k] = wide[k] + steps * h
+            return np.longdouble(_run(name, moved))
+
+        with np.errstate(all="ignore"):
+            return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
+
+    scales = [s for s in (abs(wide[k]), np.longdouble(abs(point[k]) < 1)) if s > 0]
+    slopes = [slope(scale * np.longdouble(10) ** -e) for scale in scales for e in range(2, 12)]
+    changes = [abs(a - b) if np.isfinite(a - b) else np.inf for a, b in zip(slopes, slopes[1:])]
+    best = int(np.argmin(changes))
+    return float(slopes[best + 1]), float(changes[best])
+
+
+@pytest.mark.parametrize("name", [n for n in SMOOTH if n not in SCALAR])
+def test_single_precision(name: str) -> None:
+    """float32 stays float32 and is as right as it can be."""
+    wide = vectors(name)
+    narrow = [a.astype(np.float32) if a.dtype.kind == "f" else a for a in wide]
+    if name == "polygamma":
+        return  # SciPy's is always float64
+    for k in wrt(name, wide):
+        found = []
+        for args in (wide, narrow):
+            program = Program(build_of(name), args)
+            (dot,), seeds = derivative(program, [k], "jvp")
+            found.append(np.asarray(program.run([dot], [*args, np.ones_like(args[k])], seeds)[0]))
+        assert found[1].dtype == np.float32
+        np.testing.assert_allclose(found[1], found[0], rtol=3e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "point", "wanted"), SPECIAL, ids=lambda v: str(v))
+def test_special_values(name: str, point: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
+    """The derivative at points that have none is what the convention says."""
+    for k in wrt(name, point):
+        got = partial(name, point, k)
+        same = abs(got - wanted[k]) < 1e-12 or got == wanted[k] or (math.isnan(got) and math.isnan(wanted[k]))
+        assert same, f"{name}{point}, operand {k}: {got!r}, not {wanted[k]!r}"
+
+
+# ----------------------------------------------------------------------------------------- structural, transforms
+
+
+def example(name: str, k: int) -> tuple[Any, tuple[Any, ...]]:
+    """Builder and arguments of one example."""
+    if name in STRUCTURAL:
+        return STRUCTURAL[name][k]
+    make, params = PRIMS[name].examples[k]
+
+    def build(b: Any, *xs: Any) -> Any:
+        y = b.elementwise(name, *xs, **params) if PRIMS[name].elementwise else b.let(name, *xs, **params)
+        if y.type.kind == "tuple":
+            return tuple(b.let("item", y, k=j) for j in range(len(y.type.items)))
+        return y
+
+    return build, tuple(make())
+
+
+@pytest.mark.parametrize(("name", "k"), [e for e in EXAMPLES if e[0] != "cast"])
+def test_structural(name: str, k: int) -> None:
+    build, args = example(name, k)
+    check(build, args, tol=2e-6, smooth=not _has_special(args))
+
+
+def _has_special(args: Sequence[Any]) -> bool:
+    return any(not np.all(np.isfinite(a)) for a in args if np.asarray(a).dtype.kind == "f")
+
+
+def function_of(program: Program) -> Function:
+    """The program as a core function."""
+    body = Block((), list(program.b.block.stmts), tuple(o.op for o in program.outs))
+    return Function("f", tuple(program.params), body, program.b.symbols)
+
+
+@pytest.mark.parametrize(("name", "k"), [*EXAMPLES, *((n, -1) for n in SMOOTH)])
+def test_transforms_agree_with_rules(name: str, k: int) -> None:
+    """`transform.forward` and `transform.reverse` give what the rules give when they are applied by hand."""
+    cases = [(build_of(name), a) for a in arguments(name)] if k < 0 else [example(name, k)]
+    for build, args in cases:
+        active = wrt(name, args) if k < 0 else active_args(args)
+        program = Program(build, args)
+        values = [v for v, o in zip(program.value(), program.outs) if o.type.is_float]
+        rng = np.random.default_rng(3)
+        dots, bars = [_like(rng, args[j]) for j in active], [_like(rng, v) for v in values]
+        if values:
+            wanted = _by_hand(build, args, active, "jvp", dots)
+            forward = jvp(function_of(program), active, value=False)
+            _agree(evaluate(forward, *args, *dots), wanted, f"jvp of {name}")
+            wanted = _by_hand(build, args, active, "vjp", bars)
+            backward = vjp(function_of(program), active, seeds=True)
+            _agree(evaluate(backward, *args, *bars), wanted, f"vjp of {name}")
+
+
+def _by_hand(build: Any, args: Sequence[Any], active: Sequence[int], mode: str, given: Sequence[Any]) -> list[Any]:
+    program = Program(build, args)
+    outs, seeds = derivative(program, active, mode)
+    found = program.run(outs, [*args, *given], seeds)
+    return list(found) if mode == "vjp" else [f for f, o in zip(found, program.outs) if o.type.is_float]
+
+
+def _like(rng: Any, value: Any) -> Any:
+    x = rng.normal(size=np.shape(value))
+    return float(x) if isinstance(value, float) and not isinstance(value, np.generic) else x.astype(np.asarray(value).dtype)[()]
+
+
+def _agree(got: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
+    assert len(got) == len(wanted), what
+    for g, w in zip(got, wanted):
+        np.testing.assert_allclose(np.broadcast_to(g, np.shape(w)), w, rtol=1e-9, atol=1e-9, err_msg=what)

@@ -1,0 +1,109 @@
+"""What a loop carries: the leaves of names and containers, in and out of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from transpile.core.nodes import Const, Operand, Undef
+from transpile.core.types import BOOL, Type
+from transpile.frontend import memory
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Bound, Cell, Closure, Conflict, Held, Items, Maybe, Ref, Scalar, Static, Tuple
+
+
+def skeleton(lx: Lifter, value: Any) -> Any:
+    """The structure of a value without its numbers; equal for values that one variable can carry."""
+    match value:
+        case Scalar():
+            return "scalar"
+        case Array():
+            return ("array", len(memory.type_of(lx, value.cell).dims))
+        case Tuple():
+            return ("tuple", value.cls, tuple(skeleton(lx, v) for v in value.items))
+        case Ref():
+            return items_skeleton(lx, lx.state.cells[value.cell])
+        case Maybe():
+            return skeleton(lx, value.value)
+        case Bound():
+            return ("bound", skeleton(lx, value.function), tuple(skeleton(lx, v) for v in value.args))
+        case Closure():
+            return ("closure", value.code, value.frame)
+        case Static():
+            return ("static", value)
+        case Conflict():
+            return "conflict"
+    return ("other", id(value))
+
+
+def items_skeleton(lx: Lifter, state: Any) -> Any:
+    if not isinstance(state, Items):
+        return None
+    return (state.kind, state.keys, state.cls, tuple(skeleton(lx, v) for v in state.items))
+
+
+def leaves(lx: Lifter, value: Any, flags: bool = False) -> list[Operand]:
+    """The numbers of a value, read now. ``flags``: with whether it is assigned, where that is not sure."""
+    match value:
+        case Scalar() | Array():
+            return [_undefined(value) if _is_undefined(value) else lx.operand(value)]
+        case Tuple():
+            return [o for v in value.items for o in leaves(lx, v)]
+        case Ref():
+            return [o for v in lx.state.cells[value.cell].items for o in leaves(lx, v)]
+        case Bound():
+            return [o for v in value.args for o in leaves(lx, v)]
+        case Maybe():
+            return [*leaves(lx, value.value), value.flag()]
+    return []
+
+
+def _is_undefined(value: Any) -> bool:
+    return isinstance(value, Scalar) and isinstance(value.op, Undef)
+
+
+def _undefined(value: Scalar) -> Operand:
+    return value.op
+
+
+def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]) -> Any:
+    """The same structure with other numbers; ``made(old, new)`` is told of each new array."""
+    match value:
+        case Scalar():
+            return Scalar(next(ops))
+        case Array():
+            cell = Cell(name, value.cell.contiguous)
+            lx.state.cells[cell] = Held(next(ops))
+            made(value.cell, cell)
+            return Array(cell)
+        case Tuple():
+            return Tuple(tuple(rebuilt(lx, v, ops, name, made) for v in value.items), value.cls)
+        case Ref():
+            cell = Cell(name)
+            lx.state.cells[cell] = rebuilt_items(lx, lx.state.cells[value.cell], ops, name, made)
+            made(value.cell, cell)
+            return Ref(cell)
+        case Bound():
+            return Bound(value.function, tuple(rebuilt(lx, v, ops, name, made) for v in value.args), value.kwargs)
+        case Maybe():
+            inner = rebuilt(lx, value.value, ops, name, made)
+            flag = next(ops)
+            return Maybe(inner, lambda: flag, value.why)
+    return value
+
+
+def rebuilt_items(lx: Lifter, state: Items, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]) -> Items:
+    return Items(state.kind, tuple(rebuilt(lx, v, ops, name, made) for v in state.items), state.keys, state.cls)
+
+
+def undefined_like(lx: Lifter, types: list[Type]) -> list[Operand]:
+    """Nothing, of these types."""
+    return [Undef(t) for t in types]
+
+
+def as_maybe(value: Any, flag: Operand) -> Maybe:
+    """A value that is assigned if the flag says so."""
+    return Maybe(value, lambda: flag) if not isinstance(value, Maybe) else value
+
+
+TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)

@@ -1,0 +1,388 @@
+"""Lifts the body of a core loop: guesses what it carries, lifts, compares, and lifts again with what was learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import Block, Operand, Undef, Var
+from transpile.core.types import Type, promote
+from transpile.frontend import aliases, carries, memory, names, writes
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, State
+from transpile.frontend.liveness import assigned
+from transpile.frontend.values import Array, Buffer, Cell, Conflict, Held, Items, Maybe, Scalar
+
+Key = Any  # (frame, name), or a cell that holds a list, dict or instance
+
+
+class Again(Exception):
+    """Something was learnt: lift the body again."""
+
+
+@dataclass
+class Slot:
+    """One carried name or container: its value before the loop, and the parameters for its leaves."""
+
+    key: Key
+    entry: Any  # the value, or Items; None: unassigned before the loop
+    params: list[Var] = field(default_factory=list)
+    inits: list[Operand] = field(default_factory=list)
+    inside: Any = None  # the value when the body begins
+    pairs: list[tuple[Cell, Cell]] = field(default_factory=list)  # arrays before the loop and in the body
+
+
+@dataclass
+class Body:
+    """A lifted loop: what the node needs."""
+
+    block: Block
+    inits: tuple[Operand, ...]
+    results: tuple[Var, ...]
+    test: Block | None
+
+
+class Carrying:
+    """One loop that is being lifted."""
+
+    def __init__(
+        self, lx: Lifter, node: Any, body: list[gast.stmt], assigned_in: Sequence[gast.AST], learnt: Any,
+        ran: Callable[[], Operand],
+    ) -> None:
+        self.lx, self.node, self.body, self.learnt, self.ran = lx, node, body, learnt, ran
+        self.own = [n for n in assigned(assigned_in)]
+        self.cells: dict[Cell, None] = {}  # containers of outside that the body changes
+        self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
+        self.same: dict[tuple[Cell, Cell], None] = {}
+
+    def run(
+        self, lift: Callable[[], Operand | None], emit: Callable[[Body], None],
+        test: Callable[[], Operand] | None = None,
+    ) -> None:
+        """Lifts until the guess is right, then emits the loop and leaves the state behind it."""
+        writes.prepare(self.lx, self.body)
+        for _ in range(40):
+            try:
+                self._try(lift, emit, test)
+                return
+            except Again:
+                continue
+            except NeedBuffer as needed:
+                memory.to_buffer(self.lx, needed.cell)
+        raise self.lx.error("T206", "the types of this loop's values do not settle", self.node)
+
+    def _try(self, lift: Any, emit: Any, test: Any) -> None:
+        lx = self.lx
+        slots = self._slots()
+        block = Block(tuple(p for s in slots for p in s.params))
+        state = lx.state.fork()
+        stop: Operand | None = None
+        with lx.forked(state), lx.region(), lx.into(block):
+            self._enter(slots)
+            lifted_test = self._test(slots, test) if test is not None else None
+            dead = False
+            try:
+                stop = lift()
+            except Dead:
+                dead = True
+            self._compare(slots, state, dead)
+            ends = self._ends(slots, dead)
+            late = self._late(state, dead)
+            block.yields = tuple(o for e in ends for o in e)
+            block.stop = stop
+        results = [Var(p.name, p.type) for s in slots for p in s.params]
+        inits = [o for s in slots for o in s.inits]
+        self._add_late(block, late, inits, results, lifted_test)
+        emit(Body(block, tuple(inits), tuple(results), lifted_test))
+        self._leave(slots, late, results, state)
+
+    # ---- before the body
+
+    def _slots(self) -> list[Slot]:
+        lx, live = self.lx, self.lx.frame.code.liveness.head(self.node) if hasattr(self.node, "body") else frozenset()
+        keys: dict[Key, None] = {}
+        for name in self.own:
+            frame = names.scope(lx, lx.frame, name)
+            if (frame, name) in lx.state.vars and (name in live or frame is not lx.frame):
+                keys[frame, name] = None
+        keys.update(self.learnt.names)
+        slots: list[Slot] = []
+        for key in keys:
+            value = lx.state.vars.get(key)
+            if value is not None and not isinstance(value, Conflict):
+                slots.append(self._slot(key, value, key[1]))
+        slots += [self._slot(cell, lx.state.cells[cell], cell.name) for cell in self.cells]
+        for key, value in self.late.items():
+            if key not in lx.state.vars:
+                slots.append(self._late_slot(key, value))
+        return slots
+
+    def _slot(self, key: Key, entry: Any, name: str) -> Slot:
+        slot = Slot(key, entry)
+        for k, op in enumerate(self._entry_leaves(entry)):
+            wanted = self.learnt.types.get((_text(key), k))
+            if wanted is not None:
+                common = promote(op.type, wanted)
+                wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
+                op = self.lx.b.cast(op, wanted).op
+            slot.inits.append(op)
+            slot.params.append(Var(name or "t", op.type if wanted is None else wanted))
+        return slot
+
+    def _entry_leaves(self, entry: Any) -> list[Operand]:
+        if isinstance(entry, Items):
+            return [o for v in entry.items for o in carries.leaves(self.lx, v)]
+        return carries.leaves(self.lx, entry)
+
+    def _late_slot(self, key: Key, value: Any) -> Slot:
+        """A name that some trips assign: nothing, and a flag that says so, before the loop."""
+        like, types = value
+        slot = Slot(key, like)
+        slot.inits = [*carries.undefined_like(self.lx, types), carries.FALSE]
+        slot.params = [Var(key[1], t) for t in (*types, carries.FALSE.type)]
+        return slot
+
+    def _enter(self, slots: list[Slot]) -> None:
+        """The state in which the body begins."""
+        lx = self.lx
+        memory.drop_snapshots(lx)
+        for slot in slots:
+            self._place(slot, iter(slot.params), slot.pairs)
+        self._note_aliases(slots)
+
+    def _place(self, slot: Slot, ops: Any, pairs: list[tuple[Cell, Cell]]) -> None:
+        lx = self.lx
+
+        def made(old: Cell, new: Cell) -> None:
+            pairs.append((old, new))
+
+        if isinstance(slot.key, Cell):
+            lx.state.cells[slot.key] = slot.inside = carries.rebuilt_items(lx, slot.entry, ops, slot.key.name, made)
+        else:
+            slot.inside = carries.rebuilt(lx, slot.entry, ops, slot.key[1], made)
+            lx.state.vars[slot.key] = slot.inside
+
+    def _note_aliases(self, slots: list[Slot]) -> None:
+        lx = self.lx
+        pairs = [p for s in slots for p in s.pairs]
+        for old, new in pairs:
+            if old in lx.state.cells:
+                aliases.may_be(lx, new, (memory.root(lx, old),))
+        for a, (old, new) in enumerate(pairs):
+            for other_old, other in pairs[:a]:
+                if old is not other_old and (old, other_old) not in self.same:
+                    aliases.apart(lx, new, other)
+
+    def _test(self, slots: list[Slot], test: Callable[[], Operand]) -> Block:
+        """The test of a *while*, with parameters of its own."""
+        lx = self.lx
+        copies = [[Var(p.name, p.type) for p in s.params] for s in slots]
+        block = Block(tuple(v for c in copies for v in c))
+        with lx.forked(lx.state.fork()), lx.region(), lx.into(block):
+            for slot, own in zip(slots, copies):
+                inside = slot.inside
+                self._place(slot, iter(own), [])
+                slot.inside = inside
+            block.yields = (test(),)
+        return block
+
+    # ---- behind the body
+
+    def _compare(self, slots: list[Slot], state: State, dead: bool) -> None:
+        """Finds what the body changed that it does not carry."""
+        lx, before = self.lx, lx_state(self.lx)
+        if dead:
+            return
+        carried = {s.key for s in slots}
+        live = lx.frame.code.liveness.head(self.node)
+        learnt = False
+        for key, value in before.vars.items():
+            if key in carried or state.vars.get(key) is value:
+                continue
+            frame, name = key
+            if frame is lx.frame and not frame.keep and name not in live:
+                continue
+            self.learnt.names[key] = None
+            learnt = True
+        for cell, held in before.cells.items():
+            now = state.cells.get(cell)
+            if isinstance(held, Items) and now is not held and cell not in carried:
+                if carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
+                    self._restructured(cell, held, now)
+                self.cells[cell] = None
+                learnt = True
+        if learnt:
+            raise Again
+
+    def _restructured(self, cell: Cell, held: Any, now: Any) -> None:
+        from transpile.frontend import growing
+
+        growing.restructured(self, cell, held, now)
+
+    def _ends(self, slots: list[Slot], dead: bool) -> list[list[Operand]]:
+        """The leaves at the end of a trip, in the types of the parameters."""
+        lx = self.lx
+        ends: list[list[Operand]] = []
+        learnt = False
+        for slot in slots:
+            if dead:
+                ends.append(list(slot.params))
+                continue
+            end = lx.state.cells[slot.key] if isinstance(slot.key, Cell) else lx.state.vars.get(slot.key)
+            ops = self._end_leaves(slot, end)
+            ready: list[Operand] = []
+            for k, (op, param) in enumerate(zip(ops, slot.params)):
+                wider = self._wider(slot, op, param)
+                if wider is not None:
+                    self.learnt.types[_text(slot.key), k] = wider
+                    learnt = True
+                ready.append(op if isinstance(op, Undef) or wider is not None else lx.b.cast(op, param.type).op)
+            ends.append(ready)
+        if learnt:
+            raise Again
+        return ends
+
+    def _end_leaves(self, slot: Slot, end: Any) -> list[Operand]:
+        lx = self.lx
+        if isinstance(end, Conflict):
+            raise lx.error("T119", f"{end.message} (in a loop)", self.node)
+        late = isinstance(slot.entry, Maybe)
+        if isinstance(end, Items):
+            now, then = carries.items_skeleton(lx, end), carries.items_skeleton(lx, slot.inside)
+        else:
+            now, then = carries.skeleton(lx, end), carries.skeleton(lx, slot.entry if late else slot.inside)
+        if now != then:
+            self._mismatch(slot, end)
+        if isinstance(end, Items):
+            return [o for v in end.items for o in carries.leaves(lx, v)]
+        ops = carries.leaves(lx, end)
+        return [*ops, carries.TRUE] if late and not isinstance(end, Maybe) else ops
+
+    def _mismatch(self, slot: Slot, end: Any) -> None:
+        lx = self.lx
+        name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
+        if not isinstance(end, Items) and not isinstance(slot.inside, Items):
+            was, is_ = describe(lx, slot.inside), describe(lx, end)
+            text = f"{name!r} is {was} before a trip of the loop and {is_} after it"
+            raise StructureChanges(lx.error("T119", text, self.node))
+        raise StructureChanges(lx.error("T119", f"the structure of {name!r} changes from trip to trip", self.node))
+
+    def _wider(self, slot: Slot, op: Operand, param: Var) -> Type | None:
+        """The type that holds both the parameter and the end of a trip, if the parameter's does not."""
+        lx = self.lx
+        if isinstance(op, Undef):
+            return None
+        name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
+        if len(op.type.dims) == len(param.type.dims):
+            fits = all(p == q or lx.b.same(p, q) for p, q in zip(op.type.dims, param.type.dims))
+        else:
+            fits = False
+        if not fits:
+            text = f"{name!r} is {param.type} before a trip of the loop and {op.type} after it"
+            raise StructureChanges(lx.error("T206", text, self.node))
+        common = promote(op.type, param.type)
+        wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
+        return None if wider == param.type else wider
+
+    # ---- names that only the body assigns
+
+    def _late(self, state: State, dead: bool) -> list[tuple[Key, Any, list[Operand]]]:
+        """Names first assigned by the body and read after it, with their leaves at the end of a trip."""
+        lx, before = self.lx, lx_state(self.lx)
+        found: list[tuple[Key, Any, list[Operand]]] = []
+        if dead:
+            return found
+        live = lx.frame.code.liveness.head(self.node)
+        for key, value in state.vars.items():
+            frame, name = key
+            if key in before.vars or key in self.late or isinstance(value, Conflict) or not self._alive(frame):
+                continue
+            if frame is lx.frame and name not in live and not frame.keep:
+                continue
+            if isinstance(value, Maybe):
+                self.late[key] = (value, [o.type for o in carries.leaves(lx, value.value)])
+                raise Again
+            found.append((key, value, carries.leaves(lx, value)))
+        return found
+
+    def _alive(self, frame: Any) -> bool:
+        here = self.lx.frame
+        while here is not None:
+            if here is frame:
+                return True
+            here = here.up
+        return bool(frame.keep)
+
+    def _add_late(self, block: Block, late: Any, inits: list[Operand], results: list[Var], test: Block | None) -> None:
+        for key, _, ops in late:
+            types = [o.type.strong if o.type.dims else o.type for o in ops]
+            own = [Var(key[1], t) for t in types]
+            block.params += tuple(own)
+            block.yields += tuple(ops)
+            inits += carries.undefined_like(self.lx, types)
+            results += [Var(key[1], t) for t in types]
+            if test is not None:
+                test.params += tuple(Var(key[1], t) for t in types)
+
+    # ---- after the loop
+
+    def _leave(self, slots: list[Slot], late: Any, results: list[Var], end: State) -> None:
+        lx = self.lx
+        ops = iter(results)
+        for key, before in list(lx.state.vars.items()):  # what the body changed and nobody reads any more
+            if end.vars.get(key) is not before:
+                lx.state.vars.pop(key)
+        for cell, held in list(lx.state.cells.items()):
+            if isinstance(held, Buffer):
+                lx.state.cells[cell] = Buffer(held.var)
+        for slot in slots:
+            pairs: list[tuple[Cell, Cell]] = []
+            self._place(slot, ops, pairs)
+            for old, new in pairs:
+                if old in lx.state.cells:
+                    aliases.may_be(lx, new, (memory.root(lx, old),))
+        flag = _Once(self.ran)
+        for key, value, _ in late:
+            with lx.forked(_with(lx, end)):
+                again = carries.rebuilt(lx, value, ops, key[1], lambda old, new: None)
+                made = {c: s for c, s in lx.state.cells.items() if c not in end.cells}
+            lx.state.cells.update(made)
+            lx.state.vars[key] = Maybe(again, flag, "a loop that may not run")
+
+
+def _with(lx: Lifter, end: State) -> State:
+    return State(dict(lx.state.vars), {**end.cells, **lx.state.cells})
+
+
+class _Once:
+    """An operand that is computed when it is first asked for, at each place anew."""
+
+    def __init__(self, make: Callable[[], Operand]) -> None:
+        self.make = make
+
+    def __call__(self) -> Operand:
+        return self.make()
+
+
+class StructureChanges(Exception):
+    """A carried value has another structure or shape after a trip; ``why`` is the diagnostic if nothing helps."""
+
+    def __init__(self, why: Any) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def lx_state(lx: Lifter) -> State:
+    """The state around the body that is being lifted."""
+    return lx.outer_states[-1]
+
+
+def _text(key: Key) -> Any:
+    """The key in the memory of a loop, which outlives cells."""
+    return key.name if isinstance(key, Cell) else key[1]
+
+
+_ = (Array, Held, Scalar)

@@ -1,0 +1,190 @@
+"""Loops: unrolled over known items, or a core loop that carries what its body rebinds.
+
+A body is lifted on the guess that it carries the names that it assigns and that are read in the next trip or afterwards, with
+the types that they have before the loop. Where the guess was wrong (a type that widens, an array that is written, a name of
+another scope that changes) what was learnt is noted and the body is lifted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, Const, For, Operand, Var, While
+from transpile.core.places import is_nonnegative
+from transpile.core.types import INT
+from transpile.frontend import assignment, branches, iteration, truth, writes
+from transpile.frontend.carrying import Body, Carrying
+from transpile.frontend.exits import STOP
+from transpile.frontend.iteration import Stream
+from transpile.frontend.lifter import Lifter, NeedValue
+from transpile.frontend.values import Scalar
+
+UNROLL_AT_MOST = 200  # trips of a loop that is unrolled because its body needs the index
+SMALL = 32  # trips of a loop that is unrolled because the structure of its values changes
+
+
+@dataclass
+class Learnt:
+    """What a loop was found to need when it was lifted before."""
+
+    unroll: bool = False
+    types: dict[Any, Any] = field(default_factory=dict)
+    names: dict[Any, None] = field(default_factory=dict)
+
+
+def split_stop(body: list[gast.stmt]) -> tuple[list[gast.stmt], gast.expr | None]:
+    """The body of a loop and the flags that end it, see `transpile.frontend.exits`."""
+    last = body[-1] if body else None
+    if isinstance(last, gast.Assign) and isinstance(last.targets[0], gast.Name) and last.targets[0].id == STOP:
+        return body[:-1], last.value
+    return body, None
+
+
+def for_statement(lx: Lifter, node: gast.For) -> None:
+    """``for target in iterable``."""
+    iterable = lx.expr(node.iter)
+    items = iteration.known_items(lx, iterable, node.iter)
+    if items is not None:
+        unroll(lx, node, items)
+        return
+    learnt: Learnt = lx.memo.setdefault(lx.key(node), Learnt())
+    stream = None if learnt.unroll else iteration.stream(lx, iterable, node.iter)
+    if stream is None:
+        unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
+        return
+    index = Var("", INT)
+    try:
+        _count(lx, node, stream, index, learnt)
+    except NeedValue as needed:
+        if not _may_unroll(lx, needed, index, stream):
+            raise
+        learnt.unroll = True
+        unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
+
+
+def _may_unroll(lx: Lifter, needed: NeedValue, index: Var, stream: Stream) -> bool:
+    """Whether unrolling makes the value known: it is computed from what changes in each trip."""
+    if index not in needed.sources:
+        return False
+    length = stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length)
+    length = lx.symbols.resolve(length)
+    return not length.is_const or length.const <= UNROLL_AT_MOST
+
+
+def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
+    """The body once for each item; behind a ``break`` that depends on the data the rest stands in a branch."""
+    body, stop = split_stop(node.body)
+
+    def rest(k: int) -> None:
+        while k < len(items):
+            assignment.assign(lx, node.target, items[k])
+            lx.block(body)
+            k += 1
+            if stop is None:
+                continue
+            ended = truth.test(lx, stop)
+            if isinstance(ended, Const):
+                if ended.value:
+                    return
+                continue
+            if k < len(items):
+                branches.choose(lx, ended, lambda: None, lambda k=k: rest(k), node)
+            return
+
+    rest(0)
+
+
+# ------------------------------------------------------------------------------------------------------ for
+
+
+def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learnt) -> None:
+    """A core loop over an index."""
+    plain = stream.range is not None
+    if plain:
+        start, bound, step = (lx.b.expr(o) for o in (stream.range.start, stream.range.stop, stream.range.step))
+    else:
+        start, bound, step = lx.b.expr(0), iteration.as_expr(lx, stream.length), lx.b.expr(1)
+    _name_index(lx, index, node.target, plain, start.op, bound.op, step.op)
+    body, stop = split_stop(node.body)
+
+    def lift() -> Operand | None:
+        item = Scalar(index) if plain else stream.at(lx.b.expr(index))
+        assignment.assign(lx, node.target, item)
+        lx.block(body)
+        return None if stop is None else truth.test(lx, stop)
+
+    def trips() -> Operand:
+        """Whether the body ran at all."""
+        forward = truth.compare(lx, gast.Lt(), Scalar(start.op), Scalar(bound.op), node)
+        if isinstance(step.op, Const):
+            ahead = step.op.value > 0
+            other = forward if ahead else truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
+            return other.op
+        back = truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
+        return lx.b.elementwise("where", step > 0, forward.op, back.op).op
+
+    lx.state.vars.update({})
+    carrying = Carrying(lx, node, [gast.Pass(), *node.body], assigned_in=[node.target, *body], learnt=learnt, ran=trips)
+
+    def emit(done: Body) -> None:
+        block = done.block
+        backwards = plain and stream.backwards
+        lx.b.emit(For(index, start.op, bound.op, step.op, done.inits, block, done.results, None, backwards, lx.b.loc))
+
+    carrying.run(lift, emit)
+
+
+def _name_index(lx: Lifter, index: Var, target: gast.expr, plain: bool, start: Operand, bound: Operand, step: Operand) -> None:
+    counted = target.elts[0] if isinstance(target, gast.Tuple) and target.elts else target
+    own = plain or isinstance(target, gast.Tuple)
+    index.name = counted.id if own and isinstance(counted, gast.Name) else free_name(lx)
+    if index.name == "_":
+        index.name = free_name(lx)
+    form = lx.symbols.index(lx, index, start, bound, step)
+    index.form = form
+
+
+def free_name(lx: Lifter) -> str:
+    """A name for an index that the function has not used."""
+    taken = set(lx.frame.locals) | {name for (_, name) in lx.state.vars}
+    return next((n for n in "ijkl" if n not in taken), "index")
+
+
+# ---------------------------------------------------------------------------------------------------- while
+
+
+def while_statement(lx: Lifter, node: gast.While) -> None:
+    """``while test``."""
+    body, stop = split_stop(node.body)
+    learnt: Learnt = lx.memo.setdefault(lx.key(node), Learnt())
+    walrus = any(isinstance(n, gast.NamedExpr) for n in gast.walk(node.test))
+    ran: list[While] = []
+
+    def lift() -> Operand | None:
+        if walrus:
+            truth.test(lx, node.test)  # binds the names again that the test binds
+        lx.block(body)
+        return None if stop is None else truth.test(lx, stop)
+
+    def trips() -> Operand:
+        if ran[0].trips is None:
+            ran[0].trips = Var("trips", INT)
+        return lx.b.elementwise("greater", ran[0].trips, 0).op
+
+    def emit(done: Body) -> None:
+        assert done.test is not None
+        ran.append(While(done.inits, done.test, done.block, done.results, None, lx.b.loc))
+        lx.b.emit(ran[0])
+
+    carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
+    carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
+    if walrus:
+        truth.test(lx, node.test)
+
+
+_ = (Callable, Block, is_nonnegative, writes)

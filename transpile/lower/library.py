@@ -1,0 +1,328 @@
+"""Primitives that are calls of `runtime.compiled`: sorting, searching, counting, linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Operand, Var
+from transpile.core.types import INT, Type
+from transpile.lower.elements import Elements, read, stored
+from transpile.lower.folds import cast
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+_ANY = Dim.symbol("?")
+
+
+def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = "t") -> Elements:
+    """A call that gives a new array."""
+    b = lw.b
+    var = b.bind(name, Type(dtype, (_ANY,) * rank), "call", args, {"fn": fn})
+    lw.owned.add(var)
+    return fresh(lw, var)
+
+
+def fresh(lw: Lowering, var: Var) -> Elements:
+    sizes = tuple(lw.b.let("dim", var, axis=k).op for k in range(var.type.rank))
+    return stored(lw.b, var, sizes)
+
+
+def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operand) -> list[Any]:
+    """A call that gives several arrays and numbers."""
+    b = lw.b
+    whole = b.bind("t", Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    found: list[Any] = []
+    for k, (dtype, rank) in enumerate(types):
+        var = b.bind("t", Type(dtype, (_ANY,) * rank), "item", (whole,), {"k": k})
+        if rank:
+            lw.owned.add(var)
+        found.append(fresh(lw, var) if rank else var)
+    return found
+
+
+def flat(lw: Lowering, x: Elements, name: str = "flat") -> Operand:
+    """The variable of all entries in C order, of rank 1."""
+    x = lw.rooted(x, name)
+    if x.rank == 1:
+        return x.root  # type: ignore[return-value]
+    n = lw.b.expr(1)
+    for s in x.sizes:
+        n = n * lw.b.expr(s)
+    return view(lw, x, (n.op,))
+
+
+def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
+    assert x.root is not None
+    if x.rank == 0:
+        raise AssertionError("a scalar has no view")
+    return lw.b.bind("t", Type(x.dtype, (_ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+
+
+# -------------------------------------------------------------------------------------------- rows along an axis
+
+
+def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[Operand, Callable[[Elements], Elements]]:
+    """The entries as rows along ``axis``, and the way back."""
+    b = lw.b
+    order = [*(k for k in range(x.rank) if k != axis), axis]
+    where = {a: k for k, a in enumerate(order)}
+    moved = x
+    if axis != x.rank - 1:
+        moved = replace(
+            x, sizes=tuple(x.sizes[a] for a in order), root=None, swapped=None,
+            unit=None if x.unit is None else where[x.unit], at=lambda idx: x.at([idx[where[a]] for a in range(x.rank)]),
+        )
+    moved = lw.rooted(moved, "rows")
+    count = b.expr(1)
+    for s in moved.sizes[:-1]:
+        count = count * b.expr(s)
+    rows = view(lw, moved, (count.op, moved.sizes[-1]))
+
+    def back(result: Elements) -> Elements:
+        var = view(lw, result, moved.sizes)
+        found = stored(b, var, moved.sizes)  # type: ignore[arg-type]
+        if axis == x.rank - 1:
+            return found
+        unit = axis if found.unit is not None else None
+        return replace(found, sizes=x.sizes, root=None, unit=unit, at=lambda idx: found.at([idx[a] for a in order]))
+
+    return rows, back
+
+
+def _by_rows(fn: str) -> Callable[[Lowering, Any], Elements]:
+    def rule(lw: Lowering, stmt: Any) -> Elements:
+        x = lw.elements(stmt.args[0])
+        rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
+        return back(call(lw, fn, stmt.var.type.dtype, 2, rows, name=stmt.var.name))
+
+    return rule
+
+
+def _searchsorted(lw: Lowering, stmt: Any) -> Elements:
+    a, x = lw.rooted(lw.elements(stmt.args[0]), "sorted"), lw.elements(stmt.args[1])
+    fn = f"arrays.searchsorted_{stmt.params.get('side', 'left')}"
+    return _each(lw, x, "int64", lambda e: (a.root, e.op), fn, a)
+
+
+def _each(
+    lw: Lowering, x: Elements, dtype: str, args: Callable[[Expr], tuple[Operand, ...]], fn: str, *more: Elements
+) -> Elements:
+    """A call for each element."""
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        return Expr(lw.b, lw.b.bind("t", Type(dtype), "call", args(x.at(idx)), {"fn": fn}))
+
+    found = replace(x, dtype=dtype, root=None, swapped=None, at=at, cheap=False)
+    return replace(found.also(*more), cheap=False)
+
+
+def _digitize(lw: Lowering, stmt: Any) -> Elements:
+    x, bins = lw.elements(stmt.args[0]), lw.rooted(lw.elements(stmt.args[1]), "bins")
+    right = Const(bool(stmt.params.get("right", False)), Type("bool"))
+    return _each(lw, x, "int64", lambda e: (e.op, bins.root, right), "arrays.digitize", bins)
+
+
+def _interp(lw: Lowering, stmt: Any) -> Elements:
+    x = lw.elements(stmt.args[0])
+    xp, fp = (lw.rooted(lw.elements(a), n) for a, n in zip(stmt.args[1:], ("xp", "fp")))
+    return _each(lw, x, "float64", lambda e: (e.op, xp.root, fp.root), "arrays.interp", xp, fp)
+
+
+def _bincount(lw: Lowering, stmt: Any) -> Elements:
+    places = _as(lw, lw.elements(stmt.args[0]), "int64")
+    least = stmt.params.get("minlength", 0)
+    last = lw.b.expr(least).op if isinstance(least, int) else lw.dim(least)
+    if len(stmt.args) > 1:
+        weights = _as(lw, lw.elements(stmt.args[1]), "float64")
+        return call(lw, "arrays.bincount_weighted", "float64", 1, places.root, weights.root, last)
+    return call(lw, "arrays.bincount", "int64", 1, places.root, last)
+
+
+def _as(lw: Lowering, x: Elements, dtype: str) -> Elements:
+    """Rooted in a dtype."""
+    if x.dtype != dtype:
+        x = replace(x, dtype=dtype, root=None, swapped=None, at=_casting(lw, x, dtype))
+    return lw.rooted(x, "t")
+
+
+def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]], Expr]:
+    return lambda idx: cast(lw, x.at(idx), dtype)
+
+
+def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
+    from transpile.lower.places import unravel
+
+    x = lw.rooted(lw.elements(stmt.args[0]), "t")
+    found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, x))
+    _settle(found, stmt.var.type.items[0])
+    out = []
+    for k in range(x.rank):
+        out.append(replace(found, root=None, at=lambda idx, k=k: unravel(lw, found.at(idx), x.sizes)[k]))
+    return out if x.rank > 1 else [found]
+
+
+def _settle(found: Elements, type_: Type) -> None:
+    for size, dim in zip(found.sizes, type_.dims):
+        if isinstance(size, Var) and size.form is None:
+            size.form = dim
+
+
+def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
+    from transpile.lower.places import unravel
+
+    x = lw.steady(lw.elements(stmt.args[0]), "t")
+    sizes = [lw.scalar(a).op for a in stmt.args[1:]]
+    if not x.rank:
+        return [e.op for e in unravel(lw, x.at(()), sizes)]
+    return [replace(x, root=None, at=lambda idx, k=k: unravel(lw, x.at(idx), sizes)[k]) for k in range(len(sizes))]
+
+
+_EXTRAS = ("return_index", "return_inverse", "return_counts")
+
+
+def _unique_all(lw: Lowering, stmt: Any) -> list[Any]:
+    x = lw.elements(stmt.args[0])
+    values, first, inverse, counts = items(
+        lw, "arrays.unique", [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
+    )
+    if x.rank > 1:
+        inverse = stored(lw.b, view(lw, inverse, x.sizes), x.sizes)  # type: ignore[arg-type]
+    found = [values, *(e for name, e in zip(_EXTRAS, (first, inverse, counts)) if stmt.params.get(name))]
+    types = stmt.var.type.items or (stmt.var.type,)
+    for e, t in zip(found, types):
+        _settle(e, t)
+    return found
+
+
+def _unique(lw: Lowering, stmt: Any) -> Elements:
+    return _unique_all(lw, stmt)[0]
+
+
+def _isin(lw: Lowering, stmt: Any) -> Elements:
+    x, values = lw.elements(stmt.args[0]), lw.elements(stmt.args[1])
+    row = view(lw, lw.rooted(values, "t"), (Const(1, INT), _count(lw, values)))
+    ordered = call(lw, "arrays.sort", values.dtype, 2, row)
+    line = view(lw, ordered, (_count(lw, values),))
+    invert = Const(bool(stmt.params.get("invert", False)), Type("bool"))
+    return _each(lw, x, "bool", lambda e: (e.op, line, invert), "arrays.isin")
+
+
+def _count(lw: Lowering, x: Elements) -> Operand:
+    n = lw.b.expr(1)
+    for s in x.sizes:
+        n = n * lw.b.expr(s)
+    return n.op
+
+
+# ------------------------------------------------------------------------------------------------ linear algebra
+
+
+def stack_of(lw: Lowering, x: Elements, name: str = "a") -> Operand:
+    """The matrices of an array as a stack: (batch, rows, columns)."""
+    x = lw.rooted(x, name)
+    batch = lw.b.expr(1)
+    for s in x.sizes[:-2]:
+        batch = batch * lw.b.expr(s)
+    return view(lw, x, (batch.op, *x.sizes[-2:]))
+
+
+def back(lw: Lowering, found: Elements, sizes: Sequence[Operand]) -> Any:
+    """A result of a stack in its own shape; a scalar if it has none."""
+    if not sizes:
+        root = found.root
+        assert root is not None
+        return read(lw.b, root, [lw.b.expr(0)] * found.rank)
+    return stored(lw.b, view(lw, found, sizes), sizes)  # type: ignore[arg-type]
+
+
+def _square(fn: str, rank: int) -> Callable[[Lowering, Any], Any]:
+    """One matrix to a matrix (rank 2), a vector (1) or a number (0)."""
+
+    def rule(lw: Lowering, stmt: Any) -> Any:
+        x = lw.elements(stmt.args[0])
+        found = call(lw, fn, stmt.var.type.dtype, rank + 1, stack_of(lw, x), name=stmt.var.name)
+        return back(lw, found, lw.sizes(stmt.var.type.dims))
+
+    return rule
+
+
+def _factors(fn: str) -> Callable[[Lowering, Any], list[Any]]:
+    """One matrix to several results, each a stack."""
+
+    def rule(lw: Lowering, stmt: Any) -> list[Any]:
+        x = lw.elements(stmt.args[0])
+        batch = x.rank - 2
+        types = [(t.dtype, t.rank - batch + 1) for t in stmt.var.type.items]
+        found = items(lw, fn + _suffix(stmt), types, stack_of(lw, x))
+        out = [back(lw, e, lw.sizes(t.dims)) for e, t in zip(found, stmt.var.type.items)]
+        return [e.op if isinstance(e, Expr) else e for e in out]
+
+    return rule
+
+
+def _suffix(stmt: Any) -> str:
+    if stmt.prim == "svd":
+        return "_full" if stmt.params.get("full_matrices", True) else "_reduced"
+    if stmt.prim == "qr":
+        return "_complete" if stmt.params.get("mode") == "complete" else ""
+    if stmt.prim == "eigh":
+        return "_upper" if stmt.params.get("UPLO", "L") == "U" else ""
+    return ""
+
+
+def _solve(lw: Lowering, stmt: Any) -> Any:
+    a, y = (lw.elements(x) for x in stmt.args)
+    if y.rank < a.rank and y.rank == 1:
+        y = _column(lw, y)
+    if a.rank != y.rank:
+        y = _batched(lw, y, a)
+    found = call(lw, "linalg.solve", stmt.var.type.dtype, 3, stack_of(lw, a), stack_of(lw, y, "b"), name=stmt.var.name)
+    return back(lw, found, lw.sizes(stmt.var.type.dims))
+
+
+def _column(lw: Lowering, y: Elements) -> Elements:
+    return replace(y, sizes=(*y.sizes, Const(1, INT)), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[:-1]))
+
+
+def _batched(lw: Lowering, y: Elements, a: Elements) -> Elements:
+    lead = a.rank - y.rank
+    if lead < 0:
+        from transpile.errors import error
+
+        raise error("T501", "'solve' with more batch axes on the right cannot be compiled yet", lw.b.loc)
+    return replace(
+        y, sizes=(*a.sizes[:lead], *y.sizes), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[lead:]), cheap=False
+    )
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
+    "sort": _by_rows("arrays.sort"),
+    "argsort": _by_rows("arrays.argsort"),
+    "partition": _by_rows("arrays.sort"),  # a sorted array is partitioned at every place
+    "argpartition": _by_rows("arrays.argsort"),
+    "searchsorted": _searchsorted,
+    "digitize": _digitize,
+    "interp": _interp,
+    "bincount": _bincount,
+    "unique": _unique,
+    "isin": _isin,
+    "inv": _square("linalg.inv", 2),
+    "det": _square("linalg.det", 0),
+    "cholesky": _square("linalg.cholesky", 2),
+    "eigvalsh": _square("linalg.eigvalsh", 1),
+    "solve": _solve,
+}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
+    "nonzero": _nonzero,
+    "unravel_index": _unravel_index,
+    "unique": _unique_all,
+    "qr": _factors("linalg.qr"),
+    "svd": _factors("linalg.svd"),
+    "eigh": _factors("linalg.eigh"),
+    "slogdet": _factors("linalg.slogdet"),
+}

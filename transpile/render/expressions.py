@@ -1,0 +1,365 @@
+"""Values as expression nodes: one entry a primitive in `SPELLED`, templates and spellings of the rule tables for all others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transpile.core.dims import Atom, Dim
+from transpile.core.nodes import Const, If, Let, NewAxis, Operand, Point, Slice, Undef, Var
+from transpile.render.nesting import Nested
+from transpile.render.places import dotted, number, place, subscript, transposed
+from transpile.render.shapes import Shape, reshape_form
+from transpile.render.templates import fill
+from transpile.rules import prims
+from transpile.rules.elementary import BUILTINS, MATH
+from transpile.rules.spelling import Spelling, axes_of
+
+LOAD = ast.Load()
+OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult, "**": ast.Pow,
+    "|": ast.BitOr, "^": ast.BitXor, "&": ast.BitAnd, "<<": ast.LShift, ">>": ast.RShift,
+}  # fmt: skip
+COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
+}  # fmt: skip
+UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
+PLAIN = ("float64", "int64", "bool", "complex128")  # dtypes of which a Python literal is as good as a NumPy scalar
+
+
+class Expressions:
+    """Nodes for the operands of one function. ``names`` are the Python names of its variables."""
+
+    def __init__(self, nested: Nested, names: Mapping[Var, str]) -> None:
+        self.nested, self.names = nested, names
+        self.zero_d = {p for p in nested.fn.params if p.buffer and not p.type.dims}
+
+    def operand(self, operand: Operand, strict: bool = False) -> ast.expr:
+        """The node of an operand; ``strict``: a constant keeps its dtype."""
+        match operand:
+            case Const():
+                return self.constant(operand, strict)
+            case Undef():
+                return ast.Constant(None)
+        tree = self.nested.trees.get(operand)
+        if tree is None:
+            return self.name(operand)
+        return self.let(tree) if isinstance(tree, Let) else self.conditional(tree)
+
+    def name(self, var: Var) -> ast.expr:
+        return ast.Name(self.names[var], LOAD)
+
+    def constant(self, const: Const, strict: bool) -> ast.expr:
+        value = const.value.item() if isinstance(const.value, np.generic) else const.value
+        node = number(value)
+        if isinstance(value, float) and not np.isfinite(value):
+            node = dotted("np.nan") if value != value else dotted("np.inf")
+            node = ast.UnaryOp(ast.USub(), node) if value < 0 else node
+        if strict and not const.type.weak and const.type.dtype not in PLAIN:
+            return call(dotted(f"np.{const.type.dtype}"), node)
+        return node
+
+    def conditional(self, tree: If) -> ast.expr:
+        """A branch as an expression; ``and`` and ``or`` where it says that."""
+        a, b = tree.then.yields[0], tree.orelse.yields[0]
+        test = self.operand(tree.test)
+        if tree.results[0].type.is_bool:
+            if isinstance(b, Const) and not b.value:
+                return boolean(ast.And(), test, self.operand(a))
+            if isinstance(a, Const) and a.value:
+                return boolean(ast.Or(), test, self.operand(b))
+        return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
+
+    # ---- primitives
+
+    def let(self, let: Let) -> ast.expr:
+        spelled = SPELLED.get(let.prim)
+        if spelled is not None:
+            return spelled(self, let)
+        render = self.spelling(let)
+        args = [self.operand(a) for a in let.args]
+        if isinstance(render, Spelling):
+            return fill(render.choose(let.params, [a.type for a in let.args]), args, let.params)
+        if callable(render):
+            return render(args, let.params, [a.type for a in let.args])
+        if render.startswith("op:"):
+            return operator(render[3:], args)
+        if render.startswith("reduce:"):
+            return reduction(render[7:], args[0], let)
+        if "{*}" in render:
+            render = render.replace("{*}", ", ".join(f"{{{k}}}" for k in range(len(args))))
+        return fill(render, args, let.params)
+
+    @staticmethod
+    def spelling(let: Let) -> Any:
+        if let.params.get("py") and let.prim in BUILTINS:
+            return BUILTINS[let.prim]
+        if let.params.get("via") == "math" and let.prim in MATH:
+            return MATH[let.prim]
+        return prims()[let.prim].render
+
+    def is_fresh(self, operand: Operand) -> bool:
+        """Whether the operand's node is an expression that gives new memory."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, Var) else None
+        if not isinstance(tree, Let) or tree.prim == "item":
+            return False
+        if tree.prim == "broadcast":
+            return not tree.args[0].type.dims
+        entry = prims().get(tree.prim)
+        return entry is not None and entry.fresh
+
+    # ---- sizes
+
+    def dim(self, dim: Dim, let: Let, shape: Shape) -> ast.expr:
+        """The node of a size."""
+        total: ast.expr | None = None
+        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added comes first
+        for atom, coef in terms:
+            node = self.atom(atom, let, shape)
+            if abs(coef) != 1:
+                node = ast.BinOp(ast.Constant(abs(coef)), ast.Mult(), node)
+            if total is None:
+                total = node if coef > 0 else ast.UnaryOp(ast.USub(), node)
+            else:
+                total = ast.BinOp(total, ast.Add() if coef > 0 else ast.Sub(), node)
+        if total is None:
+            return number(dim.const)
+        if dim.const:
+            total = ast.BinOp(total, ast.Add() if dim.const > 0 else ast.Sub(), ast.Constant(abs(dim.const)))
+        return total
+
+    def atom(self, atom: Atom, let: Let, shape: Shape) -> ast.expr:
+        if atom.kind in ("symbol", "int"):
+            return self.operand(let.args[shape.slots[atom.name]])
+        operands = [self.dim(d, let, shape) for d in atom.operands]
+        if atom.kind == "max0":
+            return call(ast.Name("max", LOAD), operands[0], ast.Constant(0))
+        return ast.BinOp(operands[0], ast.Mult() if atom.kind == "mul" else ast.FloorDiv(), operands[1])
+
+    def shape(self, let: Let) -> ast.expr:
+        """The shape argument of what makes an array."""
+        shape: Shape = let.params.get("shape") or Shape(tuple(let.params.get("dims", ())))
+        if shape.of is not None:
+            return ast.Attribute(self.operand(let.args[shape.of]), "shape", LOAD)
+        nodes = [self.dim(d, let, shape) for d in shape.dims]
+        return nodes[0] if len(nodes) == 1 else ast.Tuple(nodes, LOAD)
+
+
+# ------------------------------------------------------------------------------------------------ small builders
+
+
+def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
+    return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
+    """``and`` and ``or``, flattened."""
+    flat: list[ast.expr] = []
+    for value in values:
+        flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
+    return ast.BoolOp(op, flat)
+
+
+def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
+    if len(args) == 1:
+        return ast.UnaryOp(UNARY[sign](), args[0])
+    if sign in COMPARISONS:
+        return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
+    return ast.BinOp(args[0], OPERATORS[sign](), args[1])
+
+
+def negated(test: ast.expr, exact: bool) -> ast.expr:
+    """``not test``; ``exact``: no NaN is compared, so that ``<`` becomes ``>=``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        kind = type(test.ops[0])
+        if kind in (ast.Eq, ast.NotEq) or exact:
+            return ast.Compare(test.left, [_OPPOSITE[kind]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+_OPPOSITE: dict[type, type] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
+
+
+def dtype_node(dtype: str) -> ast.expr:
+    return ast.Name("bool", LOAD) if dtype == "bool" else dotted(f"np.{dtype}")
+
+
+def reduction(fn: str, x: ast.expr, let: Let) -> ast.expr:
+    axis = axes_of(let.params, [let.args[0].type])
+    keywords: dict[str, ast.expr] = {}
+    if axis is not None:
+        keywords["axis"] = ast.Tuple([number(a) for a in axis], LOAD) if isinstance(axis, tuple) else number(axis)
+    if let.params.get("keepdims"):
+        keywords["keepdims"] = ast.Constant(True)
+    return call(dotted(fn), x, **keywords)
+
+
+# ------------------------------------------------------------------------------------------- primitives of the core
+
+
+def _index(e: Expressions, let: Let) -> ast.expr:
+    base, path = let.args[0], let.params["path"]
+    if not path:
+        node = e.operand(base)
+        return ast.Subscript(node, ast.Tuple([], LOAD), LOAD) if base in e.zero_d else node
+    return place(e.operand(base), path, lambda k: e.operand(let.args[1 + k]))
+
+
+def _cast(e: Expressions, let: Let) -> ast.expr:
+    source, dtype = let.args[0], let.params["dtype"]
+    node = e.operand(source)
+    if source.type.dims:
+        return call(ast.Attribute(node, "astype", LOAD), dtype_node(dtype))
+    if let.var.type.weak:
+        word = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}[np.dtype(dtype).kind]
+        return call(ast.Name(word, LOAD), node)
+    return call(dotted(f"np.{dtype}_" if dtype == "bool" else f"np.{dtype}"), node)
+
+
+def _full(e: Expressions, let: Let) -> ast.expr:
+    dtype = let.var.type.dtype
+    shape = let.params.get("shape")
+    value = let.args[0]
+    known = value.value if isinstance(value, Const) and value.value in (0, 1) and not str(value.value).startswith("-") else None
+    word = {0: "zeros", 1: "ones"}.get(known, "full") if known is not None else "full"  # type: ignore[call-overload]
+    more = [] if word != "full" else [e.operand(value)]
+    if isinstance(shape, Shape) and shape.like is not None:
+        return call(dotted(f"np.{word}_like"), e.operand(let.args[shape.like]), *more)
+    if not let.var.type.dims:
+        return e.operand(value, True)
+    natural = dtype == "float64" if word != "full" else _dtype_of(value) == dtype
+    return call(dotted(f"np.{word}"), e.shape(let), *more, **({} if natural else {"dtype": dtype_node(dtype)}))
+
+
+def _dtype_of(value: Operand) -> str:
+    """The dtype that NumPy gives an array filled with the value."""
+    if isinstance(value, Const):
+        return np.asarray(value.value).dtype.name
+    return value.type.dtype
+
+
+def _empty(e: Expressions, let: Let) -> ast.expr:
+    dtype, shape = let.var.type.dtype, let.params.get("shape")
+    if not let.var.type.dims:
+        return e.constant(Const(np.dtype(dtype).type(0).item(), let.var.type), True)
+    if isinstance(shape, Shape) and shape.like is not None:
+        return call(dotted("np.empty_like"), e.operand(let.args[shape.like]))
+    return call(dotted("np.empty"), e.shape(let), **({} if dtype == "float64" else {"dtype": dtype_node(dtype)}))
+
+
+def _broadcast(e: Expressions, let: Let) -> ast.expr:
+    source = let.args[0]
+    if not source.type.dims:
+        return _full(e, replace(let, prim="full", args=let.args))
+    return call(dotted("np.broadcast_to"), e.operand(source), e.shape(let))
+
+
+def _reshape(e: Expressions, let: Let) -> ast.expr:
+    source, dims = let.args[0], let.var.type.dims
+    if not source.type.dims:
+        return _full(e, replace(let, prim="full", params={**let.params, "dims": dims}))
+    node = e.operand(source)
+    form = reshape_form(source.type.dims, dims)
+    if form in ("newaxis", "squeeze"):
+        return ast.Subscript(node, _ones(source.type.dims, dims, form), LOAD)
+    if form == "infer":
+        sizes = [ast.UnaryOp(ast.USub(), ast.Constant(1)) if not d.is_const or len(dims) == 1 else number(d.const) for d in dims]
+    elif form == "numbers":
+        sizes = [number(d.const) for d in dims]
+    else:
+        shape = e.shape(let)
+        sizes = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+    return call(ast.Attribute(node, "reshape", LOAD), *sizes)
+
+
+def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr:
+    """The subscript that puts axes of 1 in, or takes them out."""
+    long, short = (dims, source) if form == "newaxis" else (source, dims)
+    items: list[Any] = []
+    k = 0
+    for position, d in enumerate(long):
+        left = len(long) - position - 1
+        if k < len(short) and short[k] == d and not (d.is_one and left >= len(short) - k and _fits(short[k:], long[position + 1 :])):
+            items.append(Slice())
+            k += 1
+        else:
+            items.append(NewAxis() if form == "newaxis" else Point(0))
+    return subscript(items, lambda k: ast.Constant(0))
+
+
+def _fits(short: tuple[Dim, ...], long: tuple[Dim, ...]) -> bool:
+    rest = iter(long)
+    return all(any(d == e for e in rest) for d in short)
+
+
+def _copy(e: Expressions, let: Let) -> ast.expr:
+    source = let.args[0]
+    if not source.type.dims or e.is_fresh(source):
+        return e.operand(source, True)
+    return call(ast.Attribute(e.operand(source), "copy", LOAD))
+
+
+def _where(e: Expressions, let: Let) -> ast.expr:
+    test, a, b = let.args
+    if not any(o.type.dims for o in let.args):
+        return ast.IfExp(e.operand(test), e.operand(a), e.operand(b))
+    return call(dotted("np.where"), *(e.operand(o) for o in let.args))
+
+
+def _logical(op: type[ast.boolop], template: str) -> Callable[[Expressions, Let], ast.expr]:
+    def build(e: Expressions, let: Let) -> ast.expr:
+        args = [e.operand(a) for a in let.args]
+        if all(not a.type.dims and a.type.is_bool for a in let.args):
+            return boolean(op(), *args)
+        return fill(template, args, {})
+
+    return build
+
+
+def _not(e: Expressions, let: Let) -> ast.expr:
+    node = e.operand(let.args[0])
+    return call(dotted("np.logical_not"), node) if let.args[0].type.dims else ast.UnaryOp(ast.Not(), node)
+
+
+def _range_length(e: Expressions, let: Let) -> ast.expr:
+    start, bound, step = let.args
+    if all(isinstance(o, Const) and o.value == v for o, v in ((start, 0), (step, 1))):
+        return call(ast.Name("max", LOAD), e.operand(bound), ast.Constant(0))
+    return call(ast.Name("len", LOAD), range_node(e, start, bound, step))
+
+
+def range_node(e: Expressions, start: Operand, bound: Operand, step: Operand) -> ast.expr:
+    """``range(...)`` with what is the default left out."""
+    args = [start, bound, step]
+    if isinstance(step, Const) and step.value == 1:
+        args.pop()
+        if isinstance(start, Const) and start.value == 0:
+            args.pop(0)
+    return call(ast.Name("range", LOAD), *(e.operand(a) for a in args))
+
+
+SPELLED: dict[str, Callable[[Expressions, Let], ast.expr]] = {
+    "index": _index,
+    "cast": _cast,
+    "full": _full,
+    "empty": _empty,
+    "broadcast": _broadcast,
+    "reshape": _reshape,
+    "transpose": lambda e, let: transposed(e.operand(let.args[0]), let.params["axes"]),
+    "copy": _copy,
+    "item": lambda e, let: ast.Subscript(e.operand(let.args[0]), ast.Constant(let.params["k"]), LOAD),
+    "dim": lambda e, let: fill("{0}.shape[{axis}]", [e.operand(let.args[0])], let.params),
+    "where": _where,
+    "logical_and": _logical(ast.And, "np.logical_and({0}, {1})"),
+    "logical_or": _logical(ast.Or, "np.logical_or({0}, {1})"),
+    "logical_not": _not,
+    "range_length": _range_length,
+}

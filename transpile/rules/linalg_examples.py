@@ -1,0 +1,50 @@
+"""Matrices on which the rules of linear algebra are checked: well conditioned, with eigenvalues well apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _normal(shape: tuple[int, ...], seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def several(*shapes: tuple[int, ...]) -> Any:
+    """A builder of normal arrays."""
+    return lambda: tuple(_normal(s, k) for k, s in enumerate(shapes))
+
+
+def _regular(*shape: int) -> Any:
+    """Square matrices that are far from singular."""
+    n = shape[-1]
+    return _normal((*shape, n)) + 2.5 * np.eye(n)
+
+
+def matrices() -> tuple[Any, ...]:
+    return tuple((lambda shape=shape: (_regular(*shape),), {}) for shape in ((3,), (2, 3), (1,)))
+
+
+def systems() -> tuple[Any, ...]:
+    """A square matrix and right sides: one vector, several, stacks that broadcast."""
+    shapes = [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (2, 3, 2)), ((2, 3), (3, 2)), ((3,), (2, 3, 2))]
+    return tuple((lambda a=a, b=b: (_regular(*a), _normal(b, 1)), {}) for a, b in shapes)
+
+
+def definite(*shape: int) -> Any:
+    """Positive definite matrices."""
+
+    def args() -> Any:
+        x = _normal((*shape, shape[-1]))
+        return (x @ np.swapaxes(x, -1, -2) + np.eye(shape[-1]),)
+
+    return args
+
+
+def symmetric(*shape: int) -> Any:
+    def args() -> Any:
+        x = _normal((*shape, shape[-1]))
+        return (x + np.swapaxes(x, -1, -2),)
+
+    return args
