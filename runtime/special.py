@@ -2,13 +2,13 @@
 
 With T gamma-distributed, the derivative of ``gammainc(a, x) = P(T < x)`` in ``a`` is the integral from 0 to x of
 ``log t - digamma(a)`` times the density; further derivatives are integrals of its powers, the same for beta. Each is
-a conditional mean times the (accurate) probability of SciPy. The mean is taken on the side of x that is away from the mode,
-in the variable log t (beta: log(t / (1 - t))): there the integrand is log-concave and falls from its endpoint on, so that one
-Gauss-Legendre rule on the part above exp(-46) of its maximum is accurate for all parameters; the other side follows
-from the moments of the whole distribution.
+a conditional mean times the (accurate) probability of SciPy. The mean is taken on the side of x that is away from the
+mode, in the variable log t (beta: log(t / (1 - t))): there the integrand is log-concave and falls from its endpoint
+on, so that one Gauss-Legendre rule on the part above exp(-46) of its maximum is accurate for all parameters; the
+other side follows from the moments of the whole distribution.
 
-Other methods: Moore, Derivatives of the incomplete gamma integral, Applied Statistics 31 (1982), algorithm AS 187; Boik and
-Robison-Cox, Derivatives of the incomplete beta function, Journal of Statistical Software 3 (1998).
+Other methods: Moore, Derivatives of the incomplete gamma integral, Applied Statistics 31 (1982), algorithm AS 187;
+Boik and Robison-Cox, Derivatives of the incomplete beta function, Journal of Statistical Software 3 (1998).
 """
 
 from math import comb
@@ -98,7 +98,8 @@ def betainc_moment(a, b, x, m, n):
 
 
 def _beta_reach(p, q, u, v):
-    """How far below logit(u) the integrand reaches, u <= p / (p + q): where p d + (p + q) log(v + u exp(-d)) = depth."""
+    """How far below logit(u) the integrand reaches, u <= p / (p + q): where p d + (p + q) log(v + u exp(-d)) =
+    depth."""
     # the slope rises from p - (p + q) u to p, so that the function lies below p d and, being convex, above its chord
     d = _DEPTH / p
     for _ in range(60):  # double until beyond the root, at most to where the line of slope p would be

@@ -1,0 +1,23 @@
+"""Derivatives of ordinary Python and NumPy code, as Python source that can be read, run and compiled.
+
+>>> import numpy as np
+>>> import transpile as tp
+>>> @tp.value_and_grad
+... def energy(x):
+...     return 0.5 * np.sum(x ** 2)
+>>> value, gradient = energy(np.array([1.0, 2.0]))
+>>> float(value), gradient
+(2.5, array([1., 2.]))
+"""
+
+from transpile.api import (
+    custom_jvp, custom_vjp, eval_shape, grad, hessian, hvp, jacfwd, jacrev, jit, jvp, linearize, source, stop_gradient,
+    value_and_grad, vjp,
+)
+from transpile.errors import Diagnostic, TranspileError
+
+__all__ = [
+    "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "grad", "hessian", "hvp", "jacfwd", "jacrev",
+    "jit", "jvp", "linearize", "source", "stop_gradient", "value_and_grad", "vjp",
+]  # fmt: skip
+__version__ = "0.1.0"

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward
 from transpile.specialize import Specializer
@@ -265,3 +266,39 @@ def _made(fn: Any, level: Level) -> Any:
 def _kept(fn: Any, level: Level) -> Transformed:
     """One object for each function and level, so that ``grad(f)(x)`` in a loop builds its code once."""
     return Transformed(fn, level)
+
+
+def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
+    """``f`` with a forward derivative of the user's own: ``f.defjvp(rule)``, ``rule(primals, tangents) -> (value, tangent)``."""
+    return CustomJvp(f, nondiff_argnums) if f is not None else lambda f: CustomJvp(f, nondiff_argnums)
+
+
+def custom_vjp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
+    """``f`` with a reverse derivative of the user's own: ``f.defvjp(forward, backward)``.
+
+    ``forward(*args) -> (value, kept)``; ``backward(kept, cotangent)`` gives a tuple with one adjoint for each argument.
+    """
+    return CustomVjp(f, nondiff_argnums) if f is not None else lambda f: CustomVjp(f, nondiff_argnums)
+
+
+class ShapeDtype:
+    """What `eval_shape` gives for an array: ``shape`` (None where only the run knows) and ``dtype``."""
+
+    def __init__(self, shape: tuple[int | None, ...], dtype: str) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtype) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"ShapeDtype(shape={self.shape}, dtype={self.dtype!r})"
+
+
+def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """The structure of what ``f`` returns, with a `ShapeDtype` for each array and number. ``f`` does not run."""
+    from transpile.run import shapes
+
+    return shapes(f, args, kwargs, ShapeDtype)

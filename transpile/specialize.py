@@ -19,7 +19,7 @@ from transpile.errors import TranspileError, error
 from transpile.signature import collect, leaf_type
 from transpile.tree import ArgLeaf, Leaf, Node, Static, Tree, flatten, map_leaves, number_leaves
 
-Runner = Callable[[list[Any]], Any]
+Runner = Callable[[Sequence[Any], Mapping[str, Any], list[Any]], Any]  # args, kwargs, leaves
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Specializer:
         if found is None:
             found = self.specialise(tuple(key), args, kwargs)
         try:
-            return found(leaves)  # type: ignore[operator]
+            return found(args, kwargs, leaves)  # type: ignore[operator]
         except Stale:
-            return self.specialise(tuple(key), args, kwargs)(leaves)
+            return self.specialise(tuple(key), args, kwargs)(args, kwargs, leaves)
 
     def specialise(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Runner:
         """Builds the runner for a call and keeps it."""
@@ -112,7 +112,7 @@ class Request:
 
     def lift(self, target: Any) -> Function:
         """The core function for these arguments; leaves whose values are needed become known."""
-        from transpile.frontend import NeedStatic
+        from transpile.frontend.lifter import NeedStatic
         from transpile.pipeline import core_of
 
         while True:
@@ -121,7 +121,7 @@ class Request:
             try:
                 return core_of(target, args, kwargs)
             except NeedStatic as need:
-                leaf = dynamic[need.index]
+                leaf = dynamic[need.leaf]
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
-                    raise error("T210", f"the value of argument leaf {leaf} must be known when the function is transformed")
+                    raise need.why or error("T210", "the value of an argument must be known when the function is transformed")
                 self.known.add(leaf)

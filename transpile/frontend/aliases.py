@@ -56,20 +56,26 @@ def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
 
 def cells_of(lx: Lifter, value: Any) -> list[Cell]:
     """The cells of the arrays that a value reaches."""
+    return cells_of_in(lx.state, value)
+
+
+def cells_of_in(state: Any, value: Any) -> list[Cell]:
+    """`cells_of` in another state."""
+    parts: tuple[Any, ...] = ()
     match value:
         case Array():
             return [value.cell]
         case Ref():
-            items: Items = lx.state.cells[value.cell]
-            return [c for item in items.items for c in cells_of(lx, item)]
+            held = state.cells.get(value.cell)
+            parts = held.items if isinstance(held, Items) else ()
         case Tuple():
-            return [c for item in value.items for c in cells_of(lx, item)]
+            parts = value.items
         case Maybe():
-            return cells_of(lx, value.value)
+            parts = (value.value,)
         case Bound():
-            return [c for item in value.args for c in cells_of(lx, item)]
+            parts = value.args
         case Iteration():
-            return [c for item in value.parts for c in cells_of(lx, item)]
+            parts = value.parts
         case Closure():
-            return [c for item in value.defaults for c in cells_of(lx, item)]
-    return []
+            parts = value.defaults
+    return [c for part in parts for c in cells_of_in(state, part)]

@@ -81,7 +81,6 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Cal
         case Ref():
             cell = Cell(name)
             lx.state.cells[cell] = rebuilt_items(lx, lx.state.cells[value.cell], ops, name, made)
-            made(value.cell, cell)
             return Ref(cell)
         case Bound():
             return Bound(value.function, tuple(rebuilt(lx, v, ops, name, made) for v in value.args), value.kwargs)

@@ -56,7 +56,8 @@ class Carrying:
         self.own = [n for n in assigned(assigned_in)]
         self.cells: dict[Cell, None] = {}  # containers of outside that the body changes
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
-        self.same: dict[tuple[Cell, Cell], None] = {}
+        self.also: dict[Key, dict[Cell, None]] = {}  # arrays of outside that a carried name may be, in a later trip
+        self.same: dict[tuple[Key, Key], None] = {}  # carried names that may share memory in a later trip
 
     def run(
         self, lift: Callable[[], Operand | None], emit: Callable[[Body], None],
@@ -78,6 +79,7 @@ class Carrying:
         lx = self.lx
         slots = self._slots()
         block = Block(tuple(p for s in slots for p in s.params))
+        self.learnt.params = dict.fromkeys(block.params)
         state = lx.state.fork()
         stop: Operand | None = None
         with lx.forked(state), lx.region(), lx.into(block):
@@ -89,6 +91,8 @@ class Carrying:
             except Dead:
                 dead = True
             self._compare(slots, state, dead)
+            if not dead:
+                self._end_aliases(slots)
             ends = self._ends(slots, dead)
             late = self._late(state, dead)
             block.yields = tuple(o for e in ends for o in e)
@@ -166,15 +170,47 @@ class Carrying:
             lx.state.vars[slot.key] = slot.inside
 
     def _note_aliases(self, slots: list[Slot]) -> None:
+        """What the arrays of the body may share memory with: what came in, or what an earlier trip left."""
         lx = self.lx
-        pairs = [p for s in slots for p in s.pairs]
-        for old, new in pairs:
-            if old in lx.state.cells:
-                aliases.may_be(lx, new, (memory.root(lx, old),))
-        for a, (old, new) in enumerate(pairs):
-            for other_old, other in pairs[:a]:
-                if old is not other_old and (old, other_old) not in self.same:
-                    aliases.apart(lx, new, other)
+        for slot in slots:
+            for old, new in slot.pairs:
+                aliases.may_be(lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *self.also.get(slot.key, ())))
+        for k, slot in enumerate(slots):
+            for other in slots[:k]:
+                if (slot.key, other.key) not in self.same:
+                    for old, new in slot.pairs:
+                        for other_old, other_new in other.pairs:
+                            if old is not other_old:
+                                aliases.apart(lx, new, other_new)
+
+    def _end_aliases(self, slots: list[Slot]) -> None:
+        """Notes what names stand for at the end of a trip, where that matters: for arrays that are read elsewhere."""
+        lx, before = self.lx, lx_state(self.lx)
+        carried = {s.key for s in slots}
+        outside = {
+            memory.root_in(before, c)
+            for key, value in before.vars.items() if key not in carried
+            for c in aliases.cells_of_in(before, value) if c in before.cells
+        }  # fmt: skip
+        owner = {new: (slot, old) for slot in slots for old, new in slot.pairs}
+        roots: dict[Cell, Slot] = {}
+        learnt = False
+        for slot in slots:
+            end = lx.state.vars.get(slot.key) if not isinstance(slot.key, Cell) else None
+            for cell in aliases.cells_of(lx, end):
+                base = memory.root(lx, cell)
+                other = roots.setdefault(base, slot)
+                if other is not slot and (slot.key, other.key) not in self.same:
+                    self.same[slot.key, other.key] = None
+                    learnt = True
+                found = owner[base][1] if base in owner else base
+                found = memory.root_in(before, found) if found in before.cells else found
+                own = [memory.root_in(before, old) for old, _ in slot.pairs if old in before.cells]
+                if found in outside and found not in own and found not in self.also.setdefault(slot.key, {}):
+                    self.also[slot.key][found] = None
+                    learnt = True
+        if learnt:
+            raise Again
 
     def _test(self, slots: list[Slot], test: Callable[[], Operand]) -> Block:
         """The test of a *while*, with parameters of its own."""
@@ -200,7 +236,7 @@ class Carrying:
         live = lx.frame.code.liveness.head(self.node)
         learnt = False
         for key, value in before.vars.items():
-            if key in carried or state.vars.get(key) is value:
+            if key in carried or same(state.vars.get(key), value):
                 continue
             frame, name = key
             if frame is lx.frame and not frame.keep and name not in live:
@@ -314,7 +350,7 @@ class Carrying:
             if here is frame:
                 return True
             here = here.up
-        return bool(frame.keep)
+        return False
 
     def _add_late(self, block: Block, late: Any, inits: list[Operand], results: list[Var], test: Block | None) -> None:
         for key, _, ops in late:
@@ -343,7 +379,7 @@ class Carrying:
             self._place(slot, ops, pairs)
             for old, new in pairs:
                 if old in lx.state.cells:
-                    aliases.may_be(lx, new, (memory.root(lx, old),))
+                    aliases.may_be(lx, new, (memory.root(lx, old), *self.also.get(slot.key, ())))
         flag = _Once(self.ran)
         for key, value, _ in late:
             with lx.forked(_with(lx, end)):
@@ -378,6 +414,11 @@ class StructureChanges(Exception):
 def lx_state(lx: Lifter) -> State:
     """The state around the body that is being lifted."""
     return lx.outer_states[-1]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether a name holds what it held before."""
+    return a is b or (type(a) is type(b) and a == b)
 
 
 def _text(key: Key) -> Any:

@@ -1,7 +1,7 @@
 """Definite assignment: which reads of local variables may come before any assignment, as Python's control flow has it.
 
 Asked of a function before `exits.desugar`, because flags hide what ``break`` and ``return`` guarantee. Tests are opaque but for
-``while True``; ``raise`` and ``assert False`` end a path. Calls are taken to return.
+``while True`` and ``range(3)``; ``raise`` and ``assert False`` end a path. Calls are taken to return.
 
 >>> fn = gast.parse('''
 ... def f(x, n):
@@ -71,10 +71,11 @@ def _bound(nodes: Sequence[gast.AST], names: set[str], declared: set[str]) -> No
 
 
 class _Loop:
-    """The states in which ``break`` leaves a loop, joined."""
+    """The states in which ``break`` leaves a loop, joined, and those in which a trip ends otherwise."""
 
     def __init__(self) -> None:
         self.out: State = None
+        self.again: State = None
 
 
 class _Flow:
@@ -115,7 +116,8 @@ class _Flow:
     def for_loop(self, stmt: gast.For, state: frozenset[str]) -> State:
         state = self.expr(stmt.iter, state)
         loop = self.trip(stmt.body, self.target(stmt.target, state))
-        return meet(loop.out, self.block(stmt.orelse, state))
+        ended = loop.again if has_trip(stmt.iter) else state
+        return meet(loop.out, self.block(stmt.orelse, ended))
 
     def while_loop(self, stmt: gast.While, state: frozenset[str]) -> State:
         yes, no = self.test(stmt.test, state)
@@ -125,12 +127,19 @@ class _Flow:
     def trip(self, body: Sequence[gast.stmt], state: State) -> _Loop:
         # a body only adds names, so what is known when it begins again is what is known when it begins
         self.loops.append(_Loop())
-        self.block(body, state)
-        return self.loops.pop()
+        after = self.block(body, state)
+        loop = self.loops.pop()
+        loop.again = meet(loop.again, after)
+        return loop
 
     def leave_loop(self, stmt: gast.Break, state: frozenset[str]) -> State:
         if self.loops:
             self.loops[-1].out = meet(self.loops[-1].out, state)
+        return None
+
+    def leave_trip(self, stmt: gast.Continue, state: frozenset[str]) -> State:
+        if self.loops:
+            self.loops[-1].again = meet(self.loops[-1].again, state)
         return None
 
     def leave(self, stmt: gast.stmt, state: frozenset[str]) -> State:
@@ -249,6 +258,17 @@ class _Flow:
         return (going, left) if is_and else (left, going)
 
 
+def has_trip(iterated: gast.expr) -> bool:
+    """Whether a loop over the expression surely has a trip: a nonempty literal, ``range(3)``."""
+    match iterated:
+        case gast.Tuple() | gast.List():
+            return any(not isinstance(e, gast.Starred) for e in iterated.elts)
+        case gast.Call(func=gast.Name(id="range")) if not iterated.keywords:
+            numbers = [a.value for a in iterated.args if isinstance(a, gast.Constant) and type(a.value) is int]
+            return 0 < len(numbers) == len(iterated.args) < 3 and len(range(*numbers)) > 0
+    return False
+
+
 def meet(*states: State) -> State:
     """What is sure on every path that gets here."""
     reached = [s for s in states if s is not None]
@@ -267,7 +287,7 @@ _STATEMENTS: dict[type, Callable[..., State]] = {
     gast.For: _Flow.for_loop,
     gast.While: _Flow.while_loop,
     gast.Break: _Flow.leave_loop,
-    gast.Continue: _Flow.leave,
+    gast.Continue: _Flow.leave_trip,
     gast.Return: _Flow.leave,
     gast.Raise: _Flow.leave,
     gast.Assert: _Flow.check,

@@ -17,14 +17,12 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from transpile.frontend.bindings import Known
 
 # Where an object stands in several, the first names it.
 MODULES = (
     "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", "math", "cmath", "operator", "functools",
-    "itertools", "collections", "dataclasses", "copy", "scipy.special", "scipy.linalg", "scipy", "transpile",
+    "itertools", "collections", "dataclasses", "copy", "scipy.special", "scipy.linalg", "scipy",
 )  # fmt: skip
 # Roots of modules that are never lifted: what their tables lack is not supported.
 ROOTS = frozenset(
@@ -108,10 +106,8 @@ def foreign(obj: Any) -> str | None:
     """The dotted name of a function or class of a known root that no table lists: it is not lifted."""
     module = getattr(obj, "__module__", None) or type(obj).__module__
     root = module.partition(".")[0]
+    if module == "transpile.api":  # stop_gradient and the transforms: they mean more than their Python text
+        return f"transpile.{obj.__name__}"
     if root in ROOTS - {"transpile"}:
         return f"{module}.{getattr(obj, '__qualname__', None) or getattr(obj, '__name__', type(obj).__name__)}"
     return None
-
-
-def is_ufunc(obj: Any) -> bool:
-    return isinstance(obj, np.ufunc)

@@ -107,6 +107,11 @@ class Lifter:
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
         self.codes: dict[Any, Any] = {}
+        self.first_capture = 0  # the number of the first hidden parameter
+        self.captures: dict[Var, Any] = {}  # the hidden parameters, and how they are read
+        self.captured_values: dict[Any, Any] = {}
+        self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
+        self.frozen: dict[Any, None] = {}  # captured integers that must be known
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block

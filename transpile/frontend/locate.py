@@ -113,6 +113,8 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+    if hasattr(obj, "__transpile_level__"):
+        raise error("T411", f"{obj!r} is a transformed function: it is lifted by its level", loc)
     call = getattr(type(obj), "__call__", None)
     if isinstance(call, types.FunctionType):
         return Target(call, (obj,))
@@ -129,7 +131,8 @@ def transparent(obj: Any) -> Any:
         return obj.__wrapped__
     if type(obj).__module__.startswith("numba."):
         return getattr(obj, "py_func", None)
-    if getattr(obj, "__transpile_transparent__", False):
+    level = getattr(obj, "__transpile_level__", None)
+    if level is not None and not level.is_derivative:
         return obj.__wrapped__
     return None
 

@@ -7,18 +7,16 @@ another scope that changes) what was learnt is noted and the body is lifted agai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, For, Operand, Var, While
-from transpile.core.places import is_nonnegative
+from transpile.core.nodes import Const, For, Operand, Var, While
 from transpile.core.types import INT
-from transpile.frontend import assignment, branches, iteration, truth, writes
-from transpile.frontend.carrying import Body, Carrying
+from transpile.frontend import assignment, branches, iteration, truth
+from transpile.frontend.carrying import Body, Carrying, StructureChanges
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
 from transpile.frontend.lifter import Lifter, NeedValue
@@ -34,6 +32,7 @@ class Learnt:
 
     unroll: bool = False
     types: dict[Any, Any] = field(default_factory=dict)
+    params: dict[Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
 
 
@@ -60,20 +59,27 @@ def for_statement(lx: Lifter, node: gast.For) -> None:
     index = Var("", INT)
     try:
         _count(lx, node, stream, index, learnt)
-    except NeedValue as needed:
-        if not _may_unroll(lx, needed, index, stream):
+        return
+    except NeedValue as needed:  # the body needs the index, or what is computed from trip to trip
+        if not any(v is index or v in learnt.params for v in needed.sources):
             raise
-        learnt.unroll = True
-        unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
+        if not _is_short(lx, stream, UNROLL_AT_MOST):
+            raise needed.why from None
+    except StructureChanges as changes:
+        if not _is_short(lx, stream, SMALL):
+            raise changes.why from None
+    learnt.unroll = True
+    unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
 
 
-def _may_unroll(lx: Lifter, needed: NeedValue, index: Var, stream: Stream) -> bool:
-    """Whether unrolling makes the value known: it is computed from what changes in each trip."""
-    if index not in needed.sources:
+def _is_short(lx: Lifter, stream: Stream, most: int) -> bool:
+    """Whether there is a known, small number of trips; one that an argument gives is asked for."""
+    length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
+    if length.is_const:
+        return length.const <= most
+    if lx.symbols.is_size(length):
         return False
-    length = stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length)
-    length = lx.symbols.resolve(length)
-    return not length.is_const or length.const <= UNROLL_AT_MOST
+    lx.need(iteration.as_expr(lx, length).op, "the number of trips of this loop")
 
 
 def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
@@ -128,8 +134,7 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
         back = truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
         return lx.b.elementwise("where", step > 0, forward.op, back.op).op
 
-    lx.state.vars.update({})
-    carrying = Carrying(lx, node, [gast.Pass(), *node.body], assigned_in=[node.target, *body], learnt=learnt, ran=trips)
+    carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips)
 
     def emit(done: Body) -> None:
         block = done.block
@@ -182,9 +187,9 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
         lx.b.emit(ran[0])
 
     carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
-    carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
+    try:
+        carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
+    except StructureChanges as changes:
+        raise changes.why from None
     if walrus:
         truth.test(lx, node.test)
-
-
-_ = (Callable, Block, is_nonnegative, writes)

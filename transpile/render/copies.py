@@ -142,8 +142,7 @@ class _Rewriter:
 
     def run(self) -> Settled:
         body = self.block(self.fn.body, "return")
-        fn = replace(self.fn, body=body, symbols={k: self.operand(v) for k, v in self.fn.symbols.items()})
-        return Settled(fn, self.names)
+        return Settled(replace(self.fn, body=body), self.names)
 
     def is_copied(self, kind: str, node: object, k: int = 0) -> bool:
         return (kind, id(node), k) in self.copied

@@ -178,7 +178,7 @@ class _Nester:
 
     def decide(self, block: Block, at: int, stmt: Let | If, var: Var, args: tuple[Operand, ...]) -> None:
         uses = self.uses.get(var, [])
-        if not uses or not self.may_move(stmt, var) or not all(self.takes(use, stmt) for use in uses):
+        if not uses or not (self.may_move(stmt, var) or self.is_late(block, at, stmt, var)) or not all(self.takes(use, stmt) for use in uses):
             return
         sites = tuple(site for use in uses for site in self.resolved(use))
         if len(sites) > (COPIES if self.is_cheap(stmt) else 1):
@@ -218,6 +218,25 @@ class _Nester:
         if var in self.pinned or var.type.kind != "array" or not is_synthetic(self.names.get(var, var.name)):
             return False
         return isinstance(stmt, If) or stmt.prim != "item"
+
+    def is_late(self, block: Block, at: int, stmt: Let | If, var: Var) -> bool:
+        """Whether it is the next value of a carried variable of the same name that is still read: better set at the end."""
+        uses = self.uses[var]
+        if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
+            return False
+        param = block.params[uses[0].slot]
+        if self.names.get(param, param.name) != self.names.get(var, var.name) or isinstance(stmt, Let) and stmt.prim == "item":
+            return False
+        return any(self.position(use.site, block) > at for use in self.uses.get(param, ()))
+
+    def position(self, site: _Site, block: Block) -> int:
+        """Where in the block the site is; -1 if it is not in there."""
+        here, at = site.block, site.at
+        while here is not block:
+            if id(here) not in self.parents:
+                return -1
+            here, at, _ = self.parents[id(here)]
+        return at
 
     def is_cheap(self, stmt: Let | If) -> bool:
         if not isinstance(stmt, Let):

@@ -1,9 +1,10 @@
 """The callables that user code may name, as one table: dotted name -> `Entry`.
 
-Each module ``rules/api_*.py`` holds a ``TABLE: dict[str, Entry]``; `entries` merges them. A dotted name is where the callable lives
-for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``, ``builtins.abs``. Methods and
-attributes of arrays are found by `METHODS`, which gives the dotted name of the function that takes the array first; a method
-whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an entry ``ndarray.reshape`` of its own.
+Each module ``rules/api_*.py`` holds a ``TABLE: dict[str, Entry]``; `entries` merges them. A dotted name is where the
+callable lives for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
+``builtins.abs``. Methods and attributes of arrays are found by `METHODS`, which gives the dotted name of the function
+that takes the array first; a method whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an
+entry ``ndarray.reshape`` of its own.
 
 >>> entries()["numpy.tanh"].elementwise
 'tanh'
@@ -26,13 +27,15 @@ from typing import Any
 class Entry:
     """One callable.
 
-    ``build(b, x, axis=None, ...)`` emits it: the NumPy signature after the `Builder`. Arguments named in ``static`` arrive as plain
-    Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested) lists or tuples of `Expr`,
-    or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python object. It may raise `RuleError`.
+    ``build(b, x, axis=None, ...)`` emits it: the NumPy signature after the `Builder`. Arguments named in ``static``
+    arrive as plain Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested)
+    lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python
+    object. It may raise `RuleError`.
 
-    ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``, ``out=``, ``where=``
-    work on it. ``source`` names a plain Python function of ``rules/library.py`` that is lifted like user code instead of
-    ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed in that module's spelling.
+    ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``,
+    ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``rules/library.py`` that is lifted
+    like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
+    in that module's spelling.
     """
 
     build: Callable[..., Any] | None = None
@@ -71,12 +74,13 @@ def entries() -> dict[str, Entry]:
 
 
 _AS_NUMPY = (
-    "all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero prod ptp "
-    "repeat round searchsorted squeeze std sum swapaxes take trace var choose compress partition imag real ndim shape size"
+    "all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero "
+    "prod ptp repeat round searchsorted squeeze std sum swapaxes take trace var choose compress partition imag real "
+    "ndim shape size"
 ).split()
-_OWN = "T mT astype copy flatten ravel item reshape transpose sort fill tolist dtype flat itemsize nbytes view".split()
+_OWN = "T mT astype copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes".split()
 
-PROPERTIES = frozenset("T mT dtype flat imag itemsize nbytes ndim real shape size".split())
+PROPERTIES = frozenset("T mT dtype imag itemsize nbytes ndim real shape size".split())
 """The names in `METHODS` that are read without a call."""
 
 METHODS: dict[str, str] = {

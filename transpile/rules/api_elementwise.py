@@ -9,7 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from transpile.core.builder import Builder, Expr
+import numpy as np
+
+from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.api import Entry
@@ -19,11 +21,11 @@ from transpile.rules.prim import RuleError
 
 
 def operand(b: Builder, x: Any) -> Expr:
-    """An argument that may be a (nested) list or tuple, as ``np.asarray`` takes it. A Python bool is a NumPy bool here."""
+    """An argument that may be a (nested) list or tuple, as for ``np.asarray``; a Python bool is a NumPy bool here."""
     if isinstance(x, (list, tuple)):
         from transpile.rules import language
 
-        return language.array(b, x)  # type: ignore[no-any-return]
+        return language.array(b, x)
     x = b.expr(x)
     return b.cast(x, "bool") if x.type.is_bool and x.type.weak else x
 
@@ -98,8 +100,6 @@ def _is_const(x: Any, value: float) -> bool:
 
 
 def _largest(type_: Type) -> tuple[float, float]:
-    import numpy as np
-
     info = np.finfo(np.dtype(type_.dtype))
     return float(info.max), float(info.min)
 
@@ -116,8 +116,6 @@ def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
 
 def float_operand(b: Builder, x: Any) -> Expr:
     """The argument as a float, integers as NumPy's ``exp`` turns them."""
-    from transpile.core.builder import OPERAND_TYPES
-
     x = operand(b, x)
     (wanted,) = OPERAND_TYPES["float"]([x.type], "")
     return b.cast(x, wanted.strong)
@@ -163,9 +161,9 @@ UNARY: dict[str, str] = {
     **{
         name: name
         for name in (
-            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh "
-            "radians degrees fabs sinc rint spacing square reciprocal positive floor ceil trunc isnan isinf isfinite "
-            "signbit sign absolute logical_not invert bitwise_count"
+            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh "
+            "arcsinh arccosh arctanh radians degrees fabs sinc rint spacing square reciprocal positive floor ceil "
+            "trunc isnan isinf isfinite signbit sign absolute logical_not invert bitwise_count"
         ).split()
     },
     **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh".split()},
@@ -182,9 +180,9 @@ BINARY: dict[str, str] = {
     **{
         name: name
         for name in (
-            "arctan2 hypot logaddexp logaddexp2 fmax fmin fmod copysign heaviside nextafter gcd lcm maximum minimum less "
-            "less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
-            "left_shift right_shift"
+            "arctan2 hypot logaddexp logaddexp2 fmax fmin fmod copysign heaviside nextafter gcd lcm maximum minimum "
+            "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor bitwise_and "
+            "bitwise_or bitwise_xor left_shift right_shift"
         ).split()
     },
     "add": "add",
@@ -381,8 +379,8 @@ _MATH_UNARY: dict[str, str] = {
     **{
         name: name
         for name in (
-            "exp exp2 expm1 log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf isfinite gamma "
-            "erf erfc"
+            "exp exp2 expm1 log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf "
+            "isfinite gamma erf erfc"
         ).split()
     },
     **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh".split()},
@@ -448,10 +446,10 @@ BUILTINS: dict[str, Entry] = {
 }
 
 _OPERATORS: dict[str, str] = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow", "neg": "neg",
-    "pos": "positive", "abs": "absolute", "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor", "invert": "invert",
-    "lshift": "left_shift", "rshift": "right_shift", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-    "eq": "equal", "ne": "not_equal",
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
+    "neg": "neg", "pos": "positive", "abs": "absolute", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "invert": "invert", "lshift": "left_shift", "rshift": "right_shift", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
 }  # fmt: skip
 
 
@@ -460,6 +458,14 @@ def _operator(prim: str) -> Entry:
         return b.elementwise(prim, *operands)
 
     return Entry(build)
+
+
+def _itemsize(b: Builder, x: Any) -> int:
+    return np.dtype(b.expr(x).dtype).itemsize
+
+
+def _nbytes(b: Builder, x: Any) -> Expr:
+    return b.size(b.expr(x).dims) * _itemsize(b, x)
 
 
 def _prefixed(prefix: str, table: dict[str, Entry]) -> Sequence[tuple[str, Entry]]:
@@ -471,6 +477,8 @@ _STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
 TABLE: dict[str, Entry] = dict(
     [
         ("transpile.stop_gradient", _STOP),
+        ("ndarray.itemsize", Entry(_itemsize)),
+        ("ndarray.nbytes", Entry(_nbytes)),
         *_prefixed("numpy", NUMPY),
         *_prefixed("math", MATH),
         *_prefixed("builtins", BUILTINS),

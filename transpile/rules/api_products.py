@@ -166,7 +166,7 @@ def _cross(b: Builder, a: Any, b_: Any, axisa: int = -1, axisb: int = -1, axisc:
     x, y = numeric(b, a, b_)
     x, y = moved(x, axisa, -1), moved(y, axisb, -1)
     for v in (x, y):
-        if v.dims[-1] != Dim(3):
+        if not (v.dims[-1] == Dim(3) or b.same(v.dims[-1], Dim(3))):
             raise RuleError(f"np.cross takes vectors of 3 numbers, not {v.type}", "T202")
     z = b.let("cross", x, y)
     return z if axis_of(axisc, z.rank) == z.rank - 1 else moved(z, -1, axisc)
@@ -178,9 +178,8 @@ def _convolve(b: Builder, a: Any, v: Any, mode: str = "full") -> Expr:
 
 
 def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
-    """The convolution with the second one reversed."""
     x, y = (as_vector(e) for e in numeric(b, a, v))
-    return b.let("convolve", x, flip(y, (0,)), mode=mode)
+    return b.let("correlate", x, y, mode=mode)
 
 
 def _multi_dot(b: Builder, arrays: Any) -> Expr:

@@ -1,7 +1,7 @@
 """Arithmetic, comparison and logic: the elementwise primitives that everything else is built from.
 
-Conventions where no derivative exists: |x| at 0 has derivative 0; where ``maximum`` or ``minimum`` tie, each side takes half;
-``x ** 0`` has derivative 0 everywhere; ``x ** p`` has derivative 0 in ``p`` where x <= 0.
+Conventions where no derivative exists: |x| at 0 has derivative 0; where ``maximum`` or ``minimum`` tie, each side
+takes half; ``x ** 0`` has derivative 0 everywhere; ``x ** p`` has derivative 0 in ``p`` where x <= 0.
 """
 
 from __future__ import annotations
@@ -88,6 +88,11 @@ def compare(name: str, operator: str) -> Prim:
     return binary(name, operator, ZERO, ZERO, type_rule=boolean, dtype_rule="compare")
 
 
+def logical(name: str) -> Prim:
+    partials = (ZERO, ZERO)
+    return Prim(name, boolean, f"np.{name}({{0}}, {{1}})", elementwise=True, dtype_rule="logical", partials=partials)
+
+
 TABLE = [
     binary("add", "+", lambda y, a, b: 1, lambda y, a, b: 1, linear=True),
     binary("sub", "-", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool),
@@ -113,9 +118,9 @@ TABLE = [
     compare("greater_equal", ">="),
     compare("equal", "=="),
     compare("not_equal", "!="),
-    Prim("logical_and", boolean, "np.logical_and({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
-    Prim("logical_or", boolean, "np.logical_or({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
-    Prim("logical_xor", boolean, "np.logical_xor({0}, {1})", elementwise=True, dtype_rule="logical", partials=(ZERO, ZERO)),
+    logical("logical_and"),
+    logical("logical_or"),
+    logical("logical_xor"),
     unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical"),
     binary("bitwise_and", "&", ZERO, ZERO),
     binary("bitwise_or", "|", ZERO, ZERO),

@@ -1,13 +1,14 @@
 """The elementwise functions of NumPy and ``math`` beyond arithmetic: partial derivatives, each written once.
 
-A partial is an expression that is differentiated again for second order, so each is written in a form whose own derivative is
-accurate, that overflows nowhere the function does not, and that is not NaN where the function is finite. Conventions where no
-derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0; ``sqrt``, ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain
-have the infinite one-sided limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie, each
-side takes half; steps (``floor``, ``round``, ``sign``, ``heaviside``) have 0.
+A partial is an expression that is differentiated again for second order, so each is written in a form whose own
+derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
+finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0; ``sqrt``, ``cbrt``,
+``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
+derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``, ``round``, ``sign``,
+``heaviside``) have 0.
 
-`MATH` and `BUILTINS` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python scalars and is
-printed so.
+`MATH` and `BUILTINS` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python
+scalars and is printed so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import numpy as np
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.arithmetic import boolean, is_number, no_bool, same, unary
-from transpile.rules.language import absolute, call, cos, cosh, elementwise, exp, isnan, logical_and, sin, sinh, sqrt, where
+from transpile.rules.language import (
+    absolute, call, cos, cosh, elementwise, exp, isnan, logical_and, sin, sinh, sqrt, where,
+)  # fmt: skip
 from transpile.rules.prim import ZERO, Prim
 from transpile.rules.spelling import Spelling, sequence
 
@@ -38,7 +41,9 @@ def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int
     """A function of two arguments that NumPy calls by its own name."""
     render = more.pop("render", f"np.{name}({{0}}, {{1}})")
     type_rule = more.pop("type_rule", same)
-    return Prim(name, type_rule, render, elementwise=True, partials=(first, second), dtype_rule=dtype_rule, cost=cost, **more)
+    return Prim(
+        name, type_rule, render, elementwise=True, partials=(first, second), dtype_rule=dtype_rule, cost=cost, **more
+    )
 
 
 def test(name: str) -> Prim:
@@ -62,7 +67,9 @@ def _arccosh(y, x):  # type: ignore[no-untyped-def]
     return 1 / (sqrt(x - 1) * sqrt(x + 1))  # x*x would overflow
 
 
-_SINC_SERIES = tuple((-1) ** (k + 1) * math.pi ** (2 * k + 2) * (2 * k + 2) / math.factorial(2 * k + 3) for k in range(10))
+_SINC_SERIES = tuple(
+    (-1) ** (k + 1) * math.pi ** (2 * k + 2) * (2 * k + 2) / math.factorial(2 * k + 3) for k in range(10)
+)
 
 
 def _sinc(y, x):  # type: ignore[no-untyped-def]
@@ -284,7 +291,9 @@ TABLE = [*ONE, *TWO, *THREE, *PARTS, FSUM]
 
 # --------------------------------------------------------------------------------------------------- spellings
 
-_SAME_NAME = "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf isfinite".split()
+_SAME_NAME = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf isfinite"
+).split()
 
 MATH: dict[str, str] = {
     **{name: f"math.{name}({{0}})" for name in _SAME_NAME},

@@ -51,7 +51,7 @@ def huber(delta, r):  # type: ignore[no-untyped-def]
 
 
 def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
-    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, written so that it does not cancel for small ``r``."""
+    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, in a form that does not cancel for small r."""
     v = r / np.where(delta == 0, 1.0, delta)
     loss = delta * delta * (v * v / (1.0 + np.hypot(1.0, v)))
     return np.where(delta < 0, np.inf, loss)

@@ -20,8 +20,8 @@ from transpile.rules import language as m
 from transpile.rules.linalg_examples import definite, matrices, several, symmetric, systems
 from transpile.rules.prim import ZERO, Prim
 from transpile.rules.products import outer, wide
-from transpile.rules.slicing import at_most, new_axis, point, slice_axis, smaller
-from transpile.rules.spelling import Spelling, keywords, with_keywords
+from transpile.rules.slicing import at_most, new_axis, slice_axis, smaller
+from transpile.rules.spelling import Spelling, with_keywords
 from transpile.rules.structure import unbroadcast
 
 

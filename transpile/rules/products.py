@@ -15,7 +15,7 @@ from transpile.rules import language as m
 from transpile.rules.join import several
 from transpile.rules.prim import Prim, Scatter
 from transpile.rules.slicing import along, at_most, larger, new_axis, smaller
-from transpile.rules.spelling import Spelling
+from transpile.rules.spelling import Spelling, with_keywords
 from transpile.rules.structure import unbroadcast
 
 
@@ -231,21 +231,20 @@ def _convolve_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(x.dtype, (convolved_size(x.dims[0], y.dims[0], params["mode"]),))
 
 
-def _convolve_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    mode = "" if params["mode"] == "full" else f", mode={params['mode']!r}"
-    return f"np.convolve({{0}}, {{1}}{mode})"
+def _middle(x: Expr, y: Expr, mode: str) -> Dim:
+    """Where the result begins in the full convolution, of which ``same`` and ``valid`` are the middle."""
+    short = smaller(x.dims[0], y.dims[0])
+    return short - 1 if mode == "valid" else (short - 1) // 2
 
 
-def _whole(z_bar: Expr, x: Expr, y: Expr, mode: str) -> Expr:
-    """The adjoint of the full convolution, of which ``same`` and ``valid`` are the middle."""
-    if mode == "full":
-        return z_bar
+def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
+    """The adjoint of the full convolution from that of a part of it."""
     b: Builder = x.b
-    n, k = x.dims[0], y.dims[0]
-    short = smaller(n, k)
-    before = short - 1 if mode == "valid" else (short - 1) // 2
-    after = n + k - 1 - before - z_bar.dims[0]
-    return b.let("pad", z_bar, b.dim(before), b.dim(after), mode="constant", dims=(n + k - 1,))
+    full = x.dims[0] + y.dims[0] - 1
+    after = full - before - z_bar.dims[0]
+    if before == Dim(0) and after == Dim(0):
+        return z_bar
+    return b.let("pad", z_bar, b.dim(before), b.dim(after), mode="constant", dims=(full,))
 
 
 def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
@@ -255,10 +254,28 @@ def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unty
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
         left = _convolve(z_bar, _reversed(y), "full") if wants[0] else None
         return left, _convolve(_reversed(x), z_bar, "valid") if wants[1] else None
-    whole = _whole(z_bar, x, y, mode)
+    whole = z_bar if mode == "full" else _whole(z_bar, x, y, _middle(x, y, mode))
     left = _convolve(whole, _reversed(y), "valid") if wants[0] else None
     right = _convolve(whole, _reversed(x), "valid") if wants[1] else None
     return left, right
+
+
+def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    """``z[i] = sum(x[i + k] * y[k])``."""
+    x, y = args
+    mode = params["mode"]
+    if mode == "valid" and at_most(y.dims[0], x.dims[0]):
+        left = _convolve(z_bar, y, "full") if wants[0] else None
+        return left, m.call("correlate", x, z_bar, mode="valid") if wants[1] else None
+    before = Dim(0) if mode == "full" else _middle(x, y, mode)
+    if mode == "same":  # NumPy swaps the two where the second is longer, and turns the result round
+        span = y.dims[0] - x.dims[0]
+        is_longer = span.clip() - (span - 1).clip()
+        odd = smaller(x.dims[0], y.dims[0]) - 1 - before.scale(2)
+        before = before + is_longer * odd
+    whole = _whole(z_bar, x, y, before)
+    left = _convolve(whole, y, "valid") if wants[0] else None
+    return left, _reversed(_convolve(whole, _reversed(x), "valid")) if wants[1] else None
 
 
 def _convolve(x: Expr, y: Expr, mode: str) -> Expr:
@@ -284,7 +301,7 @@ _EINSUMS = (
     ("i,j,k->ijk", (2,), (3,), (2,)), ("bij,bjk->bik", (2, 3, 2), (2, 2, 3)), ("ij,ij->i", (2, 3), (2, 3)),
     ("iij,j->i", (2, 2, 3), (3,)), ("ijk->j", (2, 3, 4)), ("ij,kl->", (2, 3), (2, 2)), ("i,ii,i->", (3,), (3, 3), (3,)),
 )  # fmt: skip
-_CONVOLUTIONS = [((a,), (c,), mode) for a, c in ((5, 3), (3, 5), (4, 4), (6, 1), (5, 2)) for mode in ("full", "same", "valid")]
+_CONVOLUTIONS = [((a,), (c,), mode) for a, c in ((5, 3), (3, 5), (4, 4), (6, 1), (5, 2), (2, 5)) for mode in ("full", "same", "valid")]
 
 TABLE = [
     Prim("matmul", _matmul_type, "op:@", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3,
@@ -300,7 +317,9 @@ TABLE = [
     # cross: vectors of 3 along the last axis
     Prim("cross", _cross_type, "np.cross({0}, {1})", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
          examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {}))),
-    Prim("convolve", _convolve_type, Spelling(_convolve_spelling), jvp=bilinear("convolve"), vjp=_convolve_vjp, cost=3,
+    Prim("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), jvp=bilinear("convolve"), vjp=_convolve_vjp, cost=3,
          examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS)),
+    Prim("correlate", _convolve_type, with_keywords("np.correlate({0}, {1})", mode="valid"), jvp=bilinear("correlate"),
+         vjp=_correlate_vjp, cost=3, examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS)),
 ]  # fmt: skip
 

@@ -1,9 +1,10 @@
-"""``scipy.special``: the functions of gamma, error, entropy, probability and Bessel type, with their partial derivatives.
+"""``scipy.special``: functions of gamma, error, entropy, probability and Bessel type with their partial derivatives.
 
-Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of log-gamma and
-log-beta variables, computed by quadrature in `runtime.special`; those moments are closed under differentiation, so every
-order is there. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative 0 in both arguments, ``kl_div`` 0 and 1;
-``entr`` at 0 has the infinite one-sided limit; the order of Bessel functions has no derivative (refused).
+Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of
+log-gamma and log-beta variables, computed by quadrature in `runtime.special`; those moments are closed under
+differentiation, so every order is there. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative
+0 in both arguments, ``kl_div`` 0 and 1; ``entr`` at 0 has the infinite one-sided limit; the order of Bessel functions
+has no derivative (refused).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from transpile.rules.language import elementwise, exp, log, log1p, logical_and, 
 from transpile.rules.prim import REFUSED, ZERO, Prim
 
 
-# SciPy's dtype depends on which loop of the ufunc stands first (``erfinv(int8)`` is a float32, ``erf(int8)`` a float64).
+# SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
 
 
@@ -28,8 +29,9 @@ def special(name: str, *partials: Any, **more: Any) -> Prim:
     type_rule = more.pop("type_rule", same)
     dtype_rule = more.pop("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
     return Prim(
-        name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2), **more
-    )
+        name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2),
+        **more,
+    )  # fmt: skip
 
 
 def f(name: str, *args: Any, **params: Any) -> Any:
@@ -104,8 +106,8 @@ def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
 
 
 def _beta_moment_prim(m: int, n: int) -> Prim:
-    """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a and l_b are
-    the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
+    """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a
+    and l_b are the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
 
     def shape(first: int, second: int, a, b, x, mine, step):  # type: ignore[no-untyped-def]
         # the derivative of the means: trigamma(mine) - trigamma(a + b) of one, -trigamma(a + b) of the other

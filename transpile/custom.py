@@ -1,0 +1,66 @@
+"""`custom_jvp` and `custom_vjp`: functions whose derivative the user writes, as in JAX."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from transpile.errors import error
+
+
+class Custom:
+    """A function with a derivative of the user's own. Called by itself it is the function."""
+
+    rule = ""
+
+    def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
+        functools.update_wrapper(self, fn)
+        self.__wrapped__ = fn
+        self.nondiff_argnums = tuple(nondiff_argnums) if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def rules(self) -> tuple[Any, ...]:
+        """The user's functions that make up the derivative; T307 if they are not there yet."""
+        raise NotImplementedError
+
+
+class CustomJvp(Custom):
+    """``f.defjvp(rule)``: ``rule(primals, tangents) -> (value, tangent)``; nondiff arguments come first, by themselves."""
+
+    rule = "jvp"
+    jvp: Callable[..., Any] | None = None
+
+    def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
+        """Sets the rule; gives it back, so that it can be a decorator."""
+        self.jvp = jvp
+        return jvp
+
+    def rules(self) -> tuple[Any, ...]:
+        if self.jvp is None:
+            raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)")
+        return (self.jvp,)
+
+
+class CustomVjp(Custom):
+    """``f.defvjp(forward, backward)``: ``forward(*args) -> (value, kept)``, ``backward(kept, cotangent) -> adjoints``, one for
+    each argument that is differentiated; nondiff arguments come first in ``backward``."""
+
+    rule = "vjp"
+    forward: Callable[..., Any] | None = None
+    backward: Callable[..., Any] | None = None
+
+    def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        self.forward, self.backward = forward, backward
+
+    def rules(self) -> tuple[Any, ...]:
+        if self.forward is None or self.backward is None:
+            hint = "call .defvjp(forward, backward)"
+            raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_vjp without a rule", hint=hint)
+        return self.forward, self.backward

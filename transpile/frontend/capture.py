@@ -1,0 +1,120 @@
+"""Arrays and numbers from outside the function: hidden parameters, read at each call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.core.nodes import Const, Var
+from transpile.core.types import Type
+from transpile.frontend.bindings import Captured
+from transpile.frontend.convert import new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Static, Tuple
+from transpile.tree import is_leaf, open_node
+
+OUTSIDE = "an array from outside the function cannot be written"
+
+
+def captured(lx: Lifter, found: Captured, node: Any = None) -> Any:
+    """The value of a global, a closure variable or an attribute of an object."""
+    cached = lx.captured_values.get(found)
+    if cached is None:
+        cached = lx.captured_values[found] = _new(lx, found)
+    _present(lx, cached)
+    return cached
+
+
+def _new(lx: Lifter, found: Captured) -> Any:
+    example = found.example
+    if is_leaf(example):
+        return leaf(lx, found)
+    opened = open_node(example)
+    if opened is None:
+        return lx.const(example)
+    kind, children, keys, cls = opened
+    parts = list(children)
+    steps = [("attr", k) for k in keys] if kind in ("namedtuple", "dataclass") else [
+        ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
+    ]  # fmt: skip
+    values = [captured(lx, found.child(*step)) for step in steps]
+    if kind in ("tuple", "namedtuple"):
+        return Tuple(tuple(values), cls)
+    cell = Cell(found.path)
+    lx.captured_cells[cell] = Items({"list": "list", "dict": "dict", "dataclass": "instance"}[kind], tuple(values),
+                                    keys if kind != "list" else None, cls)  # fmt: skip
+    return Ref(cell)
+
+
+def leaf(lx: Lifter, found: Captured) -> Any:
+    """One hidden parameter. An integer that must be known is taken from the example, and checked at each call."""
+    example = found.example
+    if found in lx.frozen:
+        return lx.const(example)
+    name = found.path.rpartition(".")[2] if found.steps and found.steps[-1][0] == "attr" else found.path
+    name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "captured"
+    type_ = type_of_example(lx, example, found.path, lx.first_capture + len(lx.captures))
+    var = Var(name, type_)
+    lx.captures[var] = found
+    if not type_.dims:
+        return Scalar(var)
+    cell = Cell(name, readonly=OUTSIDE)
+    lx.captured_cells[cell] = Held(var)
+    return Array(cell)
+
+
+def type_of_example(lx: Lifter, example: Any, name: str, number: int) -> Type:
+    """The type of a captured value, its sizes symbols of their own."""
+    if isinstance(example, (bool, int, float, complex)) and not isinstance(example, np.generic):
+        return lx.b.operand(example).type
+    array = np.asarray(example)
+    dims = tuple(
+        lx.symbols.argument(f"captured {name}", number, axis, size, array.ndim) for axis, size in enumerate(array.shape)
+    )
+    return Type(array.dtype.name, dims)
+
+
+def _present(lx: Lifter, value: Any) -> None:
+    """A captured cell may have been met first in a branch that was left: it is in this state, too."""
+    match value:
+        case Array() | Ref():
+            if value.cell not in lx.state.cells:
+                lx.state.cells[value.cell] = lx.captured_cells[value.cell]
+            if isinstance(value, Ref):
+                for item in lx.captured_cells[value.cell].items:
+                    _present(lx, item)
+        case Tuple():
+            for item in value.items:
+                _present(lx, item)
+
+
+def static_tree(lx: Lifter, value: Any) -> Any:
+    """The abstract value of a Python object: literals are constants, containers are containers."""
+    if isinstance(value, np.ndarray):
+        return lx.value(_literal_array(lx, value))
+    opened = open_node(value)
+    if opened is None:
+        return lx.const(value)
+    kind, children, keys, cls = opened
+    values = [static_tree(lx, v) for v in children]
+    if kind in ("tuple", "namedtuple"):
+        return Tuple(tuple(values), cls)
+    if kind == "list":
+        return new_list(lx, values)
+    from transpile.frontend.expressions import new_dict
+
+    if kind == "dict":
+        return new_dict(lx, list(keys), values)
+    cell = Cell(type(value).__name__)
+    lx.state.cells[cell] = Items("instance", tuple(values), keys, cls)
+    return Ref(cell)
+
+
+def _literal_array(lx: Lifter, value: np.ndarray) -> Any:
+    from transpile.rules import language
+
+    return lx.b.cast(language.array(lx.b, value.tolist()), value.dtype.name).op
+
+
+_ = (Const, Static)

@@ -1,0 +1,116 @@
+"""Comprehensions: unrolled over known items, or a loop that fills an array where only the run knows how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import Const
+from transpile.frontend import assignment, iteration, truth
+from transpile.frontend.convert import new_list
+from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.liveness import assigned
+from transpile.frontend.sources import Code
+from transpile.frontend.values import Generator
+
+
+def list_of(lx: Lifter, node: gast.ListComp) -> Any:
+    """``[element for ... in ...]``."""
+    found = _items(lx, node)
+    if found is not None:
+        return new_list(lx, found)
+    from transpile.frontend import growing
+
+    return growing.filled(lx, Generator(node, lx.frame), node)
+
+
+def generator(lx: Lifter, node: gast.GeneratorExp) -> Generator:
+    """``(element for ... in ...)``: lifted where it is consumed."""
+    lx.frame.keep = True
+    return Generator(node, lx.frame)
+
+
+def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
+    """``{key: value for ... in ...}``."""
+    from transpile.frontend.expressions import new_dict
+
+    pairs: list[tuple[Any, Any]] = []
+
+    def one(frame: Frame) -> None:
+        key = lx.static(lx.expr(node.key), "the key of a dict", node.key)
+        pairs.append((key, lx.expr(node.value)))
+
+    if not each(lx, node, one):
+        raise lx.error("T112", "a dict comprehension over a length that only the run knows", node)
+    return new_dict(lx, [k for k, _ in pairs], [v for _, v in pairs])
+
+
+def unrolled(lx: Lifter, value: Generator, node: Any) -> list[Any] | None:
+    """The items of a generator expression; None where only the run knows how many there are."""
+    saved, lx.frame = lx.frame, value.frame
+    try:
+        return _items(lx, value.node)
+    finally:
+        lx.frame = saved
+
+
+def _items(lx: Lifter, node: Any) -> list[Any] | None:
+    found: list[Any] = []
+    return found if each(lx, node, lambda frame: found.append(lx.expr(node.elt))) else None
+
+
+def scope(lx: Lifter, node: Any) -> Frame:
+    """A frame for the names of a comprehension."""
+    code: Code = lx.frame.code.inside(node, "<comprehension>")
+    targets = frozenset(assigned([g.target for g in node.generators]))
+    return Frame(code, lx.frame, lx.frame.caller, targets, depth=lx.frame.depth, up=lx.frame)
+
+
+def each(lx: Lifter, node: Any, one: Any) -> bool:
+    """Runs ``one`` for each element of a comprehension in a frame of its own; False where that cannot be unrolled."""
+    first = known(lx, lx.expr(node.generators[0].iter), node)
+    if first is None:
+        return False
+    frame = scope(lx, node)
+    saved, lx.frame = lx.frame, frame
+    try:
+        _nest(lx, node, 0, first, one, frame)
+    finally:
+        lx.frame = saved
+    return True
+
+
+def known(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
+    """The items of an iterable that is unrolled here: also a short range whose bounds are known."""
+    found = iteration.known_items(lx, value, node)
+    if found is not None:
+        return found
+    stream = iteration.stream(lx, value, node)
+    if stream is None:
+        return iteration.unrolled(lx, value, node)
+    length = stream.length if not hasattr(stream.length, "type") else lx.b.form(stream.length)
+    length = lx.symbols.resolve(length)
+    return iteration.unrolled(lx, value, node) if length.is_const else None
+
+
+def _nest(lx: Lifter, node: Any, k: int, items: list[Any], one: Any, frame: Frame) -> None:
+    part = node.generators[k]
+    for item in items:
+        assignment.assign(lx, part.target, item)
+        if not all(_passes(lx, test) for test in part.ifs):
+            continue
+        if k + 1 == len(node.generators):
+            one(frame)
+            continue
+        inner = known(lx, lx.expr(node.generators[k + 1].iter), node)
+        if inner is None:
+            raise lx.error("T112", "the inner part of a comprehension has a length that only the run knows", node)
+        _nest(lx, node, k + 1, inner, one, frame)
+
+
+def _passes(lx: Lifter, test: gast.expr) -> bool:
+    decided = truth.test(lx, test)
+    if not isinstance(decided, Const):
+        raise lx.error("T112", "the test of a comprehension depends on the data", test, hint="write it as a loop")
+    return bool(decided.value)

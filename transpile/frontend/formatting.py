@@ -1,0 +1,110 @@
+"""f-strings and the arguments of ``print`` and exceptions: text and slots, see `transpile.core.nodes.Effect`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from transpile.core.nodes import Effect, Operand
+from transpile.frontend import statics
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
+
+Parts = tuple[Any, ...]
+
+
+class Text:
+    """An f-string with values that only the run knows."""
+
+    def __init__(self, parts: list[Any], ops: list[Operand]) -> None:
+        self.parts, self.ops = parts, ops
+
+
+def joined(lx: Lifter, node: Any) -> Any:
+    """An f-string: a string if all its values are known now."""
+    values = node.values if isinstance(node, gast.JoinedStr) else [node]
+    parts: list[Any] = []
+    ops: list[Operand] = []
+    for value in values:
+        if isinstance(value, gast.Constant):
+            parts.append(value.value)
+            continue
+        spec = "" if value.format_spec is None else lx.static(lx.expr(value.format_spec), "a format", value)
+        conversion = chr(value.conversion) if value.conversion > 0 else ""
+        add(lx, parts, ops, lx.expr(value.value), conversion, spec, value)
+    if not ops:
+        return Static("".join(parts))
+    return Static(Text(parts, ops))
+
+
+def add(lx: Lifter, parts: list[Any], ops: list[Operand], value: Any, conversion: str = "", spec: str = "", node: Any = None) -> None:
+    """Appends one formatted value."""
+    held = value.value if isinstance(value, Static) else None
+    if isinstance(held, Text):
+        shifted = [(p[0] + len(ops), *p[1:]) if isinstance(p, tuple) else p for p in held.parts]
+        parts += shifted
+        ops += held.ops
+        return
+    if isinstance(value, (Scalar, Array)) and not statics.is_known(lx, value):
+        parts.append((len(ops), conversion, spec))
+        ops.append(lx.operand(value))
+        return
+    if statics.is_known(lx, value):
+        known = statics.known(lx, value)
+        known = {"r": repr, "s": str, "a": ascii}.get(conversion, lambda v: v)(known)
+        parts.append(format(known, spec))
+        return
+    items = _items(lx, value)
+    if items is None:
+        raise lx.error("T133", f"{describe(lx, value)} cannot be formatted", node)
+    opening, closing = ("(", ")") if isinstance(value, Tuple) else ("[", "]")
+    parts.append(opening)
+    for k, item in enumerate(items):
+        if k:
+            parts.append(", ")
+        add(lx, parts, ops, item, "r", "", node)
+    parts.append(",)" if isinstance(value, Tuple) and len(items) == 1 else closing)
+
+
+def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
+    if isinstance(value, Tuple):
+        return value.items
+    state = lx.state.cells.get(value.cell) if isinstance(value, Ref) else None
+    return state.items if isinstance(state, Items) and state.kind == "list" else None
+
+
+def message(lx: Lifter, args: list[gast.expr]) -> tuple[Parts, list[Operand]]:
+    """The text of an exception's arguments."""
+    parts: list[Any] = []
+    ops: list[Operand] = []
+    for k, node in enumerate(args):
+        if k:
+            parts.append(", ")
+        add(lx, parts, ops, lx.expr(node), "", "", node)
+    return merged(parts), ops
+
+
+def merged(parts: list[Any]) -> Parts:
+    """Neighbouring texts as one."""
+    found: list[Any] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part != "":
+            found.append(part)
+    return tuple(found)
+
+
+def print_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
+    """``print(...)``."""
+    ops: list[Operand] = []
+    shown: list[Parts] = []
+    for value in args:
+        parts: list[Any] = []
+        add(lx, parts, ops, value, "", "", node)
+        shown.append(merged(parts))
+    sep, end = (lx.static(kwargs[k], k, node) if k in kwargs else d for k, d in (("sep", " "), ("end", "\n")))
+    lx.b.emit(Effect("print", tuple(ops), {"parts": tuple(shown), "sep": sep, "end": end}, lx.b.loc))
+    return Static(None)

@@ -1,0 +1,76 @@
+"""Calls of what NumPy, SciPy, math and Python provide: special ones here, all others by the tables of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.frontend import array_calls, builtin_calls, library_calls, statics, table_calls
+from transpile.frontend.bindings import Known
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Static
+from transpile.rules.api import entries
+
+Special = Callable[[Lifter, list[Any], dict[str, Any], Any], Any]
+
+
+def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
+    """The result of calling what the dotted name means."""
+    found = Known(name) if isinstance(name, str) else name
+    for known in found.names:
+        special = SPECIAL.get(known)
+        if special is not None:
+            result = special(lx, args, kwargs, node)
+            if result is not NotImplemented:
+                return result
+    for known in found.names:
+        if known in entries():
+            return table_calls.call(lx, known, args, kwargs, node)
+    ufunc = _ufunc_method(found.name)
+    if ufunc is not None:
+        from transpile.frontend import ufuncs
+
+        return ufuncs.method(lx, *ufunc, args, kwargs, node)
+    obj = statics.known_value(found)
+    if hasattr(obj, "__transpile_lift__"):
+        return obj.__transpile_lift__(lx, args, kwargs)
+    if isinstance(obj, type) and issubclass(obj, (np.generic, int, float, bool)):
+        return array_calls.scalar_type(lx, obj, args, node)
+    if found.name.startswith("transpile."):
+        from transpile.frontend import nested
+
+        return nested.transform(lx, found.name, obj, args, kwargs, node)
+    folded = _folded(lx, found, obj, args, kwargs)
+    if folded is not None:
+        return folded
+    raise lx.error("T130", f"{_shown(found.name)} is not supported", node)
+
+
+def _shown(name: str) -> str:
+    return name.replace("numpy.", "np.").removeprefix("builtins.")
+
+
+def _ufunc_method(name: str) -> tuple[str, str] | None:
+    head, _, last = name.rpartition(".")
+    return (head, last) if last in ("outer", "reduce", "accumulate", "at") and head in entries() else None
+
+
+def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function without effect whose arguments are all known now."""
+    if found.name.partition(".")[0] not in ("numpy", "math", "operator", "builtins") or not callable(obj):
+        return None
+    if found.name.startswith(("numpy.random", "builtins.open", "builtins.exec", "builtins.eval", "builtins.input")):
+        return None
+    if not all(statics.is_known(lx, v) for v in (*args, *kwargs.values())):
+        return None
+    try:
+        result = obj(*(statics.known(lx, v) for v in args), **{k: statics.known(lx, v) for k, v in kwargs.items()})
+    except Exception:
+        return None
+    return lx.const(result) if not isinstance(result, np.ndarray) else None
+
+
+SPECIAL: dict[str, Special] = {**builtin_calls.TABLE, **array_calls.TABLE, **library_calls.TABLE}
+_ = Static

@@ -1,0 +1,123 @@
+"""Methods of arrays, containers and strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from transpile.frontend import array_calls, containers, memory, statics, table_calls
+from transpile.frontend.bindings import Known
+from transpile.frontend.convert import describe, new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.rules.api import METHODS
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``owner.name(*args, **kwargs)``."""
+    if isinstance(owner, (Array, Scalar)):
+        return _of_array(lx, owner, name, args, kwargs, node)
+    kind = _kind(lx, owner)
+    rule = containers.METHODS.get((kind, name)) or _OTHER.get((kind, name))
+    if rule is not None:
+        return rule(lx, owner, args, kwargs, node)
+    if isinstance(owner, Static) and isinstance(owner.value, Known):
+        from transpile.frontend import ufuncs
+
+        return ufuncs.method(lx, owner.value.name, name, args, kwargs, node)
+    if isinstance(owner, Static):
+        found = getattr(statics.known(lx, owner), name)
+        return lx.const(found(*(lx.static(a, "an argument", node) for a in args)))
+    raise lx.error("T121", f"{describe(lx, owner)} has no method {name!r} here", node)
+
+
+def _kind(lx: Lifter, owner: Any) -> str:
+    if isinstance(owner, Ref):
+        state: Items = lx.state.cells[owner.cell]
+        return state.kind
+    return "tuple" if isinstance(owner, Tuple) else "static"
+
+
+def _of_array(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    own = _ARRAY.get(name)
+    if own is not None:
+        found = own(lx, owner, args, kwargs, node)
+        if found is not NotImplemented:
+            return found
+    return table_calls.call(lx, METHODS[name], [owner, *args], kwargs, node)
+
+
+def _fill(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    memory.write(lx, owner.cell, None, (), lx.operand(args[0], node))
+    return Static(None)
+
+
+def _sort(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    sorted_ = table_calls.call(lx, "numpy.sort", [owner, *args], kwargs, node)
+    memory.write(lx, owner.cell, None, (), lx.operand(sorted_))
+    return Static(None)
+
+
+def _transpose(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    axes = args[0] if len(args) == 1 and isinstance(args[0], Tuple) else Tuple(tuple(args)) if args else None
+    return array_calls.transpose(lx, [owner] if axes is None else [owner, axes], kwargs, node)
+
+
+def _reshape(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return array_calls.reshaped(lx, owner, "ndarray.reshape", args, kwargs, node)
+
+
+def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import iteration
+
+    if isinstance(owner, Scalar):
+        return owner
+    return new_list(lx, [_tolist(lx, v, [], {}, node) for v in iteration.unrolled(lx, owner, node)])
+
+
+def _copy(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return array_calls.copy(lx, [owner], {}, node)
+
+
+_ARRAY: dict[str, Callable[..., Any]] = {
+    "fill": _fill,
+    "sort": _sort,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "tolist": _tolist,
+    "copy": _copy,
+    "swapaxes": lambda lx, owner, args, kwargs, node: array_calls.swapaxes(lx, [owner, *args], kwargs, node),
+    "ravel": lambda lx, owner, args, kwargs, node: array_calls.reshaped(lx, owner, "ndarray.ravel", args, kwargs, node),
+    "squeeze": lambda lx, owner, args, kwargs, node: array_calls.reshaped(lx, owner, "numpy.squeeze", args, kwargs, node),
+    "astype": lambda lx, owner, args, kwargs, node: array_calls.astype(lx, owner, args, kwargs, node),
+}
+
+
+# ------------------------------------------------------------------------------------------------ named tuples
+
+
+def _replace(lx: Lifter, owner: Tuple, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    fields = _fields(owner.cls)
+    unknown = [k for k in kwargs if k not in fields]
+    if unknown:
+        raise lx.error("T132", f"{owner.cls.__name__} has no field {unknown[0]!r}", node)
+    return Tuple(tuple(kwargs.get(f, v) for f, v in zip(fields, owner.items)), owner.cls)
+
+
+def _asdict(lx: Lifter, owner: Tuple, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    cell = Cell("dict")
+    lx.state.cells[cell] = Items("dict", owner.items, tuple(_fields(owner.cls)))
+    return Ref(cell)
+
+
+def _fields(cls: Any) -> tuple[str, ...]:
+    return tuple(getattr(cls, "_fields", None) or (f[0] for f in cls.fields))
+
+
+_OTHER: dict[tuple[str, str], Callable[..., Any]] = {
+    ("tuple", "_replace"): _replace,
+    ("tuple", "_asdict"): _asdict,
+}

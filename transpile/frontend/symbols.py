@@ -1,0 +1,275 @@
+"""Symbolic sizes: their names, which of them are equal, and the checks that make sure when the function runs.
+
+Where two sizes of arguments meet, the example decides: equal, they become one symbol, with a check at the top of the generated
+function; one of them 1, it is specialised to 1. Without an example they are taken to be equal, and checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.dims import Atom, Dim
+from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
+from transpile.core.places import is_nonnegative
+from transpile.core.types import BOOL
+from transpile.frontend.values import Array, Scalar, Tuple
+
+if TYPE_CHECKING:
+    from transpile.frontend.lifter import Lifter
+
+
+@dataclass
+class Origin:
+    """A size of an argument: which parameter's, and its size in the example."""
+
+    param: int
+    axis: int
+    example: int | None
+    path: str = ""
+    rank: int = 1
+
+
+def _is_leading(origin: Origin) -> bool:
+    return origin.rank > 1 and origin.axis == 0
+
+
+def _is_trailing(origin: Origin) -> bool:
+    return origin.rank > 1 and origin.axis > 0
+
+
+@dataclass
+class Guard:
+    """Two sizes that must be equal when the function runs."""
+
+    a: Dim
+    b: Dim
+    loc: Loc
+    message: str = ""
+
+
+@dataclass
+class Symbols:
+    """What is known of sizes. It outlives a `Restart`, so that what was learnt holds from the start."""
+
+    origins: dict[str, Origin] = field(default_factory=dict)
+    equal: dict[str, Dim] = field(default_factory=dict)
+    guards: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)
+    bounds: dict[str, tuple[Dim | None, Dim | None]] = field(default_factory=dict)  # of loop indices, both ends included
+    names: dict[str, str] = field(default_factory=dict)  # symbol -> the user's name for it
+    integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
+    assumed: dict[tuple[Dim, Dim], None] = field(default_factory=dict)
+    count: int = 0
+
+    # ---- forms
+
+    def resolve(self, dim: Dim) -> Dim:
+        """The form in terms of the symbols that stand for all that are equal."""
+        if not self.equal:
+            return dim
+        while True:
+            found = dim.substitute(self.equal.get)
+            if found == dim:
+                return found
+            dim = found
+
+    def value(self, dim: Dim) -> int | None:
+        """The size in the example, if it is known."""
+        sizes = {name: o.example for name, o in self.origins.items() if o.example is not None}
+        found = self.resolve(dim).evaluate({**sizes, **self.integers})
+        return found.const if found.is_const else None
+
+    def least(self, dim: Dim) -> Dim:
+        """A form that is never more, by the bounds of loop indices."""
+        for _ in range(8):
+            total = Dim(dim.const)
+            changed = False
+            for atom, coef in dim.terms:
+                low, high = self.bounds.get(atom.name, (None, None)) if atom.kind in ("symbol", "int") else (None, None)
+                end = low if coef > 0 else high
+                if end is None or (coef > 0 and atom.kind == "symbol"):
+                    total = total + Dim(0, ((atom, coef),))
+                else:
+                    total, changed = total + end.scale(coef), True
+            if not changed:
+                return total
+            dim = total
+        return dim
+
+    def is_size(self, dim: Dim) -> bool:
+        """Whether the form is made of sizes of arguments only."""
+        return all(s in self.origins for s in dim.symbols())
+
+    # ---- meeting
+
+    def agree(self, lx: Lifter, dims: Sequence[Dim]) -> bool:
+        """Whether sizes are known to be equal already."""
+        first = self.resolve(dims[0])
+        return all(self.resolve(d) == first for d in dims)
+
+    def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
+        """The size that both are, noted and checked; None where they cannot be equal."""
+        x, y = self.resolve(a), self.resolve(b)
+        if x == y or (x, y) in self.assumed or (y, x) in self.assumed:
+            return x
+        if (x - y).is_const:
+            return None
+        left, right = self.value(x), self.value(y)
+        if left is not None and right is not None and left != right:
+            return self._one_of_them(lx, x, y, left, right)
+        self._equate(lx, x, y)
+        return self.resolve(x)
+
+    def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> Dim | None:
+        if left == 1 and self._symbol(x) is not None:
+            self._specialise(lx, x, 1)
+        if right == 1 and self._symbol(y) is not None:
+            self._specialise(lx, y, 1)
+        return None
+
+    def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
+        from transpile.frontend.lifter import Restart
+
+        self._equate(lx, dim, Dim(size))
+        raise Restart(f"{dim} is {size}")
+
+    def fix(self, lx: Lifter, dim: Dim, size: int, node: Any = None) -> None:
+        """Makes a size of an argument known: it must be ``size``."""
+        dim = self.resolve(dim)
+        if dim.is_const:
+            if dim.const != size:
+                raise lx.error("T134", f"{dim} values cannot be unpacked into {size} names", node)
+            return
+        example = self.value(dim)
+        if example is not None and example != size:
+            raise lx.error("T134", f"{example} values cannot be unpacked into {size} names", node)
+        if self._symbol(dim) is None:
+            raise lx.error("T210", f"the size {dim} must be known when the function is transformed", node)
+        self._specialise(lx, dim, size)
+
+    def fixed(self, lx: Lifter, dim: Dim, node: Any = None) -> int:
+        """The size as a number; one of an argument is specialised to that of the example."""
+        dim = self.resolve(dim)
+        if dim.is_const:
+            return dim.const
+        for name in dim.symbols():
+            origin = self.origins.get(name)
+            if origin is not None and origin.example is not None:
+                self._specialise(lx, Dim.symbol(name), origin.example)
+        raise lx.error("T210", f"the size {dim} must be known when the function is transformed", node,
+                       hint="write a loop over an index")  # fmt: skip
+
+    def _symbol(self, dim: Dim) -> str | None:
+        """The symbol of an argument's size that the form is, if it is one."""
+        name = dim.as_symbol
+        return name if name in self.origins else None
+
+    def _equate(self, lx: Lifter, x: Dim, y: Dim) -> None:
+        """Takes two forms to be equal from now on, and checks it."""
+        self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self._message(lx, x, y)))
+        for a, b in ((y, x), (x, y)):  # the later argument's symbol gives way
+            name = self._symbol(a)
+            if name is not None and name not in b.symbols() and self._older(b, name):
+                self.equal[name] = b
+                return
+        for a, b in ((y, x), (x, y)):
+            name = self._symbol(a)
+            if name is not None and name not in b.symbols() and self.is_size(b):
+                self.equal[name] = b
+                return
+        self.assumed[x, y] = None
+        if not (self.is_size(x) and self.is_size(y)):
+            self._check_here(lx, x, y)
+
+    def _older(self, dim: Dim, name: str) -> bool:
+        order = list(self.origins)
+        return all(s in self.origins and order.index(s) < order.index(name) for s in dim.symbols())
+
+    def _message(self, lx: Lifter, x: Dim, y: Dim) -> str:
+        from transpile.errors import shown_path
+
+        return f"{shown_path(lx.b.loc.file)}:{lx.b.loc.line}: " if lx.b.loc.file else ""
+
+    def _check_here(self, lx: Lifter, x: Dim, y: Dim) -> None:
+        """A check where the two meet: sizes that only this point of the program knows."""
+        self.guards.pop((x, y), None)
+        a, b = lx.b.dim(x), lx.b.dim(y)
+        where = self._message(lx, x, y)
+        emit_check(lx, a.op, b.op, where, lx.b.loc)
+
+    # ---- loop indices
+
+    def index(self, lx: Lifter, var: Var, start: Operand, bound: Operand, step: Operand) -> Dim:
+        """The form of a loop index: not negative where it counts up from such a number."""
+        name = self.unique(lx, var.name)
+        low, high = lx.b.form(start), lx.b.form(bound)
+        size = step.value if isinstance(step, Const) else 0
+        if size > 0:
+            form = Dim.symbol(name) if is_nonnegative(self.least(low)) else Dim.integer(name)
+            self.bounds[name] = (low, high - 1)
+        elif size < 0:
+            form = Dim.symbol(name) if is_nonnegative(self.least(high + 1)) else Dim.integer(name)
+            self.bounds[name] = (high + 1, low)
+        else:
+            form = Dim.integer(name)
+        lx.b.symbols[name] = var
+        return form
+
+    def unique(self, lx: Lifter, base: str) -> str:
+        self.count += 1
+        return f"{base}.{self.count}"
+
+    # ---- names
+
+    def argument(self, path: str, param: int, axis: int, size: int | None, rank: int) -> Dim:
+        """The size of an axis of an argument: the same symbol after each restart."""
+        for name, origin in self.origins.items():
+            if (origin.path, origin.axis) == (path, axis):
+                return self.resolve(Dim.symbol(name))
+        pool = "nmpq" if axis == 0 else "dkhcr"
+        name = next(n for n in [*pool, *(f"{pool[0]}{k}" for k in range(2, 99999))] if n not in self.origins)
+        self.origins[name] = Origin(param, axis, size, path, rank)
+        return Dim.symbol(name)
+
+    def final_names(self) -> dict[str, str]:
+        """The names that the sizes get in the end: the user's own, else by where they stand."""
+        classes: dict[str, list[str]] = {}
+        for name in self.origins:
+            canonical = self.resolve(Dim.symbol(name)).as_symbol
+            if canonical in self.origins:
+                classes.setdefault(canonical, []).append(name)
+        found: dict[str, str] = {}
+        for canonical, members in classes.items():
+            own = next((self.names[m] for m in members if m in self.names), None)
+            if own is not None and own not in found.values():
+                found[canonical] = own
+        for pool, wanted in (("nmpq", _is_leading), ("dkhcr", _is_trailing), ("nmkpq", lambda o: True)):
+            for canonical, members in classes.items():
+                if canonical not in found and any(wanted(self.origins[m]) for m in members):
+                    names = [*pool, *(f"{pool[0]}{k}" for k in range(2, 99999))]
+                    found[canonical] = next(n for n in names if n not in found.values())
+        return found
+
+    def christen(self, lx: Lifter, name: str, value: Any) -> None:
+        """The user's own name for a size: ``n = len(x)``."""
+        if not isinstance(value, Scalar) or not isinstance(value.op, Var):
+            return
+        for symbol in self.origins:
+            if lx.b.symbols.get(symbol) is value.op and symbol not in self.names and name not in self.names.values():
+                self.names[symbol] = name
+                value.op.name = name
+
+
+def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None:
+    """``if a != b: raise ValueError``."""
+    saved, lx.b.loc = lx.b.loc, loc
+    test = lx.b.elementwise("not_equal", a, b).op
+    parts = (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
+    failed = Block(stmts=[Effect("raise", (a, b), {"exception": "ValueError", "parts": parts}, loc)])
+    if not (isinstance(test, Const) and test.type == BOOL and not test.value):
+        lx.b.emit(If(test, failed, Block(), (), loc))
+    lx.b.loc = saved
+
+
+_ = (Atom, Let, Array, Tuple)

@@ -1,0 +1,128 @@
+"""Calls by the tables of the rules: arguments are bound to the entry's signature and converted, ``out=`` and ``where=`` served."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Expr
+from transpile.frontend import memory, statics
+from transpile.frontend.bindings import Known
+from transpile.frontend.convert import exprs, from_rule
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.operators import check_cast
+from transpile.frontend.values import Array, Scalar, Static
+from transpile.rules.api import Entry, entries
+
+_CREATES = frozenset(
+    f"numpy.{n}" for n in (
+        "zeros ones full empty zeros_like ones_like full_like empty_like eye identity arange linspace array asarray "
+        "ascontiguousarray outer stack concatenate vstack hstack tile repeat meshgrid"
+    ).split()
+)  # fmt: skip
+
+
+def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
+    """The result of the entry ``name``."""
+    entry = entries().get(name)
+    if entry is None:
+        raise lx.error("T130", f"{name.replace('numpy.', 'np.')} is not supported", node)
+    kwargs = dict(kwargs)
+    with lx.rules(node):
+        if entry.source:
+            return _library(lx, entry, args, kwargs, node)
+        if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
+            from transpile.frontend import ufuncs
+
+            handled = ufuncs.with_options(lx, name, entry, args, kwargs, node)
+            if handled is not None:
+                return handled
+        result = build(lx, name, entry, args, kwargs, node)
+        return from_rule(lx, result, contiguous=name in _CREATES)
+
+
+def _library(lx: Lifter, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """A function that is written in NumPy itself: lifted like the user's, its lines are those of the call."""
+    from transpile.frontend import calls, library_calls
+
+    function = library_calls.function(entry.source)
+    return calls.user(lx, function, args, kwargs, node)
+
+
+def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
+    """What the entry's ``build`` gives for these arguments."""
+    signature = entry.signature
+    assert signature is not None and entry.build is not None
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as e:
+        raise lx.error("T132", f"{name.replace('numpy.', 'np.')}: {e}", node) from None
+    ready = {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for k, parameter in signature.parameters.items():
+        if k not in ready:
+            continue
+        match parameter.kind:
+            case inspect.Parameter.VAR_POSITIONAL:
+                positional += ready[k]
+            case inspect.Parameter.VAR_KEYWORD:
+                keywords.update(ready[k])
+            case inspect.Parameter.KEYWORD_ONLY:
+                keywords[k] = ready[k]
+            case _ if len(positional) == list(signature.parameters).index(k):
+                positional.append(ready[k])
+            case _:
+                keywords[k] = ready[k]
+    return entry.build(lx.b, *positional, **keywords)
+
+
+def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str, value: Any, node: Any) -> Any:
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        one = static_argument if name in entry.static else exprs
+        return [one(lx, v, node) if one is exprs else static_argument(lx, name, v, node) for v in value]
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return {k: exprs(lx, v, node) for k, v in value.items()}
+    if name in entry.static:
+        return static_argument(lx, name, value, node)
+    return exprs(lx, value, node)
+
+
+def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
+    """An argument that must be known now; a dtype as its name."""
+    known = lx.static(value, f"the argument {name!r}", node)
+    if name == "dtype" and known is not None:
+        return dtype_name(lx, known, node)
+    return known
+
+
+def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
+    """The name of a dtype, however it is given."""
+    try:
+        found = np.dtype(known.name.rpartition(".")[2] if isinstance(known, Known) else known).name
+    except TypeError:
+        raise lx.error("T209", f"{known!r} is not a dtype", node) from None
+    from transpile.core.types import DTYPES
+
+    if found not in DTYPES or found.startswith("complex"):
+        raise lx.error("T209", f"the dtype {found} is not supported", node)
+    return found
+
+
+def store_out(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
+    """``out=``: the result goes into an array that is there."""
+    from transpile.frontend.values import Tuple
+
+    if isinstance(out, Tuple) and len(out.items) == 1:
+        out = out.items[0]
+    if not isinstance(out, Array):
+        raise lx.error("T131", "out= must be an array", node)
+    x = lx.operand(result, node)
+    check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
+    memory.write(lx, out.cell, None, (), x)
+    return out
+
+
+_ = (Expr, Scalar, Static, statics)

@@ -1,0 +1,200 @@
+"""Compiles lowered text with Numba, from a real file in a cache directory, so that compiled code is found again.
+
+The file's name holds a hash of its content, of `runtime.compiled` and of the versions; each file has one function of one
+signature (two signatures of one function, compiled by two processes at once, can be mixed up by Numba's cache).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from transpile.core.nodes import Function, Loc
+from transpile.core.types import Type
+from transpile.errors import Diagnostic, TranspileError, error
+from transpile.loader import register
+from transpile.lower.effects import sites
+from transpile.lower.emit import Text, emit
+from transpile.lower.lowering import lower
+
+MODULES = ("arrays", "errors", "linalg", "scalars", "special")
+
+
+def text_of(core: Function, fastmath: Any = ("contract", "reassoc"), cache: bool = True) -> tuple[str, dict[int, Loc]]:
+    """The module that Numba compiles for a core function, and the user's line of each of its lines."""
+    lowered = lower(core)
+    flags = fastmath if isinstance(fastmath, bool) else "{" + ", ".join(repr(f) for f in fastmath) + "}"
+    options = f'error_model="numpy", fastmath={flags}' + (", cache=True" if cache else "")
+    found = sites(lowered)
+    body = emit(lowered, options, ", ".join(MODULES))
+    used = [m for m in MODULES if any(f"{m}." in line for line in body.lines[7:])]
+    if found and "errors" not in used:
+        used = sorted([*used, "errors"])
+    return _assemble(body, used, found)
+
+
+def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[str, dict[int, Loc]]:
+    start = next(k for k, line in enumerate(body.lines) if line.startswith("@njit"))
+    rest = body.lines[start:]
+    head = []
+    if any("math." in line for line in rest):
+        head += ["import math", ""]
+    head += ["import numpy as np", "from numba import njit"]
+    if used:
+        head += ["", f"from runtime.compiled import {', '.join(used)}"]
+    if found:
+        head += ["", "errors.SITES.update({"]
+        head += [f"    {k}: {v!r}," for k, v in found.items()]
+        head += ["})"]
+    head += ["", ""]
+    shift = len(head) - start
+    return "\n".join([*head, *rest]) + "\n", {k + shift: loc for k, loc in body.locs.items()}
+
+
+# --------------------------------------------------------------------------------------------------- compiling
+
+
+def compile_core(core: Function, fastmath: Any, cache: bool) -> Any:
+    """The compiled function: it takes the parameters of ``core`` (arrays C-contiguous) and gives a tuple of results."""
+    try:
+        import numba
+    except ImportError:
+        raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
+    for p in core.params:
+        check_type(p.type, p.name, core.loc)
+    text, lines = text_of(core, fastmath, cache)
+    path = write_file(text, core.name) if cache else None
+    file = str(path) if path else f"<transpile jit {core.name}>"
+    register(file, text, lines)
+    namespace: dict[str, Any] = {"__name__": f"transpile.compiled.{path.stem if path else core.name}", "__file__": file}
+    exec(compile(text, file, "exec"), namespace)
+    kernel = namespace[core.name]
+    if cache:
+        _use_object_cache(kernel)
+    try:
+        kernel.compile(numba.types.void(*map(signature_type, core.params)).args)
+    except numba.core.errors.NumbaError as failed:
+        raise _diagnose(failed, lines, core) from failed
+    except TranspileError:
+        raise
+    except Exception as failed:
+        raise _diagnose(failed, lines, core) from failed
+    kernel.disable_compile()
+    return kernel
+
+
+def check_type(type_: Type, name: str, loc: Loc) -> None:
+    if type_.dtype == "float16":
+        raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
+
+
+def signature_type(param: Any) -> Any:
+    """The Numba type of a parameter."""
+    from numba import types
+
+    type_ = param.type
+    scalar = getattr(types, "boolean" if type_.dtype == "bool" else type_.dtype)
+    return types.Array(scalar, type_.rank, "C") if type_.dims else scalar
+
+
+def _use_object_cache(kernel: Any) -> None:
+    """Loads object code without installing all of Numba's registries, which takes longer than loading does."""
+    try:
+        from numba.core.caching import FunctionCache
+        from numba.core.runtime.nrt import rtsys
+    except ImportError:  # private names of Numba: without them its own cache serves
+        return
+
+    class ObjectCodeCache(FunctionCache):
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)
+            return self._load_overload(sig, target_context)
+
+    try:
+        kernel._cache = ObjectCodeCache(kernel.py_func)
+    except Exception:
+        return
+
+
+# --------------------------------------------------------------------------------------------------- the files
+
+
+def cache_directory() -> Path:
+    """Where generated files are kept: ``TRANSPILE_CACHE_DIR``, else the user's cache directory."""
+    given = os.environ.get("TRANSPILE_CACHE_DIR")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "transpile"
+
+
+@lru_cache(maxsize=8)
+def _usable_directory(wanted: Path) -> Path:
+    try:
+        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=wanted):
+            return wanted
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="transpile-"))
+
+
+def write_file(text: str, name: str) -> Path:
+    """A file with this content, whose name says so."""
+    stamp = hashlib.sha256("\0".join((text, _environment())).encode()).hexdigest()[:20]
+    safe = re.sub(r"\W", "_", name)[:60]
+    path = _usable_directory(cache_directory()) / f"{safe}_{stamp}.py"
+    if not path.exists():
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        os.replace(temporary, path)
+    return path
+
+
+@lru_cache(maxsize=1)
+def _environment() -> str:
+    """What compiled code depends on besides its text: Numba does not notice changes of callees."""
+    import numba
+    import numpy
+
+    import runtime.compiled
+
+    digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {sys.version_info[:2]}".encode())
+    for file in sorted(Path(runtime.compiled.__file__).parent.glob("*.py")):  # type: ignore[arg-type]
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------- diagnostics
+
+_LINE = re.compile(r'File "[^"]*", line (\d+)')
+
+
+def _diagnose(failed: Exception, lines: dict[int, Loc], core: Function) -> TranspileError:
+    """Numba's error as a diagnostic at the user's line."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", str(failed))
+    numbers = [int(n) for n in _LINE.findall(message)]
+    at = getattr(getattr(failed, "loc", None), "line", None)
+    numbers = ([at] if at else []) + numbers
+    loc = next((lines[n] for n in numbers if n in lines), core.loc)
+    first = next((line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Failed in")), "")
+    note = f"Numba says: {first[:200]}"
+    return TranspileError(
+        Diagnostic("T504", "Numba cannot compile what was generated for this line", loc, (note,),
+                   "without jit the function runs; please report this")
+    )  # fmt: skip
+
+
+Kernel = Callable[..., Any]

@@ -1,0 +1,99 @@
+"""What the text imports: found in the nodes that are printed, never guessed beforehand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
+OURS = ("runtime", "special")  # `special.f` in a spelling is `runtime.special.f`
+
+
+class Imports:
+    def __init__(self, runtime: bool) -> None:
+        self.runtime = runtime
+        self.modules: set[str] = set()
+        self.members: dict[str, set[str]] = {}  # module -> names that are imported from it
+        self.classes: dict[str, Any] = {}
+
+    @property
+    def names(self) -> set[str]:
+        """The names that the imports define."""
+        found = {m.split(".")[0] for m in self.modules}
+        return found.union(*self.members.values(), self.classes)
+
+    def parts(self, parts: Sequence[str | ast.expr]) -> Iterator[str | ast.expr]:
+        for part in parts:
+            yield part if isinstance(part, str) else self.visit(part)
+
+    def visit(self, node: Any) -> Any:
+        """The node with members of `runtime` under their own names; takes note of modules."""
+        kind = type(node).__name__
+        if kind == "Name":
+            if node.id in ALIASES:
+                self.modules.add(node.id)
+        elif kind == "Attribute" and (path := _path(node)) is not None:
+            if path[0] in OURS:
+                return self.ours(path)
+            if path[0] == "scipy":
+                self.modules.add(".".join(path[:2]))
+        for name, value in _fields(node):
+            if isinstance(value, list):
+                setattr(node, name, [self.visit(v) if hasattr(v, "_fields") else v for v in value])
+            elif hasattr(value, "_fields"):
+                setattr(node, name, self.visit(value))
+        return node
+
+    def ours(self, path: list[str]) -> ast.expr:
+        if not self.runtime:
+            raise ValueError(f"{'.'.join(path)} needs the package runtime")
+        if path[0] != "runtime":
+            path = ["runtime", *path]
+        module, member = ".".join(path[:-1]), path[-1]
+        self.members.setdefault(module, set()).add(member)
+        return ast.Name(member, ast.Load())
+
+    def cls(self, cls: type) -> ast.expr:
+        """The class of a result: imported where it can be, else left to who runs the text."""
+        name = cls.__name__
+        if cls.__module__ not in ("__main__", "builtins") and cls.__qualname__ == name and not _is_generated(cls):
+            self.members.setdefault(cls.__module__, set()).add(name)
+        elif cls.__module__ != "builtins":
+            self.classes[name] = cls
+        return ast.Name(name, ast.Load())
+
+    def lines(self) -> list[str]:
+        """The import statements, the standard library first."""
+        standard = ["import math"] if "math" in self.modules else []
+        other = [f"import {m}" for m in sorted(self.modules) if m not in ALIASES]
+        if "np" in self.modules:
+            other.insert(0, "import numpy as np")
+        members = [f"from {m} import {', '.join(sorted(names))}" for m, names in sorted(self.members.items())]
+        groups = [g for g in (standard, other, members) if g]
+        out: list[str] = []
+        for k, group in enumerate(groups):
+            out += ["", *group] if k else group
+        return out
+
+
+def _is_generated(cls: type) -> bool:
+    return "." in cls.__qualname__ or "<" in cls.__module__
+
+
+def _fields(node: Any) -> Iterator[tuple[str, Any]]:
+    for name in getattr(node, "_fields", ()):
+        value = getattr(node, name, None)
+        if value is not None:
+            yield name, value
+
+
+def _path(node: Any) -> list[str] | None:
+    """``a.b.c`` as a list, if the node is nothing but that."""
+    names: list[str] = []
+    while type(node).__name__ == "Attribute":
+        names.append(node.attr)
+        node = node.value
+    if type(node).__name__ != "Name":
+        return None
+    return [node.id, *reversed(names)]

@@ -1,0 +1,136 @@
+"""The module around the function: imports, header, docstring, the trees of arguments and results."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transpile.core.nodes import NOWHERE, Function, If, Loc, Operand, Stmt, Undef, Var
+from transpile.render.copies import settle_copies
+from transpile.render.expressions import call
+from transpile.render.implicit import relax
+from transpile.render.imports import Imports
+from transpile.render.layout import Line, lay_out
+from transpile.render.names import name_variables
+from transpile.render.nesting import Nested, nest
+from transpile.render.normal import ZERO, normalise
+from transpile.render.shapes import say_shapes
+from transpile.render.statements import Writer
+from transpile.render.trees import pack, unpack
+from transpile.transform.dce import remove_dead
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Generated source. ``line_map``: line -> the user's; ``classes``: what the text names and does not import."""
+
+    text: str
+    name: str
+    line_map: Mapping[int, Loc]
+    imports: tuple[str, ...] = ()
+    classes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def render_function(fn: Function, runtime: bool) -> Rendered:
+    """The module text of ``fn``."""
+    nested, preferred = _prepared(fn)
+    reserved: set[str] = set()
+    while True:
+        names = name_variables(nested, preferred, reserved)
+        imports = Imports(runtime)
+        lines = [Line(line.depth, tuple(imports.parts(line.parts)), line.loc) for line in _Function(nested, names, imports).lines()]
+        clash = imports.names & {names[v] for v in names}
+        if not clash:
+            return _module(fn, lines, imports)
+        reserved |= clash
+
+
+def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
+    fn = say_shapes(remove_dead(relax(normalise(fn))))
+    fn = remove_dead(replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False)  # what a size reads is an operand by now
+    settled = settle_copies(fn)
+    final = remove_dead(settled.fn, sizes=False)
+    return nest(final, settled.names), settled.names
+
+
+def _module(fn: Function, lines: Sequence[Line], imports: Imports) -> Rendered:
+    head = imports.lines()
+    text: list[str] = [*head, *(["", ""] if head else [])]
+    line_map: dict[int, Loc] = {}
+    for line, loc in lay_out(lines):
+        for physical in line.split("\n"):
+            text.append(physical)
+            if loc.line:
+                line_map[len(text)] = loc
+    return Rendered("\n".join(text) + "\n", fn.name, line_map, tuple(head), imports.classes)
+
+
+class _Function:
+    """The lines of the function."""
+
+    def __init__(self, nested: Nested, names: dict[Var, str], imports: Imports) -> None:
+        self.nested, self.names, self.imports = nested, names, imports
+        self.writer = Writer(nested, names)
+        self.fn = nested.fn
+
+    def lines(self) -> list[Line]:
+        unpacking, header = unpack(self.fn, self.names)
+        doc = [Line(1, (f'"""{part}"""',)) for part in ([self.fn.doc] if self.fn.doc else [])]
+        self.writer.lines = []
+        self.returning(self.fn.body.stmts, self.fn.body.yields, 1)
+        body = [*unpacking, *self.writer.lines]
+        top = Line(0, (f"def {self.fn.name}", header, ":"))
+        return [top, *doc, *(body or ([] if doc else [Line(1, ("pass",))]))]
+
+    def returning(self, stmts: Sequence[Stmt], yields: tuple[Operand, ...], depth: int) -> None:
+        """Statements and the return; where a branch comes last, each side returns."""
+        last = stmts[-1] if stmts else None
+        if not isinstance(last, If) or not self.is_handed_on(last, yields):
+            self.writer.block(stmts, depth)
+            self.result(yields, depth)
+            return
+        self.writer.block(stmts[:-1], depth)
+        sides = []
+        for side in (last.then, last.orelse):
+            given = dict(zip(last.results, side.yields))
+            saved, self.writer.lines = self.writer.lines, []
+            self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)  # type: ignore[call-overload]
+            sides.append(self.writer.lines)
+            self.writer.lines = saved
+        self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
+        self.writer.lines += sides[0] or [Line(depth + 1, ("pass",))]
+        self.writer.lines += [replace(line, depth=line.depth - 1) for line in sides[1]]
+
+    def is_handed_on(self, stmt: If, yields: tuple[Operand, ...]) -> bool:
+        """Whether the results of a branch are what is returned, as they are."""
+        results = set(stmt.results)
+        if not results or not results & set(yields):
+            return False
+        reads = {v for y in yields if y in self.nested.trees for v in self.nested.leaves((y,))}
+        sides = [side for side in (stmt.then, stmt.orelse) if side.stmts or any(y not in results for y in side.yields)]
+        return not reads & results and bool(sides)
+
+    def result(self, yields: tuple[Operand, ...], depth: int) -> None:
+        if not yields and (self.fn.out_tree is None or _is_none(self.fn.out_tree)):
+            return
+        if yields and all(isinstance(y, Undef) for y in yields):
+            return  # this path has raised
+        nodes = [self.writer.expressions.operand(y, True) for y in yields]
+        packed = pack(self.fn.out_tree, nodes, self.imports)
+        parts: Iterable[str | ast.expr] = [packed]
+        if isinstance(packed, ast.Tuple) and len(packed.elts) > 1:
+            parts = [p for k, e in enumerate(packed.elts) for p in ([", ", e] if k else [e])]
+        loc = NOWHERE
+        if len(yields) == 1 and isinstance(yields[0], Var) and yields[0] in self.nested.trees:
+            loc = self.nested.trees[yields[0]].loc
+        self.writer.line(depth, "return ", *parts, loc=loc)
+
+
+def _is_none(tree: Any) -> bool:
+    return getattr(tree, "value", 0) is None
+
+
+__all__ = ["Rendered", "call", "render_function"]

@@ -1,0 +1,337 @@
+"""Statements as lines: blocks, loops, branches, and what they hand on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.core.nodes import (
+    NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Let, Loc, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
+)
+from transpile.core.walk import statements
+from transpile.render.effects import effect_lines
+from transpile.render.expressions import Expressions, call, negated, range_node
+from transpile.render.layout import Line
+from transpile.render.liveness import Liveness
+from transpile.render.nesting import Nested
+from transpile.render.printer import flat
+from transpile.render.updates import Updates
+
+Handed = tuple[str, Operand, Var]  # the name that is assigned, the value, the variable
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """What comes at the end of the body of a loop: what is handed on, then the test for its end."""
+
+    handed: list[Handed]
+    around: int
+    loc: Loc
+
+
+class Writer:
+    """Writes the body of one function; ``lines`` is what it wrote."""
+
+    def __init__(self, nested: Nested, names: dict[Var, str]) -> None:
+        self.nested, self.names = nested, names
+        self.expressions = Expressions(nested, names)
+        self.live = Liveness(nested.fn, nested.aliases.numbers, nested.reads, nested.ends)
+        self.updates = Updates(nested, self.expressions, names, self.live)
+        self.lines: list[Line] = []
+        self.items = _item_groups(nested)
+
+    # ---- lines
+
+    def line(self, depth: int, *parts: str | ast.expr, loc: Loc = NOWHERE) -> None:
+        self.lines.append(Line(depth, parts, loc))
+
+    def node(self, operand: Operand) -> ast.expr:
+        return self.expressions.operand(operand)
+
+    def block(self, stmts: Sequence[Stmt], depth: int) -> None:
+        for stmt in stmts:
+            _STATEMENTS[type(stmt)](self, stmt, depth)
+
+    def assign(self, name: str, operand: Operand, var: Var, depth: int, loc: Loc, live: int) -> None:
+        """``name = operand``, or an update of the variable in place."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, Var) else None
+        if isinstance(tree, Let):
+            loc = tree.loc if tree.loc.line else loc
+            if self.update(name, tree, depth, loc, live):
+                return
+        self.line(depth, f"{name} = ", self.expressions.operand(operand, True), loc=loc)
+
+    def update(self, name: str, let: Let, depth: int, loc: Loc, live: int) -> bool:
+        found = self.updates.rebinding(name, let, live)
+        if found is not None:
+            self.line(depth, f"{name} {found[0]} ", found[1], loc=loc)
+        return found is not None
+
+    def hand(self, handed: Sequence[Handed], depth: int, loc: Loc, live: int) -> None:
+        """Assignments that happen at once: in an order in which none overwrites what another reads, or as one statement."""
+        todo = list(handed)
+        while todo:
+            reads = [{self.names[v] for v in self.nested.leaves((o,))} for _, o, _ in todo]
+            free = next(
+                (k for k, (name, _, _) in enumerate(todo) if not any(name in r for j, r in enumerate(reads) if j != k)), None
+            )
+            if free is None:
+                left = ", ".join(name for name, _, _ in todo)
+                right = ast.Tuple([self.expressions.operand(o, True) for _, o, _ in todo], ast.Load())
+                self.line(depth, f"{left} = ", *_bare(right), loc=loc)
+                return
+            name, operand, var = todo.pop(free)
+            self.assign(name, operand, var, depth, loc, live)
+
+    def pairs(self, targets: Sequence[Var], sources: Sequence[Operand], wanted: int) -> list[Handed]:
+        """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
+        found: list[Handed] = []
+        for target, source in zip(targets, sources):
+            if isinstance(source, Undef) or target in self.nested.trees:
+                continue
+            if not wanted >> self.nested.aliases.numbers.number(target) & 1:
+                continue
+            name = self.names[target]
+            if isinstance(source, Var) and source not in self.nested.trees and self.names[source] == name:
+                continue
+            found.append((name, source, target))
+        return found
+
+    # ---- branches
+
+    def branch(self, stmt: If, depth: int) -> None:
+        after = self.live.after[id(stmt)]
+        sides = [(side.stmts, self.pairs(stmt.results, side.yields, after)) for side in (stmt.then, stmt.orelse)]
+        self.sides(stmt, sides, depth, after, "if")
+
+    def sides(self, stmt: If, sides: list[tuple[list[Stmt], list[Handed]]], depth: int, live: int, word: str) -> None:
+        (then, given), (orelse, other) = sides
+        if not then and not given:
+            if not orelse and not other:
+                return
+            self.line(depth, f"{word} ", self.negation(stmt.test), ":", loc=stmt.loc)
+            then, given, orelse, other = orelse, other, [], []
+        else:
+            self.line(depth, f"{word} ", self.node(stmt.test), ":", loc=stmt.loc)
+        self.block(then, depth + 1)
+        self.hand(given, depth + 1, stmt.loc, live)
+        if len(orelse) == 1 and isinstance(orelse[0], If) and not other:
+            inner = orelse[0]
+            after = self.live.after[id(inner)]
+            handed = [self.pairs(inner.results, side.yields, after) for side in (inner.then, inner.orelse)]
+            if inner.then.stmts or handed[0]:
+                self.sides(inner, [(inner.then.stmts, handed[0]), (inner.orelse.stmts, handed[1])], depth, after, "elif")
+                return
+        before = len(self.lines)
+        self.line(depth, "else:")
+        self.block(orelse, depth + 1)
+        self.hand(other, depth + 1, stmt.loc, live)
+        if len(self.lines) == before + 1:
+            self.lines.pop()
+
+    def negation(self, test: Operand) -> ast.expr:
+        tree = self.nested.trees.get(test) if isinstance(test, Var) else None
+        exact = isinstance(tree, Let) and all(not a.type.is_float for a in tree.args)
+        return negated(self.node(test), exact)
+
+    # ---- loops
+
+    def loop_for(self, stmt: For, depth: int) -> None:
+        after = self.start(stmt, depth)
+        span = range_node(self.expressions, stmt.start, stmt.bound, stmt.step)
+        if stmt.backwards:
+            span = call(ast.Name("reversed", ast.Load()), span)
+        body = self.body(stmt, depth + 1)
+        used = any(stmt.index in set(self.nested.reads(s)) for s in statements(stmt.body))
+        used = used or stmt.index in set(self.nested.ends(stmt.body)) or any(
+            stmt.index in set(self.nested.ends(b)) for s in statements(stmt.body) for b in _blocks(s)
+        )
+        name = self.names[stmt.index] if used else "_"
+        self.line(depth, f"for {name} in ", span, ":", loc=stmt.loc)
+        self.lines += body or [Line(depth + 1, ("pass",))]
+        self.finish(stmt, depth, after)
+
+    def loop_while(self, stmt: While, depth: int) -> None:
+        after = self.start(stmt, depth)
+        test = stmt.test.yields[0]
+        if not stmt.test.stmts:
+            self.line(depth, "while ", self.node(test), ":", loc=stmt.loc)
+        else:
+            self.line(depth, "while True:", loc=stmt.loc)
+            self.block(stmt.test.stmts, depth + 1)
+            self.line(depth + 1, "if ", self.negation(test), ":", loc=stmt.loc)
+            self.line(depth + 2, "break")
+        self.lines += self.body(stmt, depth + 1) or [Line(depth + 1, ("pass",))]
+        self.finish(stmt, depth, after)
+
+    def start(self, stmt: For | While, depth: int) -> int:
+        around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
+        self.hand(self.pairs(stmt.body.params, stmt.inits, around), depth, stmt.loc, around)
+        return self.live.after[id(stmt)]
+
+    def finish(self, stmt: For | While, depth: int, after: int) -> None:
+        self.hand(self.pairs(stmt.results, stmt.body.params, after), depth, stmt.loc, after)
+
+    def body(self, stmt: For | While, depth: int) -> list[Line]:
+        """The lines of the body, its end included."""
+        saved, self.lines = self.lines, []
+        around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
+        tail = _Tail(self.pairs(stmt.body.params, stmt.body.yields, around), around, stmt.loc)
+        keep = {v for v in stmt.body.yields if isinstance(v, Var)}
+        self.tail(stmt.body.stmts, stmt.body.stop, tail, depth, keep)
+        written, self.lines = self.lines, saved
+        return written
+
+    def tail(self, stmts: list[Stmt], stop: Operand | None, tail: _Tail, depth: int, keep: set[Var]) -> None:
+        """Statements, what the loop hands on, and its end: as ``break`` where it was decided."""
+        last = stmts[-1] if stmts else None
+        if isinstance(last, If) and isinstance(stop, Var) and stop in last.results and self.is_plain(tail.handed):
+            self.block(stmts[:-1], depth)
+            self.deciding(last, stop, tail, depth, keep)
+            return
+        self.block(stmts, depth)
+        self.hand(tail.handed, depth, tail.loc, tail.around)
+        match stop:
+            case None | Const(value=False):
+                return
+            case Const():
+                self.line(depth, "break")
+            case _:
+                self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
+                self.line(depth + 1, "break")
+
+    def is_plain(self, handed: Sequence[Handed]) -> bool:
+        return not any(o in self.nested.trees for _, o, _ in handed)
+
+    def deciding(self, stmt: If, stop: Var, tail: _Tail, depth: int, keep: set[Var]) -> None:
+        """The branch in which the end of a loop is decided."""
+        k = stmt.results.index(stop)
+        after = self.live.after[id(stmt)]
+        if stop not in keep:
+            after &= ~self.nested.aliases.numbers.bit(stop)
+        written: list[list[Line]] = []
+        ends: list[bool] = []
+        for side in (stmt.then, stmt.orelse):
+            saved, self.lines = self.lines, []
+            handed = self.pairs(stmt.results, side.yields, after)
+            inner = side.yields[k]
+            if handed and not isinstance(inner, Const):
+                self.block(side.stmts, depth + 1)
+                self.hand(handed, depth + 1, stmt.loc, after)
+                self.tail([], inner, tail, depth + 1, keep)
+            else:
+                both = _Tail([*handed, *tail.handed], tail.around, tail.loc) if not handed or not tail.handed else None
+                if both is None:
+                    self.block(side.stmts, depth + 1)
+                    self.hand(handed, depth + 1, stmt.loc, after)
+                    self.tail([], inner, tail, depth + 1, keep)
+                else:
+                    self.tail(side.stmts, inner, both, depth + 1, keep)
+            written.append(self.lines)
+            self.lines = saved
+            ends.append(isinstance(inner, Const) and bool(inner.value))
+        self.decided(stmt, written, ends, depth)
+
+    def decided(self, stmt: If, written: list[list[Line]], ends: list[bool], depth: int) -> None:
+        then, orelse = written
+        if ends[1] and not ends[0] or not then:
+            self.line(depth, "if ", self.negation(stmt.test), ":", loc=stmt.loc)
+            then, orelse, ends = orelse, then, [ends[1], ends[0]]
+        else:
+            self.line(depth, "if ", self.node(stmt.test), ":", loc=stmt.loc)
+        self.lines += then
+        if ends[0]:
+            self.lines += [replace(line, depth=line.depth - 1) for line in orelse]
+        elif orelse:
+            self.line(depth, "else:")
+            self.lines += orelse
+
+
+def _bare(node: ast.Tuple) -> list[str | ast.expr]:
+    """The elements of a tuple without parentheses around."""
+    parts: list[str | ast.expr] = []
+    for k, element in enumerate(node.elts):
+        parts += [", ", element] if k else [element]
+    return parts
+
+
+def _blocks(stmt: Stmt) -> tuple[Block, ...]:
+    from transpile.core.walk import blocks
+
+    return blocks(stmt)
+
+
+def _item_groups(nested: Nested) -> dict[Var, list[Let]]:
+    """For each result of a primitive with several: the *lets* that take it apart."""
+    groups: dict[Var, list[Let]] = {}
+    for stmt in statements(nested.fn.body):
+        if isinstance(stmt, Let) and stmt.prim == "item" and isinstance(stmt.args[0], Var):
+            groups.setdefault(stmt.args[0], []).append(stmt)
+    return groups
+
+
+# ---------------------------------------------------------------------------------------------- simple statements
+
+
+def _let(w: Writer, stmt: Let, depth: int) -> None:
+    if stmt.var.type.kind == "tuple":
+        return _unpack(w, stmt, depth)
+    if stmt.prim == "item":
+        return None
+    name = w.names[stmt.var]
+    if stmt.prim in ("copy", "index") and isinstance(stmt.args[0], Var) and stmt.args[0] not in w.nested.trees:
+        if w.names[stmt.args[0]] == name and not stmt.var.type.dims:
+            return None
+    if not w.update(name, stmt, depth, stmt.loc, w.live.after[id(stmt)]):
+        w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=stmt.loc)
+    return None
+
+
+def _unpack(w: Writer, stmt: Let, depth: int) -> None:
+    items = w.items.get(stmt.var, [])
+    names = ["_"] * len(stmt.var.type.items)
+    for item in items:
+        names[item.params["k"]] = w.names[item.var]
+    target = ", ".join(names) + ("," if len(names) == 1 else "")
+    w.line(depth, f"{target} = ", w.expressions.let(stmt), loc=stmt.loc)
+
+
+def _alloc(w: Writer, stmt: Alloc, depth: int) -> None:
+    let = Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc)
+    w.line(depth, f"{w.names[stmt.var]} = ", w.expressions.let(let), loc=stmt.loc)
+
+
+def _store(w: Writer, stmt: Store, depth: int) -> None:
+    w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
+
+
+def _add(w: Writer, stmt: Add, depth: int) -> None:
+    w.line(depth, *w.updates.add(stmt), loc=stmt.loc)
+
+
+def _push(w: Writer, stmt: Push, depth: int) -> None:
+    append = ast.Attribute(w.expressions.name(stmt.stack), "append", ast.Load())
+    w.line(depth, call(append, w.node(stmt.value)), loc=stmt.loc)
+
+
+def _effect(w: Writer, stmt: Effect, depth: int) -> None:
+    for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
+        w.line(depth, *parts, loc=stmt.loc)
+
+
+_STATEMENTS: dict[type, Callable[[Writer, Stmt, int], None]] = {
+    Let: _let,
+    Alloc: _alloc,
+    Store: _store,
+    Add: _add,
+    If: Writer.branch,
+    For: Writer.loop_for,
+    While: Writer.loop_while,
+    NewStack: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = []", loc=s.loc),
+    Push: _push,
+    Pop: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = {w.names[s.stack]}.pop()", loc=s.loc),
+    Effect: _effect,
+}  # type: ignore[dict-item]
+
+__all__ = ["Writer", "flat"]

@@ -1,0 +1,101 @@
+"""The header of the function: arguments are taken apart into parameters; results are put together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from transpile.core.nodes import Function, Var
+from transpile.core.walk import uses
+from transpile.render.imports import Imports
+from transpile.render.layout import Line
+from transpile.render.templates import literal
+from transpile.tree import ArgSpec, Leaf, Node, Static
+
+
+def unpack(fn: Function, names: Mapping[Var, str]) -> tuple[list[Line], ast.expr]:
+    """The lines that take arguments apart, and the parameter list (as a node that prints in parentheses)."""
+    if fn.arg_tree is None:
+        return [], _parameters([ast.Name(names[p], ast.Load()) for p in fn.params])
+    used = {v for v in uses(fn.body) if isinstance(v, Var)} | {p for p in fn.params if p.buffer}
+    lines: list[Line] = []
+    nodes: list[ast.expr] = []
+    taken = set(names.values())
+    starred = False
+    for spec in fn.arg_tree:
+        name = spec.name
+        if isinstance(spec.tree, Leaf):
+            name = names[fn.params[spec.tree.k]]
+        elif name in taken:
+            while name in taken:
+                name += "_"
+        if spec.kind == "kw" and not starred:
+            nodes.append(ast.Name("*", ast.Load()))
+            starred = True
+        starred = starred or spec.kind == "varpos"
+        nodes.append(ast.Name({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name, ast.Load()))
+        if not isinstance(spec.tree, Leaf):
+            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, ast.Name(name, ast.Load()), fn, names, used)]
+    hidden = fn.params[len(fn.params) - len(fn.captured) :] if fn.captured else ()
+    nodes += [ast.Name(names[p], ast.Load()) for p in hidden]
+    return lines, _parameters(nodes)
+
+
+def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
+    return ast.Call(ast.Name("", ast.Load()), list(nodes), [])
+
+
+def _taken_apart(
+    tree: Any, base: ast.expr, fn: Function, names: Mapping[Var, str], used: set[Var]
+) -> Iterator[tuple[str | ast.expr, ...]]:
+    """Assignments of the leaves below a node."""
+    if isinstance(tree, Leaf):
+        if fn.params[tree.k] in used:
+            yield (f"{names[fn.params[tree.k]]} = ", base)
+        return
+    if not isinstance(tree, Node):
+        return
+    if tree.kind in ("tuple", "list", "namedtuple") and tree.children and all(isinstance(c, Leaf) for c in tree.children):
+        leaves = [fn.params[c.k] for c in tree.children]
+        if sum(p in used for p in leaves) > 1 or len(leaves) == 1:
+            targets = ", ".join(names[p] if p in used else "_" for p in leaves)
+            if any(p in used for p in leaves):
+                yield (f"{targets}{',' if len(leaves) == 1 else ''} = ", base)
+            return
+    for k, child in enumerate(tree.children):
+        yield from _taken_apart(child, _part(tree, k, base), fn, names, used)
+
+
+def _part(tree: Node, k: int, base: ast.expr) -> ast.expr:
+    if tree.kind in ("dataclass", "namedtuple"):
+        return ast.Attribute(base, tree.keys[k], ast.Load())
+    key = tree.keys[k] if tree.kind == "dict" else k
+    return ast.Subscript(base, literal(key), ast.Load())
+
+
+# ------------------------------------------------------------------------------------------------------ results
+
+
+def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
+    """The result of a structure whose leaves are these nodes."""
+    if tree is None:
+        return nodes[0] if len(nodes) == 1 else ast.Tuple(list(nodes), ast.Load())
+    if isinstance(tree, Leaf):
+        return nodes[tree.k]
+    if isinstance(tree, Static):
+        return literal(tree.value)
+    children = [pack(c, nodes, imports) for c in tree.children]
+    match tree.kind:
+        case "tuple":
+            return ast.Tuple(children, ast.Load())
+        case "list":
+            return ast.List(children, ast.Load())
+        case "dict":
+            made: ast.expr = ast.Dict([literal(k) for k in tree.keys], children)
+            return made if tree.cls is None else ast.Call(imports.cls(tree.cls), [made], [])
+    keywords = [ast.keyword(name, child) for name, child in zip(tree.keys, children)]
+    return ast.Call(imports.cls(tree.cls), [], keywords)
+
+
+__all__ = ["ArgSpec", "pack", "unpack"]

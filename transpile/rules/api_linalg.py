@@ -1,0 +1,369 @@
+"""``numpy.linalg`` and ``scipy.linalg`` by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.api_products import matmul
+from transpile.rules.api_reduction import reduce
+from transpile.rules.api_shape import moved, reshape
+from transpile.rules.arguments import array, axes_of, axis_of, floats, shape_text, strong
+from transpile.rules.linalg import eye, solve_triangular, t
+from transpile.rules.prim import RuleError
+
+
+def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
+    """An argument that is a matrix or a stack of them, as floats."""
+    (x,) = floats(b, a)
+    if x.rank < 2:
+        raise RuleError(f"{what} takes a matrix, not {x.type}", "T202")
+    if square and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
+        raise RuleError(f"{what} takes a square matrix, not one of shape {shape_text(x.dims)}", "T202")
+    return x
+
+
+def items(found: Expr) -> tuple[Expr, ...]:
+    return tuple(found.b.let("item", found, k=k) for k in range(len(found.type.items)))
+
+
+# -------------------------------------------------------------------------------------------------------- norms
+
+
+def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Expr:
+    (v,) = floats(b, x)
+    order = _order(ord)
+    if not v.rank:
+        return m.absolute(strong(v))
+    if axis is None:
+        if order is None or (order == "fro" and v.rank == 2) or (order == 2 and v.rank == 1):
+            return _euclidean(v, tuple(range(v.rank)), keepdims)
+        if v.rank > 2:
+            raise RuleError("Improper number of dimensions to norm.", "T202")
+        axis = tuple(range(v.rank))
+    axes = [axis_of(k, v.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(axes) == 1:
+        return vector_norm(v, order, axes[0], keepdims)
+    if len(axes) != 2:
+        raise RuleError("Improper number of dimensions to norm.", "T202")
+    return matrix_norm(v, order, axes, keepdims)
+
+
+def _order(ord: Any) -> Any:
+    """The order as None, a name or a number."""
+    return ord.op.value if isinstance(ord, Expr) and isinstance(ord.op, Const) else ord
+
+
+def _euclidean(x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
+    return x.b.let("norm", x, axes=tuple(sorted(axes)), keepdims=bool(keepdims))
+
+
+def vector_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
+    size = m.absolute
+    if order is None or order == 2:
+        return _euclidean(x, (axis,), keepdims)
+    if order == np.inf:
+        return reduce("max", size(x), axis, keepdims)
+    if order == -np.inf:
+        return reduce("min", size(x), axis, keepdims)
+    if order == 0:
+        return x.b.cast(reduce("count_nonzero", x, axis, keepdims), x.dtype)
+    if order == 1:
+        return reduce("sum", size(x), axis, keepdims)
+    if isinstance(order, str):
+        raise RuleError(f"Invalid norm order {order!r} for vectors", "T201")
+    return _power_norm(x, order, axis, keepdims)
+
+
+def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
+    """Scaled by nothing, as NumPy does it; at 0 the derivative is 0."""
+    total = reduce("sum", m.pow(m.absolute(x), order), axis, keepdims)
+    none = total.eq(0)
+    exponent = 1.0 / order
+    return strong(x.b.cast(m.where(none, 0.0, m.pow(m.where(none, 1.0, total), exponent)), x.dtype))
+
+
+def matrix_norm(x: Expr, order: Any, axes: Sequence[int], keepdims: bool) -> Expr:
+    if order in (None, "fro"):
+        return _euclidean(x, axes, keepdims)
+    if order in (1, -1, np.inf, -np.inf):
+        summed, other = (axes[0], axes[1]) if order in (1, -1) else (axes[1], axes[0])
+        sums = reduce("sum", m.absolute(x), summed, True)
+        found = reduce("max" if order > 0 else "min", sums, other, True)
+    elif order in (2, -2, "nuc"):
+        s = x.b.let("svdvals", moved(x, tuple(axes), (-2, -1)))
+        found = reduce({2: "max", -2: "min", "nuc": "sum"}[order], s, -1, False)
+    else:
+        raise RuleError(f"Invalid norm order {order!r} for matrices", "T201")
+    dims = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
+    return reshape(found, dims if keepdims else [d for k, d in enumerate(x.dims) if k not in axes])
+
+
+def _vector_norm(b: Builder, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Expr:
+    (v,) = floats(b, x)
+    axes = axes_of(axis, v.rank)
+    if len(axes) == 1:
+        return vector_norm(v, _order(ord), axes[0], keepdims)
+    order = [k for k in range(v.rank) if k not in axes] + list(axes)
+    kept = [d for k, d in enumerate(v.dims) if k not in axes]
+    total = v.b.size([v.dims[k] for k in axes])
+    flat = reshape(m.transpose(v, order), [*kept, b.form(total)])
+    y = vector_norm(flat, _order(ord), flat.rank - 1, False)
+    return reshape(y, [Dim(1) if k in axes else d for k, d in enumerate(v.dims)]) if keepdims else y
+
+
+def _matrix_norm(b: Builder, x: Any, keepdims: bool = False, ord: Any = "fro") -> Expr:
+    v = matrix(b, x, "matrix_norm", square=False)
+    return matrix_norm(v, _order(ord), (v.rank - 2, v.rank - 1), keepdims)
+
+
+# ------------------------------------------------------------------------------------------- systems and inverses
+
+
+def _solve(b: Builder, a: Any, b_: Any) -> Expr:
+    x, y = floats(b, a, b_)
+    x = matrix(b, x, "np.linalg.solve")
+    _fits(b, x, y)
+    if y.rank > 1:
+        b.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+        return b.let("solve", x, y)
+    if x.rank == 2:
+        return b.let("solve", x, y)
+    column = b.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side
+    return reshape(column, column.dims[:-1])
+
+
+def _fits(b: Builder, x: Expr, y: Expr) -> None:
+    if not y.rank:
+        raise RuleError("the right side is a number", "T202")
+    n = y.dims[0] if y.rank == 1 else y.dims[-2]
+    if not (n == x.dims[-2] or b.same(n, x.dims[-2])):
+        raise RuleError(f"the system of shape {shape_text(x.dims)} does not fit a right side of shape {shape_text(y.dims)}", "T202")
+
+
+def _square(prim: str, what: str, **params: Any) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any) -> Expr:
+        return b.let(prim, matrix(b, a, what), **params)
+
+    return build
+
+
+def _slogdet(b: Builder, a: Any) -> tuple[Expr, ...]:
+    return items(b.let("slogdet", matrix(b, a, "np.linalg.slogdet")))
+
+
+def _cholesky(b: Builder, a: Any, *, upper: bool = False) -> Expr:
+    return b.let("cholesky", matrix(b, a, "np.linalg.cholesky"), upper=bool(upper))
+
+
+def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
+    x = matrix(b, a, "np.linalg.qr", square=False)
+    if mode not in ("reduced", "r"):
+        raise RuleError(f"the mode {mode!r} of np.linalg.qr is not supported", "T201", "use mode='reduced'")
+    found = items(b.let("qr", x, mode="reduced"))
+    return found[1] if mode == "r" else found
+
+
+def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    x = matrix(b, a, "np.linalg.svd", square=False)
+    if not compute_uv:
+        return b.let("svdvals", x)
+    if full_matrices and x.dims[-1] != x.dims[-2]:
+        raise RuleError("the full matrices of an SVD have no derivative", "T301", "use full_matrices=False")
+    return items(b.let("svd", x))
+
+
+def _svdvals(b: Builder, x: Any) -> Expr:
+    return b.let("svdvals", matrix(b, x, "np.linalg.svdvals", square=False))
+
+
+def _eigh(b: Builder, a: Any, UPLO: str = "L") -> tuple[Expr, ...]:  # noqa: N803 (NumPy's name)
+    return items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO))
+
+
+def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:  # noqa: N803
+    return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=UPLO)
+
+
+def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
+    return b.let("pinv", matrix(b, a, "np.linalg.pinv", square=False))
+
+
+def _lstsq(b: Builder, a: Any, b_: Any, rcond: Any = None) -> tuple[Expr, ...]:
+    """Solution, sums of squares, rank, singular values; those that are not used vanish again."""
+    x, y = floats(b, a, b_)
+    if x.rank != 2 or y.rank not in (1, 2):
+        raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
+    _fits(b, x, y)
+    found = b.let("lstsq", x, y, rcond=None)
+    rest = y - m.matmul(x, found)
+    squares = m.sum(rest * rest, (0,))
+    return found, squares if squares.rank else reshape(squares, (Dim(1),)), b.cast(b.let("matrix_rank", x), "int32"), b.let("svdvals", x)
+
+
+def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
+    """By repeated squaring."""
+    x = matrix(b, a, "np.linalg.matrix_power") if n < 0 else array(b, a)
+    if n == 0:
+        return b.broadcast(eye(x), x.dims)
+    if n < 0:
+        x, n = b.let("inv", x), -n
+    if n == 3:
+        return matmul(b, matmul(b, x, x), x)
+    total: Expr | None = None
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            total = x if total is None else matmul(b, total, x)
+        if n:
+            x = matmul(b, x, x)
+    assert total is not None
+    return total
+
+
+def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:  # noqa: N803
+    return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
+
+
+def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
+    a = matrix(b, x, "np.linalg.cond", square=False)
+    axes = (a.rank - 2, a.rank - 1)
+    if p in (None, 2, -2):
+        s = b.let("svdvals", a)
+        first, last = reduce("max", s, -1), reduce("min", s, -1)
+        return last / first if p == -2 else first / last
+    return matrix_norm(a, p, axes, False) * matrix_norm(b.let("inv", a), p, axes, False)
+
+
+# --------------------------------------------------------------------------------------------------- scipy.linalg
+
+_FLAGS = ("overwrite_a", "overwrite_b", "overwrite_x", "check_finite", "debug", "lapack_driver", "cond", "mode", "driver")
+
+
+def _trans(trans: Any) -> int:
+    found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
+    if found is None:
+        raise RuleError(f"trans={trans!r} is not one of 0, 1, 2, 'N', 'T', 'C'", "T201")
+    return found
+
+
+def _solve_triangular(b: Builder, a: Any, b_: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
+                      overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+    x, y = floats(b, a, b_)
+    x = matrix(b, x, "solve_triangular")
+    _fits(b, x, y)
+    return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
+
+
+def _scipy_solve(b: Builder, a: Any, b_: Any, lower: bool = False, overwrite_a: Any = False, overwrite_b: Any = False,
+                 check_finite: Any = True, assume_a: Any = None, transposed: bool = False) -> Expr:
+    x, y = floats(b, a, b_)
+    x = matrix(b, x, "solve")
+    _fits(b, x, y)
+    return b.let("solve", t(x) if transposed else x, y)
+
+
+def _scipy_cholesky(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
+    """SciPy reads the triangle that it returns."""
+    return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
+
+
+def _cho_factor(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> tuple[Any, bool]:
+    """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
+    return _scipy_cholesky(b, a, lower), bool(lower)
+
+
+def _cho_solve(b: Builder, c_and_lower: Any, b_: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+    factor, lower = c_and_lower
+    lower = getattr(getattr(lower, "op", None), "value", lower)
+    c, y = floats(b, factor, b_)
+    lower = bool(lower)
+    first = solve_triangular(c, y, lower, 0 if lower else 1)
+    return solve_triangular(c, first, lower, 1 if lower else 0)
+
+
+def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, overwrite_a: Any = False, check_finite: Any = True,
+              p_indices: bool = False) -> Any:
+    x = matrix(b, a, "scipy.linalg.lu")
+    if p_indices:
+        raise RuleError("scipy.linalg.lu with p_indices is not supported", "T201")
+    p, low, up = items(b.let("lu", x))
+    return (m.matmul(p, low), up) if permute_l else (p, low, up)
+
+
+def _scipy_svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: Any = False,
+               check_finite: Any = True, lapack_driver: Any = "gesdd") -> Any:
+    return _svd(b, a, full_matrices, compute_uv)
+
+
+def _scipy_qr(b: Builder, a: Any, overwrite_a: Any = False, lwork: Any = None, mode: str = "full", pivoting: Any = False,
+              check_finite: Any = True) -> Any:
+    if mode != "economic" or pivoting:
+        raise RuleError("scipy.linalg.qr is supported with mode='economic', without pivoting", "T201", "use np.linalg.qr")
+    return _qr(b, a)
+
+
+def _scipy_norm(b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True) -> Expr:
+    return _norm(b, a, ord, axis, keepdims)
+
+
+def _block_diag(b: Builder, *arrs: Any) -> Expr:
+    """Matrices along the diagonal."""
+    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in floats(b, *arrs)]
+    rows = []
+    for k, x in enumerate(parts):
+        row = [b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)]
+        rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
+    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
+
+
+_LINALG: dict[str, Entry] = {
+    "norm": Entry(_norm, static=("ord", "axis", "keepdims")),
+    "vector_norm": Entry(_vector_norm, static=("ord", "axis", "keepdims")),
+    "matrix_norm": Entry(_matrix_norm, static=("keepdims", "ord")),
+    "inv": Entry(_square("inv", "np.linalg.inv")),
+    "solve": Entry(_solve),
+    "det": Entry(_square("det", "np.linalg.det")),
+    "slogdet": Entry(_slogdet),
+    "cholesky": Entry(_cholesky, static=("upper",)),
+    "qr": Entry(_qr, static=("mode",)),
+    "svd": Entry(_svd, static=("full_matrices", "compute_uv", "hermitian")),
+    "svdvals": Entry(_svdvals),
+    "eigh": Entry(_eigh, static=("UPLO",)),
+    "eigvalsh": Entry(_eigvalsh, static=("UPLO",)),
+    "pinv": Entry(_pinv, static=("rcond", "hermitian", "rtol")),
+    "lstsq": Entry(_lstsq, static=("rcond",)),
+    "matrix_power": Entry(_matrix_power, static=("n",)),
+    "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
+    "cond": Entry(_cond, static=("p",)),
+}
+_SCIPY: dict[str, Entry] = {
+    "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
+    "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
+    "cholesky": Entry(_scipy_cholesky, static=(*_FLAGS, "lower")),
+    "cho_factor": Entry(_cho_factor, static=(*_FLAGS, "lower")),
+    "cho_solve": Entry(_cho_solve, static=_FLAGS),
+    "expm": Entry(_square("expm", "scipy.linalg.expm")),
+    "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
+    "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
+    "det": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("det", matrix(b, a, "det")), static=_FLAGS),
+    "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
+    "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
+    "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
+    "pinv": Entry(lambda b, a: _pinv(b, a)),
+    "norm": Entry(_scipy_norm, static=(*_FLAGS, "ord", "axis", "keepdims")),
+    "block_diag": Entry(_block_diag),
+}
+
+TABLE: dict[str, Entry] = {
+    **{f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()},
+    **{f"scipy.linalg.{name}": entry for name, entry in _SCIPY.items()},
+}
+

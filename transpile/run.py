@@ -1,0 +1,270 @@
+"""Runners: a core function made callable, interpreted or compiled, for calls of one structure and type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from transpile.arguments import call_trees
+from transpile.core.nodes import Function
+from transpile.loader import explain, load
+from transpile.pipeline import core_of, is_derivative, jit_level
+from transpile.results import adjust_tree, assemble_flat, converters
+from transpile.signature import collect
+from transpile.specialize import Request, Runner, Stale
+from transpile.tree import ArgSpec, Leaf, Node, Static, Tree
+
+ndarray = np.ndarray
+
+
+def runner(target: Any, core: Function, request: Request) -> Runner:
+    """What runs ``core`` on the arguments of a call."""
+    level = jit_level(target)
+    if level is not None:
+        return compiled(core, request, level)
+    return interpreted(core, request, is_derivative(target))
+
+
+def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
+    """The generated text for a call with these arguments."""
+    from transpile.errors import error
+
+    request = Request.of(args, kwargs)
+    core = request.lift(target)
+    if stage == "core":
+        from transpile.core.text import dump
+
+        return dump(core) + "\n"
+    if stage == "loops":
+        from transpile.lower.numba import text_of
+
+        return text_of(core)[0]
+    if stage != "derivative":
+        raise error("T505", f"unknown stage {stage!r}", hint="one of 'derivative', 'core', 'loops'")
+    from transpile.render import render
+
+    return render(core).text
+
+
+# ----------------------------------------------------------------------------------------------- captured values
+
+
+def captured_reader(core: Function) -> Callable[[], list[Any]] | None:
+    """Reads the captured values, in order, and raises `Stale` if one is not of the type that was lifted."""
+    if not core.captured:
+        return None
+    readers = [c.read for c in core.captured]
+    expected: list[Any] = []
+    collect([r() for r in readers], [], expected)
+
+    def read() -> list[Any]:
+        values = [r() for r in readers]
+        key: list[Any] = []
+        collect(values, [], key)
+        if key != expected:
+            raise Stale
+        return values
+
+    return read
+
+
+# --------------------------------------------------------------------------------------------------- interpreted
+
+
+def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
+    """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
+    from transpile.render import render
+
+    rendered = render(core)
+    function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes)
+    finish = adjust_tree(core.out_tree, result_converters(core, request))
+    place = placement(core, request)
+    read = captured_reader(core)
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    hidden = names[len(names) - len(core.captured) :]
+    errstate = np.errstate
+
+    def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        if place is not None:
+            args, kwargs = place(args, kwargs)
+        if read is not None:
+            kwargs = {**kwargs, **dict(zip(hidden, read()))}
+        try:
+            if quiet:
+                with errstate(all="ignore"):
+                    out = function(*args, **kwargs)
+            else:
+                out = function(*args, **kwargs)
+        except Exception as error:
+            explain(error)
+            raise
+        return out if finish is None else finish(out)
+
+    return run
+
+
+def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[Any, Any]] | None:
+    """How the arguments of a call become those of the generated function, which has no defaults; None: as they are."""
+    specs: Sequence[ArgSpec] = core.arg_tree or ()
+    count, names = len(request.args), tuple(request.kwargs)
+    plain = [s for s in specs if s.kind == "pos"]
+    if all(s.kind in ("pos", "varpos", "kw") for s in specs):
+        fits = len(plain) <= count or {s.name for s in plain[count:]} <= set(names)
+        keywords = {s.name for s in specs if s.kind == "kw"} <= set(names)
+        if fits and keywords:
+            return None
+
+    def place(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+        rest = dict(kwargs)
+        out: list[Any] = []
+        named: dict[str, Any] = {}
+        given = list(args)
+        for spec in specs:
+            if spec.kind == "pos":
+                out.append(given.pop(0) if given else rest.pop(spec.name, None))
+            elif spec.kind == "varpos":
+                out += given
+                given = []
+            elif spec.kind == "kw":
+                named[spec.name] = rest.pop(spec.name, None)
+            else:
+                named.update(rest)
+        return out, named
+
+    return place
+
+
+def result_converters(core: Function, request: Request) -> list[Any]:
+    """Converters of the results; a gradient of a 0-d array is a 0-d array."""
+    return converters(core.body.yields)
+
+
+# ------------------------------------------------------------------------------------------------------ compiled
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a parameter of a kernel comes from: leaf ``leaf`` of the call, made of type ``dtype`` if it is another."""
+
+    leaf: int
+    is_array: bool
+    written: bool
+
+
+def compiled(core: Function, request: Request, level: Any) -> Runner:
+    """Runs the function that Numba compiled, on the leaves."""
+    from transpile.lower.numba import compile_core
+
+    kernel = compile_core(core, level.fastmath, level.cache)
+    slots = leaf_slots(core, request)
+    finish = assemble_flat(core.out_tree, result_converters(core, request))
+    read = captured_reader(core)
+    order = [s.leaf for s in slots]
+    straight = order == list(range(len(request.leaves)))
+    zero_dim = [k for k in order if isinstance(request.leaves[k], ndarray) and not request.leaves[k].ndim]
+
+    def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        for k in zero_dim:
+            leaves[k] = leaves[k][()]
+        values = leaves if straight else [leaves[k] for k in order]
+        if read is not None:
+            values = [*values, *read()]
+        try:
+            out = kernel(*values)
+        except TypeError:
+            out = run_converted(kernel, values, slots)
+        except Exception as error:
+            explain(error)
+            raise
+        return finish(out)
+
+    run.kernel = kernel  # type: ignore[attr-defined]
+    return run
+
+
+def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot]) -> Any:
+    """The call again with arrays in C order that may be written; what the function writes is copied back."""
+    ready = list(values)
+    back: list[tuple[ndarray, ndarray]] = []
+    changed = False
+    for k, v in enumerate(values):
+        if not isinstance(v, ndarray) or (v.flags.c_contiguous and v.flags.writeable):
+            continue
+        changed = True
+        written = k < len(slots) and slots[k].written
+        if written and not v.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        ready[k] = np.array(v, order="C")
+        if written:
+            back.append((v, ready[k]))
+    if not changed:
+        return kernel(*values)  # the function's own TypeError
+    try:
+        out = kernel(*ready)
+    except Exception as error:
+        explain(error)
+        raise
+    for original, copy in back:
+        original[...] = copy
+    return out
+
+
+def leaf_slots(core: Function, request: Request) -> list[Slot]:
+    """For each parameter that is the user's, the leaf of the call that it is."""
+    specs: Sequence[ArgSpec] = core.arg_tree
+    positional, named = call_trees(specs, len(request.args))
+    found: dict[int, int] = {}
+    for mine, given in zip(positional, request.args):
+        _align(mine, given, found)
+    for name, given in request.kwargs.items():
+        _align(named[name], given, found)
+    count = len(core.params) - len(core.captured)
+    return [Slot(found[k], bool(core.params[k].type.dims), core.params[k].buffer) for k in range(count)]
+
+
+def _align(mine: Tree, given: Tree, found: dict[int, int]) -> None:
+    if isinstance(mine, Leaf):
+        assert isinstance(given, Leaf), given
+        found[mine.k] = given.k
+    elif isinstance(mine, Node):
+        assert isinstance(given, Node), given
+        for a, b in zip(mine.children, given.children):
+            _align(a, b, found)
+
+
+__all__ = ["Static", "core_of", "runner", "text"]
+
+
+# -------------------------------------------------------------------------------------------------------- shapes
+
+
+def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
+    """The result's structure with ``make(shape, dtype)`` for each leaf."""
+    from transpile.core.nodes import Let
+    from transpile.results import rebuild
+
+    request = Request.of(args, kwargs)
+    core = request.lift(target)
+    values: dict[Any, Any] = {core.params[k]: request.leaves[s.leaf] for k, s in enumerate(leaf_slots(core, request))}
+    sizes: dict[str, int] = {}
+    found: dict[Any, int] = {}
+    for stmt in core.body.stmts:
+        if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] in values:
+            found[stmt.var] = np.shape(values[stmt.args[0]])[stmt.params["axis"]]
+    for param, value in values.items():
+        for dim, n in zip(param.type.dims, np.shape(value)):
+            if dim.as_symbol is not None:
+                sizes[dim.as_symbol] = n
+        if param.type.is_int and not param.type.dims:
+            found[param] = int(value)
+    sizes.update({name: found[op] for name, op in core.symbols.items() if op in found})
+
+    def leaf(op: Any) -> Any:
+        dims = [d.evaluate(sizes) for d in op.type.dims]
+        return make(tuple(d.const if d.is_const else None for d in dims), op.type.dtype)
+
+    return rebuild(core.out_tree, [leaf(y) for y in core.body.yields])
