@@ -271,10 +271,14 @@ def same_tree(actual: Any, wanted: Any, what: str, rtol: float, floor: float = 0
 
 def apart(what: str, **trees: Any) -> None:
     """No two arrays of these trees share memory, also within one tree."""
-    named = [(name, k, leaf) for name, tree in trees.items() for k, leaf in enumerate(flatten(tree)[0])
-             if isinstance(leaf, np.ndarray)]
+    named = [
+        (name, k, leaf)
+        for name, tree in trees.items()
+        for k, leaf in enumerate(flatten(tree)[0])
+        if isinstance(leaf, np.ndarray)
+    ]
     for i, (name, k, a) in enumerate(named):
-        for other, j, b in named[i + 1:]:
+        for other, j, b in named[i + 1 :]:
             assert not np.shares_memory(a, b), f"{what}: {name}[{k}] and {other}[{j}] are one memory"
 
 
@@ -288,8 +292,14 @@ class Subject:
     comparison with differences, where the default does not fit the program.
     """
 
-    def __init__(self, f: Callable, args: Callable[[], tuple], wrt: Sequence[int] | None = None,
-                 tol: float | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        f: Callable,
+        args: Callable[[], tuple],
+        wrt: Sequence[int] | None = None,
+        tol: float | None = None,
+        seed: int = 0,
+    ) -> None:
         self.f = f
         self.args = args
         self.wrt = tuple(range(len(args()))) if wrt is None else tuple(wrt)
@@ -305,7 +315,9 @@ class Subject:
     @cached_property
     def tangents(self) -> tuple:
         """Random in the positions of ``wrt``, zero elsewhere."""
-        return tuple(random_like(a, self.seed + k) if k in self.wrt else zeros_like(a) for k, a in enumerate(self.args()))
+        return tuple(
+            random_like(a, self.seed + k) if k in self.wrt else zeros_like(a) for k, a in enumerate(self.args())
+        )
 
     @cached_property
     def cotangent(self) -> Any:

@@ -30,8 +30,15 @@ def scalarised(f: Callable, args: tuple, value: Any, folder: Path, name: str = "
             weights[f"w{k}"] = float(weights[f"w{k}"])
         terms.append(f"w{k} * {path}" if is_scalar(leaf) else f"np.sum(w{k} * {path})")
     names = ", ".join(f"a{k}" for k in range(len(args)))
-    lines = ["import numpy as np", "", "", f"def weighted({names}):", f"    y = fn({names})",
-             f"    return {' + '.join(terms) or '0.0'}", ""]
+    lines = [
+        "import numpy as np",
+        "",
+        "",
+        f"def weighted({names}):",
+        f"    y = fn({names})",
+        f"    return {' + '.join(terms) or '0.0'}",
+        "",
+    ]
     return made("\n".join(lines), name, folder, {"fn": f, **weights})["weighted"]
 
 
@@ -57,6 +64,8 @@ def float_paths(value: Any, path: str = "y") -> list[str]:
     kind, children, keys, _ = found
     paths: list[str] = []
     for k, child in enumerate(children):
-        step = f".{keys[k]}" if kind in ("namedtuple", "dataclass") else f"[{keys[k]!r}]" if kind == "dict" else f"[{k}]"
+        step = (
+            f".{keys[k]}" if kind in ("namedtuple", "dataclass") else f"[{keys[k]!r}]" if kind == "dict" else f"[{k}]"
+        )
         paths += float_paths(child, path + step)
     return paths

@@ -23,8 +23,21 @@ import pytest
 from corpus import all_programs
 from corpus.program import Program
 from differences import (
-    Subject, Unstable, apart, check_jvp, check_second, check_value, check_vjp, copied, dtype_of, floats, is_float, is_scalar, same,
-    same_form, same_tree,
+    Subject,
+    Unstable,
+    apart,
+    check_jvp,
+    check_second,
+    check_value,
+    check_vjp,
+    copied,
+    dtype_of,
+    floats,
+    is_float,
+    is_scalar,
+    same,
+    same_form,
+    same_tree,
 )
 from scalarise import scalarised
 
@@ -74,7 +87,9 @@ def quiet_original():
 def unchanged(before: Any, after: Any, what: str) -> None:
     """Arguments are what they were, bit for bit."""
     for k, (a, b) in enumerate(zip(flatten(before)[0], flatten(after)[0])):
-        assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), f"{what}: argument leaf {k} was changed from {a} to {b}"
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), (
+            f"{what}: argument leaf {k} was changed from {a} to {b}"
+        )
 
 
 # ----------------------------------------------------------------------------------------------------- modes
@@ -247,8 +262,13 @@ def test_sources_do_not_depend_on_the_hash_seed():
     script = SOURCES.format(tests=str(here), root=str(here.parent), step=7)
     outputs = []
     for seed in ("0", "1", "4242"):
-        run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
-                             env={**os.environ, "PYTHONHASHSEED": seed})
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
         assert run.returncode == 0, run.stderr[-2000:]
         outputs.append(run.stdout)
     assert outputs[0].count("\n") > 20

@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 from differences import (
-    Subject, Unstable, apart, check_against_differences, check_jvp, check_value, check_vjp, copied, directional, same, same_form,
+    Subject,
+    Unstable,
+    apart,
+    check_against_differences,
+    check_jvp,
+    check_value,
+    check_vjp,
+    copied,
+    directional,
+    same,
+    same_form,
 )
 
 pytestmark = pytest.mark.quick
@@ -109,8 +119,14 @@ def test_shared_memory_is_found():
 
 def test_forms():
     same_form((1.0, np.zeros(2)), (np.float64(2.0), np.ones(2)), "scalars")
-    for a, b in ((1.0, np.array(1.0)), (np.zeros(2, np.float32), np.zeros(2)), ((1.0,), [1.0]), ({"a": 1.0}, {"b": 1.0}),
-                 (1.0, None), (1, 1.0)):
+    for a, b in (
+        (1.0, np.array(1.0)),
+        (np.zeros(2, np.float32), np.zeros(2)),
+        ((1.0,), [1.0]),
+        ({"a": 1.0}, {"b": 1.0}),
+        (1.0, None),
+        (1, 1.0),
+    ):
         with pytest.raises(AssertionError):
             same_form(a, b, "form")
 

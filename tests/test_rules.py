@@ -19,6 +19,7 @@ from rule_check import Program, active_args, check, derivative
 from rule_points import HARD, PARAMS, POINTS, SCALAR, SPECIAL, STRUCTURAL
 
 from transpile.core.nodes import Block, Function
+from transpile.render import render
 from transpile.rules import prims
 from transpile.rules.prim import REFUSED, ZERO
 from transpile.transform.forward import jvp
@@ -256,3 +257,33 @@ def _agree(got: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
     assert len(got) == len(wanted), what
     for g, w in zip(got, wanted):
         np.testing.assert_allclose(np.broadcast_to(g, np.shape(w)), w, rtol=1e-9, atol=1e-9, err_msg=what)
+
+
+@pytest.mark.parametrize(("name", "k"), [*EXAMPLES, *((n, -1) for n in ELEMENTWISE)])
+def test_printed(name: str, k: int) -> None:
+    """The printed function and its printed derivatives give what core gives."""
+    cases = [(build_of(name), a) for a in arguments(name)] if k < 0 else [example(name, k)]
+    for build, args in cases:
+        active = wrt(name, args) if k < 0 else active_args(args)
+        program = Program(build, args)
+        _same_when_printed(function_of(program), args, name)
+        values = [v for v, o in zip(program.value(), program.outs) if o.type.is_float]
+        if values and active and not PRIMS[name].is_zero:
+            rng = np.random.default_rng(3)
+            dots, bars = [_like(rng, args[j]) for j in active], [_like(rng, v) for v in values]
+            _same_when_printed(jvp(function_of(program), active, value=False), [*args, *dots], f"jvp of {name}")
+            _same_when_printed(vjp(function_of(program), active, seeds=True), [*args, *bars], f"vjp of {name}")
+
+
+def _same_when_printed(fn: Function, args: Sequence[Any], what: str) -> None:
+    text = render(fn).text
+    names: dict[str, Any] = {}
+    exec(compile(text, f"<{what}>", "exec"), names)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = names[render(fn).name](*args)
+    wanted = evaluate(fn, *args)
+    found = found if isinstance(found, tuple) and len(fn.body.yields) != 1 else (found,)
+    _agree(found, wanted, f"{what}:\n{text}")
+    for f, w, y in zip(found, wanted, fn.body.yields):
+        assert np.asarray(f).dtype == np.asarray(w).dtype, f"{what}: {np.asarray(f).dtype}, core says {y.type}:\n{text}"

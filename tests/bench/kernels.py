@@ -40,18 +40,29 @@ def recurrent_args() -> tuple:
 
 
 KERNELS = (
-    Kernel("logistic regression", kernels_statistics.logistic_regression,
-           lambda: (normal(50), normal(10_000, 50, seed=1), (normal(10_000, seed=2) > 0.0) * 1.0), (0,)),
-    Kernel("Gaussian mixture", kernels_statistics.gaussian_mixture,
-           lambda: (normal(8), normal(8, 4, seed=1), 0.3 * normal(8, 4, seed=2), normal(2_000, 4, seed=3)), (0, 1, 2)),
+    Kernel(
+        "logistic regression",
+        kernels_statistics.logistic_regression,
+        lambda: (normal(50), normal(10_000, 50, seed=1), (normal(10_000, seed=2) > 0.0) * 1.0),
+        (0,),
+    ),
+    Kernel(
+        "Gaussian mixture",
+        kernels_statistics.gaussian_mixture,
+        lambda: (normal(8), normal(8, 4, seed=1), 0.3 * normal(8, 4, seed=2), normal(2_000, 4, seed=3)),
+        (0, 1, 2),
+    ),
     Kernel("recurrent network", kernels_statistics.recurrent_network, recurrent_args, (0,)),
     Kernel("Lennard-Jones", kernels_mechanics.lennard_jones, lambda: (lattice(7), 1.2, 0.9), (0,)),
     Kernel("stencil in place", kernels_mechanics.stencil, lambda: (normal(100, 100), 50), (0,)),
     Kernel("Cholesky by hand", kernels_linear.cholesky_by_hand, lambda: (definite(120), normal(120, seed=1)), (0, 1)),
-    Kernel("RK4 kinetics", kernels_chemistry.runge_kutta_kinetics,
-           lambda: (np.array([2.0, 0.5, 0.8]), np.array([1.0, 0.3, 0.0, 0.0]), 2_000), (0, 1)),
+    Kernel(
+        "RK4 kinetics",
+        kernels_chemistry.runge_kutta_kinetics,
+        lambda: (np.array([2.0, 0.5, 0.8]), np.array([1.0, 0.3, 0.0, 0.0]), 2_000),
+        (0, 1),
+    ),
     Kernel("GARCH", kernels_finance.garch, lambda: (np.array([0.05, 0.12, 0.8]), 0.1 * normal(20_000, seed=1)), (0,)),
     Kernel("k-means cost", kernels_statistics.k_means_cost, lambda: (normal(10, 4), normal(5_000, 4, seed=1)), (0,)),
-    Kernel("while solver", flash,
-           lambda: (np.full(5_000, 1 / 5_000), uniform(0.3, 2.5, 5_000, seed=1)), (0, 1)),
+    Kernel("while solver", flash, lambda: (np.full(5_000, 1 / 5_000), uniform(0.3, 2.5, 5_000, seed=1)), (0, 1)),
 )

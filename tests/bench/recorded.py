@@ -24,7 +24,9 @@ def recorded_bytes(text: str, kernel: Any, gradient: Callable) -> int | None:
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         if not frame.f_code.co_filename.startswith("<transpile "):
             return None
-        frame.f_trace_lines = any("_stack" in n or "_tape" in n for n in frame.f_code.co_varnames) and "append" in frame.f_code.co_names
+        frame.f_trace_lines = (
+            any("_stack" in n or "_tape" in n for n in frame.f_code.co_varnames) and "append" in frame.f_code.co_names
+        )
         for name, value in frame.f_locals.items():
             if IS_TAPE.search(name):
                 highest[name] = max(highest.get(name, 0), size_of(value))

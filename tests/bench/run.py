@@ -41,8 +41,11 @@ def fresh(fn: Callable) -> Callable:
 
 def plain_numba(fn: Callable) -> Callable:
     """The function under ``numba.njit``, and with it the Python functions that it calls."""
-    names = {name: plain_numba(value) for name, value in fn.__globals__.items()
-             if name in fn.__code__.co_names and isinstance(value, types.FunctionType)}
+    names = {
+        name: plain_numba(value)
+        for name, value in fn.__globals__.items()
+        if name in fn.__code__.co_names and isinstance(value, types.FunctionType)
+    }
     return numba.njit(error_model="numpy")(types.FunctionType(fn.__code__, {**fn.__globals__, **names}, fn.__name__))
 
 
@@ -84,20 +87,33 @@ def measure(kernel: Kernel, rounds: int) -> dict[str, Any]:
         pass
     times = interleaved(calls, rounds)
     best = min(times["ours"], times.get("numba", math.inf))
-    return {"kernel": kernel.name, "function": best, "ours": times["ours"], "numba": times.get("numba"), "gradient": times["gradient"],
-            "ratio": times["gradient"] / best, "bytes": recorded_bytes(text, kernel, gradient), "lines": text.count("\n"),
-            "transform": transform, "compile": compiling}
+    return {
+        "kernel": kernel.name,
+        "function": best,
+        "ours": times["ours"],
+        "numba": times.get("numba"),
+        "gradient": times["gradient"],
+        "ratio": times["gradient"] / best,
+        "bytes": recorded_bytes(text, kernel, gradient),
+        "lines": text.count("\n"),
+        "transform": transform,
+        "compile": compiling,
+    }
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Markdown."""
-    lines = ["| kernel | function, ours, ms | plain Numba, ms | gradient, ms | ratio | recorded, bytes | lines | transform, s | compile, s |",
-             "|---|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "| kernel | function, ours, ms | plain Numba, ms | gradient, ms | ratio | recorded, bytes | lines | transform, s | compile, s |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     for r in rows:
         plain = "–" if r["numba"] is None else f"{1e3 * r['numba']:.3f}"
         recorded = "?" if r["bytes"] is None else f"{r['bytes']:,}"
-        lines.append(f"| {r['kernel']} | {1e3 * r['ours']:.3f} | {plain} | {1e3 * r['gradient']:.3f} | {r['ratio']:.2f} | {recorded} "
-                     f"| {r['lines']} | {r['transform']:.2f} | {r['compile']:.1f} |")
+        lines.append(
+            f"| {r['kernel']} | {1e3 * r['ours']:.3f} | {plain} | {1e3 * r['gradient']:.3f} | {r['ratio']:.2f} | {recorded} "
+            f"| {r['lines']} | {r['transform']:.2f} | {r['compile']:.1f} |"
+        )
     if rows:
         mean = statistics.geometric_mean(r["ratio"] for r in rows)
         lines += ["", f"Geometric mean of the ratios: {mean:.2f}; largest: {max(r['ratio'] for r in rows):.2f}. {AIM}"]
@@ -123,7 +139,17 @@ def main() -> int:
         about = f"Python {platform.python_version()}, NumPy {np.__version__}, Numba {numba.__version__}, {platform.machine()}"
         results = HERE / "results"
         results.mkdir(exist_ok=True)
-        body = "\n".join(["# Gradient over function, compiled", "", about + ".", "", text, *(["", "Failed:", *failed] if failed else []), ""])
+        body = "\n".join(
+            [
+                "# Gradient over function, compiled",
+                "",
+                about + ".",
+                "",
+                text,
+                *(["", "Failed:", *failed] if failed else []),
+                "",
+            ]
+        )
         (results / "latest.md").write_text(body, encoding="utf-8")
     return bool(failed)
 

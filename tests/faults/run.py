@@ -52,7 +52,18 @@ def copy_tree(where: Path) -> None:
 def run_tests(where: Path, selection: tuple[str, ...]) -> subprocess.CompletedProcess:
     """The quick tests in a copy, up to the first failure."""
     env = {**os.environ, "PYTHONPATH": f"{where}{os.pathsep}{where / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not numba", *selection]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not numba",
+        *selection,
+    ]
     return subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
@@ -84,15 +95,26 @@ def judge(fault: Fault | None, where: Path, selections: tuple[tuple[str, ...], .
             return Outcome(fault, "caught", first[:150], time.perf_counter() - start)
         if run.returncode not in (0, 5):  # 5: nothing selected
             detail = (run.stdout + run.stderr).strip().splitlines()
-            return Outcome(fault, "caught", f"pytest ended with {run.returncode}: {detail[-1] if detail else ''}", time.perf_counter() - start)
+            return Outcome(
+                fault,
+                "caught",
+                f"pytest ended with {run.returncode}: {detail[-1] if detail else ''}",
+                time.perf_counter() - start,
+            )
     return Outcome(fault, "missed", "all tests pass", time.perf_counter() - start)
 
 
 def check_copy(where: Path) -> None:
     """The tests in a copy must import the copy."""
     env = {**os.environ, "PYTHONPATH": str(where)}
-    found = subprocess.run([sys.executable, "-c", "import transpile; print(transpile.__file__)"], cwd=where, env=env,
-                           capture_output=True, text=True, check=True).stdout.strip()
+    found = subprocess.run(
+        [sys.executable, "-c", "import transpile; print(transpile.__file__)"],
+        cwd=where,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     assert found.startswith(str(where)), f"the copy's tests would run {found}"
 
 
@@ -132,8 +154,11 @@ def main() -> int:
             for outcome in pool.map(one, faults):
                 outcomes.append(outcome)
                 assert outcome.fault is not None
-                print(f"{outcome.verdict:7s} {outcome.seconds:5.0f} s  {outcome.fault.name}: {outcome.fault.about}\n"
-                      f"                 {outcome.detail}", flush=True)
+                print(
+                    f"{outcome.verdict:7s} {outcome.seconds:5.0f} s  {outcome.fault.name}: {outcome.fault.about}\n"
+                    f"                 {outcome.detail}",
+                    flush=True,
+                )
     caught = sum(o.verdict == "caught" for o in outcomes)
     print(f"{caught} of {len(outcomes)} faults caught")
     return caught != len(outcomes)

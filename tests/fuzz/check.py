@@ -20,7 +20,13 @@ if TESTS not in sys.path:
     sys.path.insert(0, TESTS)
 
 from differences import (  # noqa: E402
-    Subject, Unstable, check_against_differences, check_jvp, check_second, check_vjp, floats,
+    Subject,
+    Unstable,
+    check_against_differences,
+    check_jvp,
+    check_second,
+    check_vjp,
+    floats,
 )
 
 HUGE = 1e4  # a program with larger numbers is no fair test

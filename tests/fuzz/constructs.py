@@ -105,10 +105,19 @@ def alias_then_rebind(g: Maker, s: Scope) -> Lines:
 def view_slice(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "v")
     y = g.fresh("v")
-    text, count = g.choose(("1:", "n - 1"), (":-1", "n - 1"), ("::2", "(n + 1) // 2"), ("::-1", "n"), ("1:3", "2"), ("-2:", "2"))
+    text, count = g.choose(
+        ("1:", "n - 1"), (":-1", "n - 1"), ("::2", "(n + 1) // 2"), ("::-1", "n"), ("1:3", "2"), ("-2:", "2")
+    )
     lines.append(f"{y} = {x}[{text}]")
-    lines.append(g.choose(f"{y}[0] = {g.expression(s, 's')}", f"{y}[-1] += {g.small(s, 's')}", f"{y} *= {_bounded(g, s)}",
-                          f"{y}[:] = {g.expression(s, 's')}", f"{y} += 0.3 * np.ones({count})"))
+    lines.append(
+        g.choose(
+            f"{y}[0] = {g.expression(s, 's')}",
+            f"{y}[-1] += {g.small(s, 's')}",
+            f"{y} *= {_bounded(g, s)}",
+            f"{y}[:] = {g.expression(s, 's')}",
+            f"{y} += 0.3 * np.ones({count})",
+        )
+    )
     if g.chance(0.6):
         lines += write(g, s, "v", x)
     return [*lines, *use_text(g, s, f"np.sum({y})"), *use(g, s, "v", x)]
@@ -136,7 +145,11 @@ def view_transpose(g: Maker, s: Scope) -> Lines:
 def view_of_view(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "m")
     y, z = g.fresh("m"), g.fresh("v")
-    lines += [f"{y} = {x}[1:, :]", f"{z} = {y}[0]", f"{z}[{g.choose('0', '-1', '1:')}] {g.choose('=', '+=')} {_bounded(g, s)}"]
+    lines += [
+        f"{y} = {x}[1:, :]",
+        f"{z} = {y}[0]",
+        f"{z}[{g.choose('0', '-1', '1:')}] {g.choose('=', '+=')} {_bounded(g, s)}",
+    ]
     return [*lines, *use(g, s, "m", x)]
 
 
@@ -156,8 +169,12 @@ def swap_buffers(g: Maker, s: Scope) -> Lines:
     inner, i = s.inner(loop=True), g.fresh("i")
     inner.i.append(i)
     j = g.fresh("i")
-    lines = [f"for {i} in range({g.choose('2', '3', 'n')}):", f"    for {j} in range(n):",
-             f"        {w}[{j}] = np.tanh({u}[{j}] * {u}[{j} - 1] + {g.scalar(s, 1)})", f"    {u}, {w} = {w}, {u}"]
+    lines = [
+        f"for {i} in range({g.choose('2', '3', 'n')}):",
+        f"    for {j} in range(n):",
+        f"        {w}[{j}] = np.tanh({u}[{j}] * {u}[{j} - 1] + {g.scalar(s, 1)})",
+        f"    {u}, {w} = {w}, {u}",
+    ]
     return [*first, *second, *lines, *use(g, s, "v", g.choose(u, w))]
 
 
@@ -205,8 +222,12 @@ def element_write(g: Maker, s: Scope) -> Lines:
 @template
 def element_augmented(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, g.choose("v", "v", "m"))
-    op, value = g.choose(("+", g.small(s, "s")), ("-", g.small(s, "s")), ("*", f"np.cos({g.scalar(s, 1)})"),
-                         ("/", f"(1.2 + {g.scalar(s, 0)} ** 2)"))
+    op, value = g.choose(
+        ("+", g.small(s, "s")),
+        ("-", g.small(s, "s")),
+        ("*", f"np.cos({g.scalar(s, 1)})"),
+        ("/", f"(1.2 + {g.scalar(s, 0)} ** 2)"),
+    )
     return [*lines, f"{x}[{place(g, s, x)}] {op}= {value}"]
 
 
@@ -222,57 +243,108 @@ def element_square(g: Maker, s: Scope) -> Lines:
 def slice_write(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "v")
     a = g.vector(s, 1)
-    return [*lines, g.choose(f"{x}[1:] = np.tanh({a})[:-1]", f"{x}[:] = np.sin({a})", f"{x}[::2] = {g.expression(s, 's')}",
-                             f"{x}[:2] = ({a})[-2:]", f"{x}[::-1] = np.tanh({a})", f"{x}[n - 2:] = {g.number()}")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[1:] = np.tanh({a})[:-1]",
+            f"{x}[:] = np.sin({a})",
+            f"{x}[::2] = {g.expression(s, 's')}",
+            f"{x}[:2] = ({a})[-2:]",
+            f"{x}[::-1] = np.tanh({a})",
+            f"{x}[n - 2:] = {g.number()}",
+        ),
+    ]
 
 
 @template
 def slice_augmented(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "v")
     a = g.vector(s, 1)
-    return [*lines, g.choose(f"{x}[1:] += 0.3 * np.sin({a})[1:]", f"{x}[::2] *= {_bounded(g, s)}",
-                             f"{x}[:-1] -= 0.4 * np.tanh({a})[1:]", f"{x}[:] /= 1.0 + ({a}) ** 2")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[1:] += 0.3 * np.sin({a})[1:]",
+            f"{x}[::2] *= {_bounded(g, s)}",
+            f"{x}[:-1] -= 0.4 * np.tanh({a})[1:]",
+            f"{x}[:] /= 1.0 + ({a}) ** 2",
+        ),
+    ]
 
 
 @template
 def slice_overlap(g: Maker, s: Scope) -> Lines:
     """Overlapping parts of one buffer on both sides."""
     lines, x = target(g, s, "v")
-    return [*lines, g.choose(f"{x}[1:] += {x}[:-1]", f"{x}[:-1] = {x}[1:]", f"{x}[1:] = {x}[:-1] * 0.7", f"{x} += {x}[::-1]",
-                             f"{x}[:] = {x}[::-1]", f"{x}[:-1] *= np.cos({x}[1:])")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[1:] += {x}[:-1]",
+            f"{x}[:-1] = {x}[1:]",
+            f"{x}[1:] = {x}[:-1] * 0.7",
+            f"{x} += {x}[::-1]",
+            f"{x}[:] = {x}[::-1]",
+            f"{x}[:-1] *= np.cos({x}[1:])",
+        ),
+    ]
 
 
 @template
 def row_write(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "m")
     i, a = g.index(s), g.vector(s, 1)
-    return [*lines, g.choose(f"{x}[{i}] = np.tanh({a})", f"{x}[:, {i}] = np.sin({a})", f"{x}[{i}] += 0.3 * np.sin({a})",
-                             f"{x}[{i}, 1:] *= {_bounded(g, s)}", f"{x}[1:, {i}] = {x}[:-1, {i}] * 0.5")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[{i}] = np.tanh({a})",
+            f"{x}[:, {i}] = np.sin({a})",
+            f"{x}[{i}] += 0.3 * np.sin({a})",
+            f"{x}[{i}, 1:] *= {_bounded(g, s)}",
+            f"{x}[1:, {i}] = {x}[:-1, {i}] * 0.5",
+        ),
+    ]
 
 
 @template
 def block_write(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "m")
-    return [*lines, g.choose(f"{x}[1:, 1:] = {x}[:-1, :-1] * {_bounded(g, s)}", f"{x}[:2, :2] -= 0.3 * np.tanh({x}[-2:, -2:])",
-                             f"{x}[1:-1, 1:-1] += 0.25 * ({x}[:-2, 1:-1] + {x}[2:, 1:-1])", f"{x}[:, ::2] = {g.expression(s, 's')}",
-                             f"{x} += {x}.T")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[1:, 1:] = {x}[:-1, :-1] * {_bounded(g, s)}",
+            f"{x}[:2, :2] -= 0.3 * np.tanh({x}[-2:, -2:])",
+            f"{x}[1:-1, 1:-1] += 0.25 * ({x}[:-2, 1:-1] + {x}[2:, 1:-1])",
+            f"{x}[:, ::2] = {g.expression(s, 's')}",
+            f"{x} += {x}.T",
+        ),
+    ]
 
 
 @template
 def mask_write(g: Maker, s: Scope) -> Lines:
     lines, x = target(g, s, "v")
     limit = g.choose("0.11", "-0.23", "0.42")
-    return [*lines, g.choose(f"{x}[{x} > {limit}] = {g.expression(s, 's')}", f"{x}[{x} < {limit}] *= {_bounded(g, s)}",
-                             f"{x}[{x} > {limit}] = np.sin({x}[{x} > {limit}])")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[{x} > {limit}] = {g.expression(s, 's')}",
+            f"{x}[{x} < {limit}] *= {_bounded(g, s)}",
+            f"{x}[{x} > {limit}] = np.sin({x}[{x} > {limit}])",
+        ),
+    ]
 
 
 @template
 def repeated_set(g: Maker, s: Scope) -> Lines:
     """Of several writes to one place the last counts."""
     lines, x = target(g, s, "v")
-    return [*lines, g.choose(f"{x}[[0, 0]] = [{g.scalar(s, 1)}, {g.expression(s, 's')}]",
-                             f"{x}[np.array([1, 0, 1])] = np.array([{g.scalar(s, 1)}, {g.number()}, {g.expression(s, 's')}])",
-                             f"{x}[[0, 1, 0]] += 0.3 * np.sin({g.vector(s, 0)}[:3])")]
+    return [
+        *lines,
+        g.choose(
+            f"{x}[[0, 0]] = [{g.scalar(s, 1)}, {g.expression(s, 's')}]",
+            f"{x}[np.array([1, 0, 1])] = np.array([{g.scalar(s, 1)}, {g.number()}, {g.expression(s, 's')}])",
+            f"{x}[[0, 1, 0]] += 0.3 * np.sin({g.vector(s, 0)}[:3])",
+        ),
+    ]
 
 
 @template
@@ -306,7 +378,9 @@ def for_range(g: Maker, s: Scope) -> Lines:
 
 @template
 def for_bounds(g: Maker, s: Scope) -> Lines:
-    return loop(g, s, g.choose("range(1, n)", "range(0, n, 2)", "range(n - 1, -1, -1)", "range(n - 1, 0, -2)", "range(1, n, 2)"))
+    return loop(
+        g, s, g.choose("range(1, n)", "range(0, n, 2)", "range(n - 1, -1, -1)", "range(n - 1, 0, -2)", "range(1, n, 2)")
+    )
 
 
 @template
@@ -332,8 +406,13 @@ def write_rows(g: Maker, s: Scope) -> Lines:
     """The rows of a loop are views."""
     lines, x = new_target(g, s, "m")
     e = g.fresh("v")
-    return [*lines, f"for {e} in {x}:", f"    {e} {g.choose('*=', '+=')} {_bounded(g, s)}",
-            f"    {e}[0] = {g.choose('math.sin', 'np.tanh')}({e}[1] * {e}[-1])", *use(g, s, "m", x)]
+    return [
+        *lines,
+        f"for {e} in {x}:",
+        f"    {e} {g.choose('*=', '+=')} {_bounded(g, s)}",
+        f"    {e}[0] = {g.choose('math.sin', 'np.tanh')}({e}[1] * {e}[-1])",
+        *use(g, s, "m", x),
+    ]
 
 
 @template
@@ -376,16 +455,25 @@ def nested_for(g: Maker, s: Scope) -> Lines:
     deep.i.append(j)
     head = g.choose("range(n)", f"range({i})", f"range({i} + 1)", f"range({i}, n)")
     core = f"{x}[{place(g, deep, x)}] {g.choose('+=', '=')} 0.5 * np.sin({g.scalar(deep, 1)})"
-    return [f"for {i} in range({g.choose('n', '2', 'trips')}):",
-            *indent([*lines, f"for {j} in {head}:", *indent([core, *g.statements(deep, 1)]), *g.statements(inner, 1)])]
+    return [
+        f"for {i} in range({g.choose('n', '2', 'trips')}):",
+        *indent([*lines, f"for {j} in {head}:", *indent([core, *g.statements(deep, 1)]), *g.statements(inner, 1)]),
+    ]
 
 
 @template
 def loop_else(g: Maker, s: Scope) -> Lines:
     a = scalar_name(g, s)
     i = g.fresh("i")
-    return [*a[0], f"for {i} in range(n):", f"    {a[1]} += {g.small(s, 's')}", f"    if {a[1]} > {g.choose('0.31', '1.17', '9.5')}:",
-            "        break", "else:", f"    {a[1]} = {a[1]} * {g.number()}"]
+    return [
+        *a[0],
+        f"for {i} in range(n):",
+        f"    {a[1]} += {g.small(s, 's')}",
+        f"    if {a[1]} > {g.choose('0.31', '1.17', '9.5')}:",
+        "        break",
+        "else:",
+        f"    {a[1]} = {a[1]} * {g.number()}",
+    ]
 
 
 @template
@@ -415,27 +503,48 @@ def nested_while_break(g: Maker, s: Scope) -> Lines:
     deep = inner.inner(loop=True)
     # what happens before the test must not hold an exit of its own, so that the counters advance
     before, after = g.statements(deep, 1), g.statements(inner, 1)
-    return [*third, *first, f"while {k} < {g.choose('2', '3')}:",
-            *indent([*second, f"while {g.choose('True', f'{l} < 5')}:",
-                     *indent([f"{l} += 1", *before, f"{a} = {a} + {g.small(deep, 's')}",
-                              f"if {a} > {g.choose('0.33', '0.71', '1.4')} or {l} > 2:", "    break"]),
-                     *after, f"{k} += 1"])]
+    return [
+        *third,
+        *first,
+        f"while {k} < {g.choose('2', '3')}:",
+        *indent(
+            [
+                *second,
+                f"while {g.choose('True', f'{l} < 5')}:",
+                *indent(
+                    [
+                        f"{l} += 1",
+                        *before,
+                        f"{a} = {a} + {g.small(deep, 's')}",
+                        f"if {a} > {g.choose('0.33', '0.71', '1.4')} or {l} > 2:",
+                        "    break",
+                    ]
+                ),
+                *after,
+                f"{k} += 1",
+            ]
+        ),
+    ]
 
 
 @template
 def break_(g: Maker, s: Scope) -> Lines:
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
-    return [f"for {i} in range({g.choose('n', '3', 'trips')}):",
-            *indent([*g.statements(inner, 1), f"if {g.test(inner)}:", "    break", *g.statements(inner, 1)])]
+    return [
+        f"for {i} in range({g.choose('n', '3', 'trips')}):",
+        *indent([*g.statements(inner, 1), f"if {g.test(inner)}:", "    break", *g.statements(inner, 1)]),
+    ]
 
 
 @template
 def continue_(g: Maker, s: Scope) -> Lines:
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
-    return [f"for {i} in range({g.choose('n', '3', 'trips')}):",
-            *indent([*g.statements(inner, 1), f"if {g.test(inner)}:", "    continue", *g.statements(inner, 1)])]
+    return [
+        f"for {i} in range({g.choose('n', '3', 'trips')}):",
+        *indent([*g.statements(inner, 1), f"if {g.test(inner)}:", "    continue", *g.statements(inner, 1)]),
+    ]
 
 
 @template
@@ -447,8 +556,12 @@ def early_return(g: Maker, s: Scope) -> Lines:
 def return_in_loop(g: Maker, s: Scope) -> Lines:
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
-    return [f"for {i} in range(n):",
-            *indent([*g.statements(inner, 1), f"if {g.test(inner)}:", f"    return {g.result(inner)}", *g.statements(inner, 1)])]
+    return [
+        f"for {i} in range(n):",
+        *indent(
+            [*g.statements(inner, 1), f"if {g.test(inner)}:", f"    return {g.result(inner)}", *g.statements(inner, 1)]
+        ),
+    ]
 
 
 # --------------------------------------------------------------------------------------------------- branches
@@ -466,8 +579,14 @@ def if_else(g: Maker, s: Scope) -> Lines:
 
 @template
 def elif_(g: Maker, s: Scope) -> Lines:
-    return [f"if {g.test(s)}:", *body(g, s.inner(), 1), f"elif {g.test(s)}:", *body(g, s.inner(), 1), "else:",
-            *body(g, s.inner(), 1)]
+    return [
+        f"if {g.test(s)}:",
+        *body(g, s.inner(), 1),
+        f"elif {g.test(s)}:",
+        *body(g, s.inner(), 1),
+        "else:",
+        *body(g, s.inner(), 1),
+    ]
 
 
 @template
@@ -553,7 +672,9 @@ def inner_function(g: Maker, s: Scope) -> Lines:
     lines, c = scalar_name(g, s)
     text = f"{f}({g.scalar(s, 1)})"
     a = g.declare(s, "s", g.fresh("s"))
-    form = g.choose([f"def {f}(t):", f"    return math.sin(t * {c}) + {c}"], [f"{f} = lambda t: np.tanh(t - {c}) * {c}"])
+    form = g.choose(
+        [f"def {f}(t):", f"    return math.sin(t * {c}) + {c}"], [f"{f} = lambda t: np.tanh(t - {c}) * {c}"]
+    )
     return [*lines, *form, f"{a} = {text}"]
 
 
@@ -602,17 +723,33 @@ def where(g: Maker, s: Scope) -> Lines:
 @template
 def reduction(g: Maker, s: Scope) -> Lines:
     v, m = g.vector(s, 1), g.matrix(s, 1)
-    text = g.choose(f"np.max({v})", f"np.sum({m})", f"np.prod(np.cos({v}))", f"np.min({v} + {g.number()})", f"({v}).mean()",
-                    f"np.linalg.norm(1.5 + ({v}) ** 2)", f"max({g.scalar(s, 1)}, {g.scalar(s, 1)})")
+    text = g.choose(
+        f"np.max({v})",
+        f"np.sum({m})",
+        f"np.prod(np.cos({v}))",
+        f"np.min({v} + {g.number()})",
+        f"({v}).mean()",
+        f"np.linalg.norm(1.5 + ({v}) ** 2)",
+        f"max({g.scalar(s, 1)}, {g.scalar(s, 1)})",
+    )
     return [f"{g.declare(s, 's', g.fresh('s'))} = math.tanh(0.3 * {text})"]
 
 
 @template
 def array_function(g: Maker, s: Scope) -> Lines:
     v = g.vector(s, 1)
-    text = g.choose(f"np.cumsum({v})", f"np.concatenate([({v})[1:], ({v})[:1]])", f"np.maximum({v}, {g.scalar(s, 1)})",
-                    f"np.diag({g.matrix(s, 1)})", f"np.sum({g.matrix(s, 1)}, axis=1)", f"np.abs({v}) ** 2", f"np.roll({v}, 1)",
-                    f"np.full(n, {g.scalar(s, 1)})", f"np.zeros(n) + {g.scalar(s, 1)}", f"np.sort({v})")
+    text = g.choose(
+        f"np.cumsum({v})",
+        f"np.concatenate([({v})[1:], ({v})[:1]])",
+        f"np.maximum({v}, {g.scalar(s, 1)})",
+        f"np.diag({g.matrix(s, 1)})",
+        f"np.sum({g.matrix(s, 1)}, axis=1)",
+        f"np.abs({v}) ** 2",
+        f"np.roll({v}, 1)",
+        f"np.full(n, {g.scalar(s, 1)})",
+        f"np.zeros(n) + {g.scalar(s, 1)}",
+        f"np.sort({v})",
+    )
     return [f"{g.declare(s, 'v', g.fresh('v'))} = np.sin({text})"]
 
 
@@ -622,8 +759,12 @@ def fill_buffer(g: Maker, s: Scope) -> Lines:
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
     x = g.fresh("v")
-    lines = [f"{x} = np.{g.choose('zeros(n)', 'empty(n)', 'ones(n)')}", f"{x}[0] = {g.expression(s, 's')}", f"for {i} in range(1, n):",
-             *indent([*g.statements(inner, g.choose(0, 1)), f"{x}[{i}] = math.tanh({x}[{i} - 1] + {g.scalar(inner, 1)})"])]
+    lines = [
+        f"{x} = np.{g.choose('zeros(n)', 'empty(n)', 'ones(n)')}",
+        f"{x}[0] = {g.expression(s, 's')}",
+        f"for {i} in range(1, n):",
+        *indent([*g.statements(inner, g.choose(0, 1)), f"{x}[{i}] = math.tanh({x}[{i} - 1] + {g.scalar(inner, 1)})"]),
+    ]
     g.declare(s, "v", x)
     return lines
 
@@ -658,14 +799,23 @@ def dead_code(g: Maker, s: Scope) -> Lines:
 @risky
 def maybe_alias(g: Maker, s: Scope) -> Lines:
     (first, u), (second, w) = target(g, s, "v"), new_target(g, s, "v")
-    return [*first, *second, f"if {g.test(s)}:", f"    {w} = {u}", *write(g, s, "v", g.choose(u, w)), *use(g, s, "v", g.choose(u, w))]
+    return [
+        *first,
+        *second,
+        f"if {g.test(s)}:",
+        f"    {w} = {u}",
+        *write(g, s, "v", g.choose(u, w)),
+        *use(g, s, "v", g.choose(u, w)),
+    ]
 
 
 @risky
 def either_alias(g: Maker, s: Scope) -> Lines:
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
     y = g.declare(s, "v", g.fresh("v"), like=u)
-    form = g.choose([f"{y} = {u} if {g.test(s)} else {w}"], [f"if {g.test(s)}:", f"    {y} = {u}", "else:", f"    {y} = {w}"])
+    form = g.choose(
+        [f"{y} = {u} if {g.test(s)} else {w}"], [f"if {g.test(s)}:", f"    {y} = {u}", "else:", f"    {y} = {w}"]
+    )
     return [*first, *second, *form, *write(g, s, "v", g.choose(u, w, y)), *use(g, s, "v", g.choose(u, w, y))]
 
 
@@ -674,8 +824,15 @@ def alias_in_loop(g: Maker, s: Scope) -> Lines:
     """From the second trip on, two names are one memory."""
     (first, u), (second, w) = target(g, s, "v"), new_target(g, s, "v")
     i = g.fresh("i")
-    return [*first, *second, f"for {i} in range({g.choose('1', '2', 'trips')}):", *indent(write(g, s, "v", g.choose(u, w))), f"    {w} = {u}",
-            *g.choose([], write(g, s, "v", g.choose(u, w))), *use(g, s, "v", g.choose(u, w))]
+    return [
+        *first,
+        *second,
+        f"for {i} in range({g.choose('1', '2', 'trips')}):",
+        *indent(write(g, s, "v", g.choose(u, w))),
+        f"    {w} = {u}",
+        *g.choose([], write(g, s, "v", g.choose(u, w))),
+        *use(g, s, "v", g.choose(u, w)),
+    ]
 
 
 @risky
@@ -683,8 +840,15 @@ def view_of_rebound(g: Maker, s: Scope) -> Lines:
     """A view of what a loop rebinds."""
     lines, x = new_target(g, s, "m")
     y, i = g.declare(s, "v", g.fresh("v"), like=x), g.fresh("i")
-    return [*lines, f"{y} = {x}[0]", f"for {i} in range({g.choose('1', '2', 'trips')}):", *indent(write(g, s, "v", y)),
-            f"    {x} = {x} * 0.9", *use(g, s, "m", x), *use(g, s, "v", y)]
+    return [
+        *lines,
+        f"{y} = {x}[0]",
+        f"for {i} in range({g.choose('1', '2', 'trips')}):",
+        *indent(write(g, s, "v", y)),
+        f"    {x} = {x} * 0.9",
+        *use(g, s, "m", x),
+        *use(g, s, "v", y),
+    ]
 
 
 @risky
@@ -694,8 +858,15 @@ def appended_then_written(g: Maker, s: Scope) -> Lines:
     name, i = f"parts{len(g.taken)}", g.fresh("i")
     g.taken.add(name)
     step = g.choose(write(g, s, "v", x), [f"{x} = {x} * 0.8"])
-    return [*lines, f"{name} = []", f"for {i} in range(n):", *indent(step), f"    {name}.append({x})",
-            *write(g, s, "v", x), *use_text(g, s, f"np.sum(np.stack({name}) * {g.number()})")]
+    return [
+        *lines,
+        f"{name} = []",
+        f"for {i} in range(n):",
+        *indent(step),
+        f"    {name}.append({x})",
+        *write(g, s, "v", x),
+        *use_text(g, s, f"np.sum(np.stack({name}) * {g.number()})"),
+    ]
 
 
 @risky
@@ -706,8 +877,14 @@ def three_way_swap(g: Maker, s: Scope) -> Lines:
         lines, names = [*lines, *more], [*names, name]
     turned = g.choose([names[1], names[2], names[0]], [names[1], names[0], names[0]], [names[1], names[1], names[2]])
     i = g.fresh("i")
-    return [*lines, f"for {i} in range({g.choose('2', '3', 'trips')}):", *indent(write(g, s, "v", g.choose(names))),
-            f"    {', '.join(names)} = {', '.join(turned)}", *use(g, s, "v", names[0]), *use(g, s, "v", names[2])]
+    return [
+        *lines,
+        f"for {i} in range({g.choose('2', '3', 'trips')}):",
+        *indent(write(g, s, "v", g.choose(names))),
+        f"    {', '.join(names)} = {', '.join(turned)}",
+        *use(g, s, "v", names[0]),
+        *use(g, s, "v", names[2]),
+    ]
 
 
 @risky
@@ -715,8 +892,15 @@ def window(g: Maker, s: Scope) -> Lines:
     """A view that moves through a buffer, written in the next trip."""
     lines, x = new_target(g, s, "v")
     y, i = g.fresh("v"), g.fresh("i")
-    return [*lines, f"{y} = {x}[:2]", f"for {i} in range(1, n - 1):", f"    {y}[0] = {g.expression(s, 's')}", f"    {y} = {x}[{i}:{i} + 2]",
-            *use(g, s, "v", x), *use_text(g, s, f"np.sum({y})")]
+    return [
+        *lines,
+        f"{y} = {x}[:2]",
+        f"for {i} in range(1, n - 1):",
+        f"    {y}[0] = {g.expression(s, 's')}",
+        f"    {y} = {x}[{i}:{i} + 2]",
+        *use(g, s, "v", x),
+        *use_text(g, s, f"np.sum({y})"),
+    ]
 
 
 # ------------------------------------------------------------------------------------------- what they share
@@ -749,8 +933,16 @@ def place(g: Maker, s: Scope, x: str) -> str:
 def write(g: Maker, s: Scope, kind: str, x: str) -> Lines:
     """A write into an array, of some sort."""
     element = f"{x}[{g.index(s)}]" if kind == "v" else f"{x}[{g.index(s)}, {g.index(s)}]"
-    return [g.choose(f"{element} = {g.expression(s, 's')}", f"{element} += {g.small(s, 's')}", f"{x}[1:] *= {_bounded(g, s)}",
-                     f"{x} += {g.small(s, 's')}", f"{x}[0] = {_bounded(g, s)}", f"{x} *= {_bounded(g, s)}")]
+    return [
+        g.choose(
+            f"{element} = {g.expression(s, 's')}",
+            f"{element} += {g.small(s, 's')}",
+            f"{x}[1:] *= {_bounded(g, s)}",
+            f"{x} += {g.small(s, 's')}",
+            f"{x}[0] = {_bounded(g, s)}",
+            f"{x} *= {_bounded(g, s)}",
+        )
+    ]
 
 
 def use(g: Maker, s: Scope, kind: str, x: str) -> Lines:

@@ -15,14 +15,38 @@ from .scope import Scope, Words
 CONSTRUCTS = tuple(TEMPLATES)
 EXITS = ("early_return", "return_in_loop")
 # In a nested block: no further loops below the second level, so that programs stay small.
-FLAT = tuple(c for c in CONSTRUCTS if c not in EXITS and not any(w in c for w in (
-    "for_", "while", "nested", "loop", "swap_buffers", "append", "inner_function", "rows", "break", "continue", "empty")))
+FLAT = tuple(
+    c
+    for c in CONSTRUCTS
+    if c not in EXITS
+    and not any(
+        w in c
+        for w in (
+            "for_",
+            "while",
+            "nested",
+            "loop",
+            "swap_buffers",
+            "append",
+            "inner_function",
+            "rows",
+            "break",
+            "continue",
+            "empty",
+        )
+    )
+)
 DEEPEST = 3
 LONGEST = 45  # lines; longer ones get no further constructs
 
 HELPERS = {
     "scalar": ["if a > b + 0.11:", "    return math.sin(a) * b", "return a / (1.0 + b ** 2)"],
-    "array": ["y = np.zeros_like(x)", "for k in range(len(x)):", "    y[k] = math.tanh(x[k] * a) + 0.2 * x[k - 1]", "return y"],
+    "array": [
+        "y = np.zeros_like(x)",
+        "for k in range(len(x)):",
+        "    y[k] = math.tanh(x[k] * a) + 0.2 * x[k - 1]",
+        "return y",
+    ],
     "mutates": ["x[0] = math.sin(x[1] * a)", "x *= 0.9", "x[-1] += x[0]"],
     "same": ["x[0] *= 0.8", "return x"],
     "pair": ["return 0.2 * np.sum(x * x), np.sin(x) + x[0]"],
@@ -115,12 +139,27 @@ def generate(seed: int, attempt: int = 0, risky: bool = False) -> Source:
 
 
 def _module(maker: Maker, seed: int, parameters: list[str], lines: list[str]) -> str:
-    shapes = {"x": "rng.normal(size=n)", "y": "rng.normal(size=n)", "A": "0.7 * rng.normal(size=(n, n))", "s": "float(rng.normal())"}
+    shapes = {
+        "x": "rng.normal(size=n)",
+        "y": "rng.normal(size=n)",
+        "A": "0.7 * rng.normal(size=(n, n))",
+        "s": "float(rng.normal())",
+    }
     text = [f'"""Random program {seed}."""', "", "import math", "", "import numpy as np", "", ""]
     for name, kind in sorted(maker.helpers.items()):
         text += [f"def {name}({PARAMETERS[kind]}):", *indent(HELPERS[kind]), "", ""]
-    text += [f"def program({', '.join(parameters)}, trips):", "    n = len(x)", *indent(lines), "", "",
-             "def args():", f"    rng, n = np.random.default_rng({seed}), {maker.n}",
-             f"    return ({', '.join(shapes[p] for p in parameters)}, {maker.choose(0, 1, 2, 3)})", "", "",
-             f"WRT = {tuple(range(len(parameters)))}", ""]
+    text += [
+        f"def program({', '.join(parameters)}, trips):",
+        "    n = len(x)",
+        *indent(lines),
+        "",
+        "",
+        "def args():",
+        f"    rng, n = np.random.default_rng({seed}), {maker.n}",
+        f"    return ({', '.join(shapes[p] for p in parameters)}, {maker.choose(0, 1, 2, 3)})",
+        "",
+        "",
+        f"WRT = {tuple(range(len(parameters)))}",
+        "",
+    ]
     return "\n".join(text)

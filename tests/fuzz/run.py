@@ -52,17 +52,23 @@ class Tally:
 
     def missing(self) -> tuple[list[str], list[tuple[str, str]]]:
         """The constructs and the pairs that no program held."""
-        return ([c for c in CONSTRUCTS if not self.constructs[c]],
-                [p for p in combinations(CONSTRUCTS, 2) if not self.pairs[p]])
+        return (
+            [c for c in CONSTRUCTS if not self.constructs[c]],
+            [p for p in combinations(CONSTRUCTS, 2) if not self.pairs[p]],
+        )
 
     def summary(self) -> str:
         constructs, pairs = self.missing()
         total = len(CONSTRUCTS) * (len(CONSTRUCTS) - 1) // 2
-        rare = ", ".join(f"{c} {n}" for c, n in sorted(self.constructs.items(), key=lambda item: (item[1], item[0]))[:6])
-        lines = [f"{self.programs} programs, {self.rejected} drafts rejected, {len(self.failures)} failures"
-                 + f", {self.refused} refused" * bool(self.refused),
-                 f"constructs made: {len(CONSTRUCTS) - len(constructs)} of {len(CONSTRUCTS)} (rarest: {rare})",
-                 f"pairs made: {total - len(pairs)} of {total}"]
+        rare = ", ".join(
+            f"{c} {n}" for c, n in sorted(self.constructs.items(), key=lambda item: (item[1], item[0]))[:6]
+        )
+        lines = [
+            f"{self.programs} programs, {self.rejected} drafts rejected, {len(self.failures)} failures"
+            + f", {self.refused} refused" * bool(self.refused),
+            f"constructs made: {len(CONSTRUCTS) - len(constructs)} of {len(CONSTRUCTS)} (rarest: {rare})",
+            f"pairs made: {total - len(pairs)} of {total}",
+        ]
         if constructs:
             lines.append(f"not made: {', '.join(constructs)}")
         if pairs and len(pairs) <= 40:
@@ -104,8 +110,14 @@ def limited(run: Callable, seconds: int = PATIENCE):
         signal.signal(signal.SIGALRM, before)
 
 
-def try_seeds(seeds: Iterable[int], second: bool = False, compiled: bool = False, risky: bool = False, small: bool = True,
-              report: Callable[[str], None] = lambda text: None) -> Tally:
+def try_seeds(
+    seeds: Iterable[int],
+    second: bool = False,
+    compiled: bool = False,
+    risky: bool = False,
+    small: bool = True,
+    report: Callable[[str], None] = lambda text: None,
+) -> Tally:
     """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
@@ -116,11 +128,16 @@ def try_seeds(seeds: Iterable[int], second: bool = False, compiled: bool = False
             if failure is not None and risky and failure.kind.startswith("TranspileError T12"):
                 tally.refused += 1
             elif failure is not None:
-                options = {"second": second and failure.stage == "second", "compiled": compiled and failure.stage == "compiled"}
+                options = {
+                    "second": second and failure.stage == "second",
+                    "compiled": compiled and failure.stage == "compiled",
+                }
                 text = smallest(source.text, failure, Path(temporary), options) if small else source.text
                 tally.failures[seed] = (failure, text)
                 repeat = command(seed, {**options, "risky": risky})
-                report(f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {repeat}\n")
+                report(
+                    f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {repeat}\n"
+                )
     return tally
 
 
@@ -155,7 +172,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--second", action="store_true", help="second order too")
     parser.add_argument("--compiled", action="store_true", help="compiled code too")
-    parser.add_argument("--risky", action="store_true", help="what shares memory depends on what runs: right or refused")
+    parser.add_argument(
+        "--risky", action="store_true", help="what shares memory depends on what runs: right or refused"
+    )
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the programs")
     options = parser.parse_args()
@@ -164,8 +183,14 @@ def main() -> int:
         for seed in seeds:
             print(generate(seed, risky=options.risky).text)
     start = time.perf_counter()
-    tally = try_seeds(seeds, options.second, options.compiled, options.risky, not options.no_shrink,
-                      report=lambda text: print(text, flush=True))
+    tally = try_seeds(
+        seeds,
+        options.second,
+        options.compiled,
+        options.risky,
+        not options.no_shrink,
+        report=lambda text: print(text, flush=True),
+    )
     print(tally.summary())
     kinds = Counter(f"{f.stage}: {f.kind}" for f, _ in tally.failures.values())
     for kind, n in kinds.most_common():

@@ -26,8 +26,17 @@ class Scope:
 
     def inner(self, loop: bool = False) -> Scope:
         """The scope of a nested block: what is named in there is forgotten after it."""
-        return Scope(list(self.s), list(self.v), list(self.m), list(self.i), dict(self.memory), self.depth + 1,
-                     self.loops + loop, frozenset(self.memory) | frozenset(self.s), self.risky)
+        return Scope(
+            list(self.s),
+            list(self.v),
+            list(self.m),
+            list(self.i),
+            dict(self.memory),
+            self.depth + 1,
+            self.loops + loop,
+            frozenset(self.memory) | frozenset(self.s),
+            self.risky,
+        )
 
     def names(self) -> set[str]:
         return {*self.s, *self.v, *self.m, *self.i}
@@ -47,8 +56,12 @@ class Words:
     """Random choices, fresh names and expressions of one program."""
 
     # some look like what the compiler generates
-    NAMES = {"s": "a b c e t r q total rate x_dot t_bar".split(), "v": "u w p z d h x_bar y_dot buf row_tape".split(),
-             "m": "B C D G H grid".split(), "i": "i j k l".split()}
+    NAMES = {
+        "s": "a b c e t r q total rate x_dot t_bar".split(),
+        "v": "u w p z d h x_bar y_dot buf row_tape".split(),
+        "m": "B C D G H grid".split(),
+        "i": "i j k l".split(),
+    }
 
     def __init__(self, rng: random.Random, n: int) -> None:
         self.rng = rng
@@ -107,18 +120,27 @@ class Words:
             return self.choose(options)
         a, b = self.scalar(scope, depth - 1), self.scalar(scope, depth - 1)
         options = [
-            lambda: f"{a} + {b}", lambda: f"{a} - 0.5 * {b}" if _is_plain(b) else f"{a} - ({b})",
-            lambda: f"{_paren(a)} * {_paren(b)}", lambda: f"{_paren(a)} / (1.5 + {_paren(b)} ** 2)",
-            lambda: f"math.sin({a})", lambda: f"np.tanh({a})", lambda: f"math.sqrt(1.0 + {_paren(a)} ** 2)",
-            lambda: f"0.3 * {_paren(a)} ** 3", lambda: f"-{_paren(a)}", lambda: f"np.exp(-{_paren(a)} ** 2)",
+            lambda: f"{a} + {b}",
+            lambda: f"{a} - 0.5 * {b}" if _is_plain(b) else f"{a} - ({b})",
+            lambda: f"{_paren(a)} * {_paren(b)}",
+            lambda: f"{_paren(a)} / (1.5 + {_paren(b)} ** 2)",
+            lambda: f"math.sin({a})",
+            lambda: f"np.tanh({a})",
+            lambda: f"math.sqrt(1.0 + {_paren(a)} ** 2)",
+            lambda: f"0.3 * {_paren(a)} ** 3",
+            lambda: f"-{_paren(a)}",
+            lambda: f"np.exp(-{_paren(a)} ** 2)",
             lambda: f"np.sin({a}) * {_paren(b)}",
         ]
         if scope.i:
             options.append(lambda: f"{_paren(a)} * ({self.choose(scope.i)} + 1) * 0.5")
         if scope.v and depth > 1:
-            options += [lambda: f"np.sum({self.vector(scope, 1)})", lambda: f"np.mean({self.vector(scope, 1)})",
-                        lambda: f"({self.vector(scope, 0)} @ {self.vector(scope, 0)}) * 0.3",
-                        lambda: f"{self.choose(scope.v)}.sum()"]
+            options += [
+                lambda: f"np.sum({self.vector(scope, 1)})",
+                lambda: f"np.mean({self.vector(scope, 1)})",
+                lambda: f"({self.vector(scope, 0)} @ {self.vector(scope, 0)}) * 0.3",
+                lambda: f"{self.choose(scope.v)}.sum()",
+            ]
         return self.choose(options)()
 
     def vector(self, scope: Scope, depth: int = 2) -> str:
@@ -130,14 +152,23 @@ class Words:
             return self.choose(options) if options else f"np.full(n, {self.number()})"
         a, b, s = self.vector(scope, depth - 1), self.vector(scope, depth - 1), self.scalar(scope, depth - 1)
         options = [
-            lambda: f"{a} + {b}", lambda: f"{a} - {_paren(b)}", lambda: f"{_paren(a)} * {_paren(b)}",
-            lambda: f"{_paren(s)} * {_paren(a)}", lambda: f"{_paren(a)} + {_paren(s)}", lambda: f"np.tanh({a})",
-            lambda: f"np.sin({a})", lambda: f"{_paren(a)} / (1.0 + {_paren(b)} ** 2)", lambda: f"np.sqrt(1.0 + {_paren(a)} ** 2)",
-            lambda: f"np.cos({a}) * {_paren(s)}", lambda: f"0.5 * {_paren(a)} ** 2",
+            lambda: f"{a} + {b}",
+            lambda: f"{a} - {_paren(b)}",
+            lambda: f"{_paren(a)} * {_paren(b)}",
+            lambda: f"{_paren(s)} * {_paren(a)}",
+            lambda: f"{_paren(a)} + {_paren(s)}",
+            lambda: f"np.tanh({a})",
+            lambda: f"np.sin({a})",
+            lambda: f"{_paren(a)} / (1.0 + {_paren(b)} ** 2)",
+            lambda: f"np.sqrt(1.0 + {_paren(a)} ** 2)",
+            lambda: f"np.cos({a}) * {_paren(s)}",
+            lambda: f"0.5 * {_paren(a)} ** 2",
         ]
         if scope.m:
-            options += [lambda: f"0.5 * ({self.matrix(scope, 0)} @ {_paren(a)})",
-                        lambda: f"np.mean({self.matrix(scope, 0)}, axis={self.choose('0', '1', '-1')})"]
+            options += [
+                lambda: f"0.5 * ({self.matrix(scope, 0)} @ {_paren(a)})",
+                lambda: f"np.mean({self.matrix(scope, 0)}, axis={self.choose('0', '1', '-1')})",
+            ]
         return self.choose(options)()
 
     def matrix(self, scope: Scope, depth: int = 2) -> str:
@@ -148,10 +179,16 @@ class Words:
         a, b = self.matrix(scope, depth - 1), self.matrix(scope, depth - 1)
         v, s = self.vector(scope, depth - 1), self.scalar(scope, depth - 1)
         options = [
-            lambda: f"{a} + {b}", lambda: f"{_paren(a)} * {_paren(b)}", lambda: f"{_paren(a)} + {_paren(v)}",
-            lambda: f"{_paren(a)} * {_paren(v)}[:, None]", lambda: f"np.tanh({a})", lambda: f"0.3 * ({_paren(a)} @ {_paren(b)})",
-            lambda: f"np.outer({v}, {self.vector(scope, 0)})", lambda: f"{_paren(s)} * {_paren(a)}",
-            lambda: f"np.sin({a}) - {_paren(s)}", lambda: f"{_paren(v)}[:, None] - {_paren(v)}",
+            lambda: f"{a} + {b}",
+            lambda: f"{_paren(a)} * {_paren(b)}",
+            lambda: f"{_paren(a)} + {_paren(v)}",
+            lambda: f"{_paren(a)} * {_paren(v)}[:, None]",
+            lambda: f"np.tanh({a})",
+            lambda: f"0.3 * ({_paren(a)} @ {_paren(b)})",
+            lambda: f"np.outer({v}, {self.vector(scope, 0)})",
+            lambda: f"{_paren(s)} * {_paren(a)}",
+            lambda: f"np.sin({a}) - {_paren(s)}",
+            lambda: f"{_paren(v)}[:, None] - {_paren(v)}",
         ]
         return self.choose(options)()
 
@@ -163,7 +200,7 @@ class Words:
 
     def small(self, scope: Scope, kind: str) -> str:
         """A bounded value that may be added many times."""
-        return f"0.3 * {self.choose('np.tanh', 'np.sin')}({ {'s': self.scalar, 'v': self.vector, 'm': self.matrix}[kind](scope, 1)})"
+        return f"0.3 * {self.choose('np.tanh', 'np.sin')}({ {'s': self.scalar, 'v': self.vector, 'm': self.matrix}[kind](scope, 1) })"
 
     def test(self, scope: Scope) -> str:
         """A condition that no small change of the arguments flips, as far as chance goes."""
@@ -174,7 +211,10 @@ class Words:
             i = self.choose(scope.i)
             options += [f"{i} % 2 == 0", f"{i} == 1", f"{i} != 0", f"{i} > 0"]
         if scope.v:
-            options += [f"{self.choose(scope.v)}[{self.index(scope)}] > {limit}", f"np.sum({self.choose(scope.v)}) < {limit}"]
+            options += [
+                f"{self.choose(scope.v)}[{self.index(scope)}] > {limit}",
+                f"np.sum({self.choose(scope.v)}) < {limit}",
+            ]
         return self.choose(options)
 
 

@@ -45,7 +45,12 @@ def _blocks(tree: ast.Module) -> Iterator[ast.Module]:
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or name == "body" and _is_fixed(statement):
             continue
         for inner in ("", "body", "orelse"):
-            if inner and not (hasattr(statement, inner) and getattr(statement, inner)) or isinstance(statement, ast.FunctionDef) and inner:
+            if (
+                inner
+                and not (hasattr(statement, inner) and getattr(statement, inner))
+                or isinstance(statement, ast.FunctionDef)
+                and inner
+            ):
                 continue
             new = copy.deepcopy(tree)
             owner2, name2, k2 = list(_places(new))[where]
@@ -66,8 +71,15 @@ def _first_trip(loop: ast.For) -> ast.stmt:
 
 
 def _is_fixed(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef) and statement.name in ("program", "args") or (
-        isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == "WRT")
+    return (
+        isinstance(statement, ast.FunctionDef)
+        and statement.name in ("program", "args")
+        or (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and statement.targets[0].id == "WRT"
+        )
+    )
 
 
 def _places(tree: ast.Module) -> list[tuple[ast.AST, str, int]]:
@@ -103,7 +115,9 @@ def _slots(tree: ast.Module) -> list[tuple[ast.AST, str, int | None]]:
         if isinstance(function, ast.FunctionDef) and function.name != "args":
             for node in ast.walk(function):
                 for name, value in ast.iter_fields(node):
-                    if name in ("targets", "target", "func", "args", "returns") and isinstance(node, (ast.stmt, ast.arguments)):
+                    if name in ("targets", "target", "func", "args", "returns") and isinstance(
+                        node, (ast.stmt, ast.arguments)
+                    ):
                         continue
                     if _is_shrinkable(value) and name not in ("func", "target"):
                         found.append((node, name, None))
@@ -113,8 +127,11 @@ def _slots(tree: ast.Module) -> list[tuple[ast.AST, str, int | None]]:
 
 
 def _is_shrinkable(value: object) -> bool:
-    return isinstance(value, ast.expr) and not isinstance(value, (ast.Constant, ast.Name, ast.Slice)) and not isinstance(
-        getattr(value, "ctx", None), ast.Store)
+    return (
+        isinstance(value, ast.expr)
+        and not isinstance(value, (ast.Constant, ast.Name, ast.Slice))
+        and not isinstance(getattr(value, "ctx", None), ast.Store)
+    )
 
 
 def _values(tree: ast.Module) -> list[ast.expr]:

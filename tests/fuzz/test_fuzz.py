@@ -44,7 +44,9 @@ def test_compiled_random_programs():
     assert_none_fails(range(3000, 3030), compiled=True)
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(40, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first", [0, pytest.param(40, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.slow)]
+)
 def test_programs_whose_memory_depends_on_what_runs(first):
     """They are right or refused."""
     tally = assert_none_fails(range(first, first + 4 * first + 40), risky=True)

@@ -153,9 +153,12 @@ class _Nester:
         if len(stmt.results) != 1:
             return False
         return all(
-            all(isinstance(s, (Let, If)) and defines(s)[0] in self.trees for s in side.stmts) and not isinstance(side.yields[0], Undef)
+            all(self.is_nested(s) for s in side.stmts) and not isinstance(side.yields[0], Undef)
             for side in (stmt.then, stmt.orelse)
         )
+
+    def is_nested(self, stmt: Stmt) -> bool:
+        return isinstance(stmt, (Let, If)) and any(self.trees.get(v) is stmt for v in defines(stmt))
 
     def deep(self, stmt: If) -> tuple[Operand, ...]:
         """All that a conditional expression reads."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from transpile.core.nodes import (
     NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Let, Loc, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
 )
-from transpile.core.walk import statements
+from transpile.core.walk import blocks, defined, defines, statements
 from transpile.render.effects import effect_lines
 from transpile.render.expressions import Expressions, call, negated, range_node
 from transpile.render.layout import Line
@@ -145,7 +145,7 @@ class Writer:
         body = self.body(stmt, depth + 1)
         used = any(stmt.index in set(self.nested.reads(s)) for s in statements(stmt.body))
         used = used or stmt.index in set(self.nested.ends(stmt.body)) or any(
-            stmt.index in set(self.nested.ends(b)) for s in statements(stmt.body) for b in _blocks(s)
+            stmt.index in set(self.nested.ends(b)) for s in statements(stmt.body) for b in blocks(s)
         )
         name = self.names[stmt.index] if used else "_"
         self.line(depth, f"for {name} in ", span, ":", loc=stmt.loc)
@@ -186,10 +186,14 @@ class Writer:
     def tail(self, stmts: list[Stmt], stop: Operand | None, tail: _Tail, depth: int, keep: set[Var]) -> None:
         """Statements, what the loop hands on, and its end: as ``break`` where it was decided."""
         last = stmts[-1] if stmts else None
-        if isinstance(last, If) and isinstance(stop, Var) and stop in last.results and self.is_plain(tail.handed):
-            self.block(stmts[:-1], depth)
-            self.deciding(last, stop, tail, depth, keep)
-            return
+        if isinstance(last, If) and isinstance(stop, Var) and stop in last.results:
+            early, late = self.split(tail.handed, last)
+            rest = replace(tail, handed=late)
+            if self.is_decided(last, stop, rest):
+                self.block(stmts[:-1], depth)
+                self.hand(early, depth, tail.loc, tail.around)
+                self.deciding(last, stop, rest, depth, keep)
+                return
         self.block(stmts, depth)
         self.hand(tail.handed, depth, tail.loc, tail.around)
         match stop:
@@ -201,8 +205,40 @@ class Writer:
                 self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
                 self.line(depth + 1, "break")
 
-    def is_plain(self, handed: Sequence[Handed]) -> bool:
-        return not any(o in self.nested.trees for _, o, _ in handed)
+    def split(self, handed: list[Handed], stmt: If) -> tuple[list[Handed], list[Handed]]:
+        """What is handed on that may as well be set before ``stmt``, and the rest."""
+        touched = {self.names[v] for v in _touched(self.nested, stmt) if v in self.names}
+        writes = any(isinstance(s, (Store, Add)) for b in blocks(stmt) for s in statements(b))
+        early: list[Handed] = []
+        late: list[Handed] = []
+        for k, item in enumerate(handed):
+            name, operand, _ = item
+            reads = set(self.nested.leaves((operand,)))
+            others = {self.names[v] for j, other in enumerate(handed) if j != k for v in self.nested.leaves((other[1],))}
+            plain = operand not in self.nested.trees
+            clear = name not in touched | others and not {self.names[v] for v in reads} & (touched | {h[0] for h in handed} - {name})
+            memory = writes and any(v.type.dims for v in reads)
+            (late if plain or memory or not clear else early).append(item)
+        return early, late
+
+    def is_decided(self, stmt: If, stop: Var, tail: _Tail) -> bool:
+        """Whether the end of the loop can be written into the branches: what decides it still holds when all is handed on."""
+        if any(o in self.nested.trees for _, o, _ in tail.handed):
+            return False
+        k = stmt.results.index(stop)
+        after = self.live.after[id(stmt)]
+        for side in (stmt.then, stmt.orelse):
+            inner = side.yields[k]
+            if isinstance(inner, (Const, Undef)):
+                continue
+            handed = [*self.pairs(stmt.results, side.yields, after), *tail.handed]
+            last = side.stmts[-1] if side.stmts else None
+            nested = isinstance(last, If) and inner in last.results
+            if nested and not self.is_decided(last, inner, replace(tail, handed=handed)):  # type: ignore[arg-type]
+                return False
+            if not nested and {name for name, _, _ in handed} & {self.names[v] for v in self.nested.leaves((inner,))}:
+                return False
+        return True
 
     def deciding(self, stmt: If, stop: Var, tail: _Tail, depth: int, keep: set[Var]) -> None:
         """The branch in which the end of a loop is decided."""
@@ -235,6 +271,8 @@ class Writer:
 
     def decided(self, stmt: If, written: list[list[Line]], ends: list[bool], depth: int) -> None:
         then, orelse = written
+        if not then and not orelse:
+            return
         if ends[1] and not ends[0] or not then:
             self.line(depth, "if ", self.negation(stmt.test), ":", loc=stmt.loc)
             then, orelse, ends = orelse, then, [ends[1], ends[0]]
@@ -256,10 +294,14 @@ def _bare(node: ast.Tuple) -> list[str | ast.expr]:
     return parts
 
 
-def _blocks(stmt: Stmt) -> tuple[Block, ...]:
-    from transpile.core.walk import blocks
-
-    return blocks(stmt)
+def _touched(nested: Nested, stmt: Stmt) -> set[Var]:
+    """The variables that a statement and what is in it reads or sets."""
+    found = set(nested.reads(stmt))
+    for block in blocks(stmt):
+        found.update(nested.ends(block), defined(block))
+        for inner in statements(block):
+            found.update(nested.reads(inner), *(nested.ends(b) for b in blocks(inner)))
+    return found.union(defines(stmt))
 
 
 def _item_groups(nested: Nested) -> dict[Var, list[Let]]:
@@ -280,9 +322,9 @@ def _let(w: Writer, stmt: Let, depth: int) -> None:
     if stmt.prim == "item":
         return None
     name = w.names[stmt.var]
-    if stmt.prim in ("copy", "index") and isinstance(stmt.args[0], Var) and stmt.args[0] not in w.nested.trees:
-        if w.names[stmt.args[0]] == name and not stmt.var.type.dims:
-            return None
+    same = stmt.prim == "copy" or (stmt.prim == "index" and not stmt.params["path"])
+    if same and not stmt.var.type.dims and w.updates.is_name(stmt.args[0], name):
+        return None
     if not w.update(name, stmt, depth, stmt.loc, w.live.after[id(stmt)]):
         w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=stmt.loc)
     return None
@@ -303,7 +345,8 @@ def _alloc(w: Writer, stmt: Alloc, depth: int) -> None:
 
 
 def _store(w: Writer, stmt: Store, depth: int) -> None:
-    w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
+    if stmt.path or not w.updates.is_name(stmt.value, w.names[stmt.buf]):
+        w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
 
 
 def _add(w: Writer, stmt: Add, depth: int) -> None:

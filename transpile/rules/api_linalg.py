@@ -177,7 +177,7 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
         return b.let("svdvals", x)
     if full_matrices and x.dims[-1] != x.dims[-2]:
         raise RuleError("the full matrices of an SVD have no derivative", "T301", "use full_matrices=False")
-    return items(b.let("svd", x))
+    return items(b.let("svd", x, full_matrices=False))
 
 
 def _svdvals(b: Builder, x: Any) -> Expr:

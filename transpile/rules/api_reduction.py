@@ -354,7 +354,7 @@ _PARTS: dict[str, Callable[[Expr, Expr], Any]] = {
 def _nan_checked(y: Expr, ordered: Expr) -> Expr:
     """NaN sorts last; one of them makes the result NaN."""
     last = point(ordered, -1, -1)
-    return m.where(m.isnan(last), last, y)
+    return m.where(m.isnan(last), np.nan, y)
 
 
 def _quantile(scale: float) -> Callable[..., Expr]:

@@ -16,6 +16,7 @@ from transpile.rules import language as m
 from transpile.rules.prim import Prim
 from transpile.rules.reduction import sample
 from transpile.rules.slicing import along
+from transpile.rules.spelling import Spelling
 
 
 def flip(x: Expr, axis: int) -> Expr:
@@ -85,6 +86,11 @@ def _running_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
     return (scatter_along_axis(args[0], _winners(y, args[0], axis), axis, y_bar),)
 
 
+def along_axis(call: str) -> Spelling:
+    """The axis is said where there are several."""
+    return Spelling(lambda params, types: f"{call}({{0}})" if types[0].rank == 1 else f"{call}({{0}}, axis={params['axis']})")
+
+
 def _wide(types, params) -> Type:  # type: ignore[no-untyped-def]
     dtype = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64"}.get(types[0].dtype, types[0].dtype)
     return Type({"uint8": "uint64", "uint16": "uint64", "uint32": "uint64"}.get(dtype, dtype), types[0].dims)
@@ -101,9 +107,9 @@ _ZEROS = (
 )
 
 TABLE = [
-    Prim("cumsum", _wide, "np.cumsum({0}, axis={axis})", jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES),
-    Prim("cumprod", _wide, "np.cumprod({0}, axis={axis})", jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
+    Prim("cumsum", _wide, along_axis("np.cumsum"), jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES),
+    Prim("cumprod", _wide, along_axis("np.cumprod"), jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
          examples=(*_CASES, *_ZEROS)),
-    Prim("cummax", _same, "np.maximum.accumulate({0}, axis={axis})", jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
-    Prim("cummin", _same, "np.minimum.accumulate({0}, axis={axis})", jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
+    Prim("cummax", _same, along_axis("np.maximum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
+    Prim("cummin", _same, along_axis("np.minimum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
 ]  # fmt: skip

@@ -316,7 +316,7 @@ def _eigvalsh_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _svd_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The reduced form, full_matrices=False."""
+    """The reduced form: ``full_matrices`` is always False."""
     (a,) = types
     *batch, rows, columns = a.dims
     k = smaller(rows, columns)
@@ -388,7 +388,7 @@ def _svdvals_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _factors(a: Expr) -> tuple[Expr, Expr]:
-    found = m.call("svd", a)
+    found = m.call("svd", a, full_matrices=False)
     return m.call("item", found, k=0), m.call("item", found, k=2)
 
 
@@ -576,7 +576,7 @@ def _lu_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-de
 # ---------------------------------------------------------------------------------------------------- the table
 
 _UPPER = {"upper": False}
-_SVD = Spelling(lambda params, types: "np.linalg.svd({0}, full_matrices=False)")
+_SVD = "np.linalg.svd({0}, full_matrices={full_matrices})"
 _TRIANGULAR = {"trans": 0, "lower": False, "unit_diagonal": False}
 
 TABLE = [
@@ -594,7 +594,7 @@ TABLE = [
     Prim("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), jvp=_eigvalsh_jvp, vjp=_eigvalsh_vjp,
          cost=3, examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU")),
     Prim("svd", _svd_type, _SVD, jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
-         examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
+         examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
     Prim("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", jvp=_svdvals_jvp, vjp=_svdvals_vjp, cost=3,
          examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
     Prim("pinv", _pinv_type, "np.linalg.pinv({0})", jvp=_pinv_jvp, vjp=_pinv_vjp, cost=3,

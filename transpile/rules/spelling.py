@@ -1,51 +1,25 @@
 """Spellings that depend on the params of a primitive, said as templates.
 
-A template is Python text over ``{0}``, ``{1}``: the printed operands. It is parsed once and the operands are put in as nodes, so
-that nothing is ever printed and parsed again.
+A template is Python text over ``{0}``, ``{1}``: the operands. The renderer parses it once and puts the nodes of the operands
+in, so that nothing is ever printed and parsed again.
 
->>> import gast, ast
->>> x = gast.Name("x", gast.Load(), None, None)
->>> spelled = Spelling(lambda params, types: f"np.flip({{0}}, axis={params['axis']})")
->>> ast.unparse(gast.gast_to_ast(spelled([x], {"axis": 1}, [])))
-'np.flip(x, axis=1)'
+>>> with_keywords("np.tril({0})", k=0).choose({"k": -1}, [])
+'np.tril({0}, k=-1)'
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
-from functools import lru_cache
 from typing import Any
-
-import gast
 
 from transpile.core.types import Type
 
 
 class Spelling:
-    """A spelling that is chosen by params and operand types; called by the renderer with the operands as gast nodes."""
+    """A spelling that is chosen by params and operand types."""
 
     def __init__(self, choose: Callable[[Mapping[str, Any], Sequence[Type]], str]) -> None:
         self.choose = choose
-
-    def __call__(self, operands: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
-        return _Fill(operands).visit(deepcopy(_parsed(self.choose(params, types), len(operands))))
-
-
-@lru_cache(maxsize=512)
-def _parsed(template: str, count: int) -> Any:
-    text = template.format(*(f"_operand_{k}" for k in range(count)))
-    return gast.parse(text, mode="eval").body
-
-
-class _Fill(gast.NodeTransformer):
-    def __init__(self, operands: Sequence[Any]) -> None:
-        self.operands = operands
-
-    def visit_Name(self, node: Any) -> Any:
-        if node.id.startswith("_operand_"):
-            return self.operands[int(node.id[len("_operand_"):])]
-        return node
 
 
 def keywords(params: Mapping[str, Any], **defaults: Any) -> str:

@@ -7,11 +7,13 @@ one with factor 1. Zeroing and adding back are taken out together:
     a_bar[i] = 0.0          ->    g_bar = f(t)
     g_bar = f(t)
     a_bar[i] += t
+
+and where something else is the first to be added, it assigns.
 """
 
 from __future__ import annotations
 
-from transpile.core.nodes import Add, Block, Let, Stmt, Store, Var
+from transpile.core.nodes import Add, Block, Gather, Index, Let, Stmt, Store, Var
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, reads, statements, written
 
@@ -27,6 +29,13 @@ def keep_self_updates(block: Block) -> None:
             back = _added_back(block.stmts, k)
             if back is not None:
                 dropped.update((k, back))
+                continue
+            first = _first_added(block.stmts, k)
+            if first is not None:
+                add = block.stmts[first]
+                assert isinstance(add, Add)
+                block.stmts[first] = Store(add.buf, add.path, add.args, add.value, add.loc)
+                dropped.add(k)
     if dropped:
         block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in dropped]
 
@@ -45,6 +54,24 @@ def _added_back(stmts: list[Stmt], k: int) -> int | None:
         if _looks(stmt, zeroing.buf):
             return None
     return None
+
+
+def _first_added(stmts: list[Stmt], k: int) -> int | None:
+    """The position of the `Add` to the zeroed place, if nothing touches the buffer before: it may assign instead."""
+    zeroing = stmts[k]
+    assert isinstance(zeroing, Store)
+    for j in range(k + 1, len(stmts)):
+        stmt = stmts[j]
+        if isinstance(stmt, Add) and stmt.buf is zeroing.buf:
+            return j if _same_place(stmt, zeroing) and _is_plain(stmt) else None
+        if _looks(stmt, zeroing.buf) or any(zeroing.buf is written(s) for b in blocks(stmt) for s in statements(b)):
+            return None
+    return None
+
+
+def _is_plain(stmt: Add) -> bool:
+    """Whether no element is added to twice: no integer-array index."""
+    return not any(isinstance(i, Gather) for step in stmt.path if isinstance(step, Index) for i in step.items)
 
 
 def _read_before(stmts: list[Stmt], k: int) -> Var | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, For, Function, If, Let, Operand, Stmt, Undef, Var, While
 from transpile.core.peephole import is_const
-from transpile.core.walk import map_reads, reads
+from transpile.core.walk import blocks, map_operands, map_reads, reads, written, written_in
 from transpile.rules import prims
 
 Moved = Callable[[object, object], None]
@@ -23,7 +23,9 @@ Moved = Callable[[object, object], None]
 def tidy(fn: Function) -> Function:
     """``fn`` without invariant carries and empty branches."""
     symbols = dict(fn.symbols)
-    body = tidy_block(fn.body, symbols)
+    tidying = _Tidy(lambda old, new: None, merge=True)
+    body = tidying.block(fn.body)
+    symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
     return fn if body is fn.body else replace(fn, body=body, symbols=symbols)
 
 
@@ -38,7 +40,9 @@ def tidy_block(block: Block, symbols: dict[str, Operand], moved: Moved = lambda 
 class _Tidy:
     """Rebuilds a block while operands are replaced by what they are equal to."""
 
-    def __init__(self, moved: Moved) -> None:
+    def __init__(self, moved: Moved, merge: bool = False) -> None:
+        self.merge = merge  # whether neighbouring branches on one test become one
+        self.versions: dict[Var, int] = {}  # of each buffer: changes with every write
         self.equal: dict[Var, Operand] = {}
         self.known: dict[tuple[object, ...], Var] = {}  # what has been computed in this block and around it
         self.moved = moved
@@ -59,7 +63,10 @@ class _Tidy:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
             new = self.stmt(stmt)
-            if new is not None:
+            self._written(stmt)
+            if self.merge and isinstance(new, If) and stmts and isinstance(stmts[-1], If) and stmts[-1].test is new.test:
+                stmts[-1] = _merged(stmts[-1], new)
+            elif new is not None:
                 stmts.append(new)
         yields = tuple(self.operand(o) for o in block.yields)
         stop = None if block.stop is None else self.operand(block.stop)
@@ -69,6 +76,23 @@ class _Tidy:
         new_block = Block(block.params, stmts, yields, stop)
         self.moved(block, new_block)
         return new_block
+
+    def _written(self, stmt: Stmt) -> None:
+        """What the statement writes holds something else from here on."""
+        roots = [written(stmt), *(root for block in blocks(stmt) for root in written_in(block))]
+        for root in roots:
+            if root is not None:
+                self.versions[root] = self.versions.get(root, 0) + 1
+
+    def _key(self, stmt: Let) -> tuple[object, ...] | None:
+        """What two computations of the same value have in common; None for all but cheap forms."""
+        if not (prims()[stmt.prim].elementwise or stmt.prim in _SIMPLE):
+            return None
+        args = tuple(
+            (a, self.versions.get(a, 0)) if isinstance(a, Var) else (repr(getattr(a, "value", None)), a.type)
+            for a in stmt.args
+        )
+        return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))
 
     def stmt(self, stmt: Stmt) -> Stmt | None:
         changed = any(isinstance(o, Var) and o in self.equal for o in reads(stmt))
@@ -81,7 +105,7 @@ class _Tidy:
             case Let() if changed and (same := _identity(base)) is not None:
                 self.equal[base.var] = same
                 return None
-            case Let() if (key := _key(base)) is not None:
+            case Let() if (key := self._key(base)) is not None:
                 same = self.known.setdefault(key, base.var)
                 if same is not base.var and base.var.name == "t" and same.type == base.var.type:
                     self.equal[base.var] = same
@@ -124,6 +148,7 @@ class _Tidy:
                 if isinstance(stmt, While):
                     self.equal[stmt.test.params[k]] = init
             keep.append(not fixed)
+        self._written(stmt)  # in the body, what was read before the loop may have been overwritten
         new_body = self.block(body)
         test = self.block(stmt.test) if isinstance(stmt, While) else None
         if all(keep) and new_body is body and (test is None or test is stmt.test):  # type: ignore[union-attr]
@@ -162,12 +187,18 @@ def _identity(stmt: Let) -> Operand | None:
     return None
 
 
-def _key(stmt: Let) -> tuple[object, ...] | None:
-    """What two computations of the same value have in common; None for reads of buffers and all but cheap forms."""
-    entry = prims()[stmt.prim]
-    if not (entry.elementwise or stmt.prim in ("cast", "broadcast", "reshape", "transpose", "dim")):
-        return None
-    if any(isinstance(a, Var) and a.buffer for a in stmt.args):
-        return None
-    args = tuple(a if isinstance(a, Var) else (repr(getattr(a, "value", None)), a.type) for a in stmt.args)
-    return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))
+_SIMPLE = frozenset({"cast", "broadcast", "reshape", "transpose", "dim", "index"})
+
+
+def _merged(first: If, second: If) -> If:
+    """Two neighbouring branches on the same test as one."""
+    sides = []
+    for a, b in ((first.then, second.then), (first.orelse, second.orelse)):
+        known: dict[Operand, Operand] = {r: y for r, y in zip(first.results, a.yields)}
+
+        def operand(o: Operand, known: dict[Operand, Operand] = known) -> Operand:
+            return known.get(o, o) if isinstance(o, Var) else o
+
+        stmts = [map_operands(s, operand) for s in b.stmts]
+        sides.append(Block((), [*a.stmts, *stmts], (*a.yields, *(operand(y) for y in b.yields))))
+    return replace(second, then=sides[0], orelse=sides[1], results=(*first.results, *second.results), loc=first.loc)
