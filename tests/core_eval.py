@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, singledispatchmethod
 from typing import Any
 
-import gast
 import numpy as np
 
 from transpile.core.dims import Dim
@@ -30,6 +29,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type
 from transpile.rules import prims
+from transpile.rules.spelling import Spelling
 
 
 def evaluate(fn: Function, *args: Any) -> tuple[Any, ...]:
@@ -277,8 +277,6 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
     "cast": lambda m, v, p: np.asarray(v[0]).astype(p["dtype"])[()],
 }
 
-_OPERATORS = {"~": "~{0}", "-1": "-{0}"}
-
 
 def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
     """Runs the NumPy spelling of a primitive on values."""
@@ -289,9 +287,10 @@ def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], 
 
 def spelling(render: Any, names: Sequence[str], params: Mapping[str, Any], types: Sequence[Type]) -> str:
     """The text of a primitive's NumPy spelling over operands of these names."""
+    if isinstance(render, Spelling):
+        return render.choose(params, types).format(*names, **params)
     if callable(render):
-        node = render([gast.Name(n, gast.Load(), None, None) for n in names], params, types)
-        return node if isinstance(node, str) else ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(node)))
+        return ast.unparse(ast.fix_missing_locations(render([ast.Name(n, ast.Load()) for n in names], params, types)))
     if render.startswith("op:"):
         sign = render[3:]
         return f"{sign}{names[0]}" if len(names) == 1 else f"{names[0]} {sign} {names[1]}"

@@ -287,3 +287,27 @@ def _same_when_printed(fn: Function, args: Sequence[Any], what: str) -> None:
     _agree(found, wanted, f"{what}:\n{text}")
     for f, w, y in zip(found, wanted, fn.body.yields):
         assert np.asarray(f).dtype == np.asarray(w).dtype, f"{what}: {np.asarray(f).dtype}, core says {y.type}:\n{text}"
+
+
+@pytest.mark.numba
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "k"), [*EXAMPLES, *((n, -1) for n in ELEMENTWISE)])
+def test_compiled(name: str, k: int) -> None:
+    """The compiled function and its compiled derivative give what core gives."""
+    build, args = (build_of(name), arguments(name)[0]) if k < 0 else example(name, k)
+    active = wrt(name, args) if k < 0 else active_args(args)
+    program = Program(build, args)
+    _same_when_compiled(function_of(program), args, name)
+    values = [v for v, o in zip(program.value(), program.outs) if o.type.is_float]
+    if values and active and not PRIMS[name].is_zero:
+        bars = [_like(np.random.default_rng(3), v) for v in values]
+        fn = vjp(function_of(Program(build, args)), active, seeds=True)
+        _same_when_compiled(fn, [*args, *bars], f"vjp of {name}")
+
+
+def _same_when_compiled(fn: Function, args: Sequence[Any], what: str) -> None:
+    from transpile.lower.numba import compile_core
+
+    kernel = compile_core(fn, ("contract", "reassoc"), cache=False)
+    found = kernel(*(np.ascontiguousarray(a) if np.ndim(a) else a for a in args))
+    _agree(found if isinstance(found, tuple) else (found,), evaluate(fn, *args), what)

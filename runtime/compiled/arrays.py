@@ -251,3 +251,33 @@ def isin(x, values, invert):
     """Of one number and sorted values."""
     k = searchsorted_left(values, x)
     return (k < values.shape[0] and values[k] == x) != invert
+
+
+@njit
+def correlate_same(n, m):
+    return (min(n, m) - 1) // 2 if m <= n or min(n, m) % 2 else min(n, m) // 2, max(n, m)
+
+
+@njit
+def scatter_add(places, weights, n):
+    """The weights summed by index; a place that is not there is an IndexError."""
+    out = np.zeros(n, weights.dtype)
+    for k in range(places.shape[0]):
+        i = places[k]
+        if i < 0 or i >= n:
+            raise IndexError("an index is out of range")
+        out[i] += weights[k]
+    return out
+
+
+@njit
+def resort(order, key):
+    """A stable sort by ``key`` of what is in ``order``."""
+    moved = np.empty(order.shape[0], key.dtype)
+    for k in range(order.shape[0]):
+        moved[k] = key[order[k]]
+    places = np.argsort(moved, kind="mergesort")
+    out = np.empty(order.shape[0], np.int64)
+    for k in range(order.shape[0]):
+        out[k] = order[places[k]]
+    return out

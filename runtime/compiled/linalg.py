@@ -23,3 +23,233 @@ def matmul(a, b, out):
     else:
         out[:] = 0
     return 0
+
+
+@njit
+def inv(a):
+    out = np.empty(a.shape, a.dtype)
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.inv(a[k])
+    return out
+
+
+@njit
+def det(a):
+    out = np.empty(a.shape[0], a.dtype)
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.det(a[k])
+    return out
+
+
+@njit
+def slogdet(a):
+    sign = np.empty(a.shape[0], a.dtype)
+    size = np.empty(a.shape[0], a.dtype)
+    for k in range(a.shape[0]):
+        s, v = np.linalg.slogdet(a[k])
+        sign[k] = s
+        size[k] = v
+    return sign, size
+
+
+@njit
+def solve(a, b):
+    out = np.empty(b.shape, b.dtype)
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.solve(a[k], b[k])
+    return out
+
+
+@njit
+def solve_triangular(a, b, lower, transposed, unit):
+    """By substitution; SciPy's error where the diagonal has a zero."""
+    out = b.copy()
+    n, width = b.shape[1], b.shape[2]
+    forward = lower != transposed
+    for k in range(a.shape[0]):
+        for step in range(n):
+            i = step if forward else n - 1 - step
+            low, high = (0, i) if forward else (i + 1, n)
+            for j in range(low, high):
+                f = a[k, j, i] if transposed else a[k, i, j]
+                for c in range(width):
+                    out[k, i, c] -= f * out[k, j, c]
+            if not unit:
+                if a[k, i, i] == 0:
+                    raise np.linalg.LinAlgError("singular matrix: a diagonal element is zero")
+                for c in range(width):
+                    out[k, i, c] /= a[k, i, i]
+    return out
+
+
+@njit
+def _lower(a, upper):
+    """The matrix whose lower triangle is read."""
+    return np.ascontiguousarray(a.T) if upper else a
+
+
+@njit
+def cholesky(a, upper):
+    out = np.empty(a.shape, a.dtype)
+    for k in range(a.shape[0]):
+        found = np.linalg.cholesky(_lower(a[k], upper))
+        out[k] = found.T if upper else found
+    return out
+
+
+@njit
+def eigh(a, upper):
+    values = np.empty(a.shape[:2], a.dtype)
+    vectors = np.empty(a.shape, a.dtype)
+    for k in range(a.shape[0]):
+        w, v = np.linalg.eigh(_lower(a[k], upper))
+        values[k] = w
+        vectors[k] = v
+    return values, vectors
+
+
+@njit
+def eigvalsh(a, upper):
+    values = np.empty(a.shape[:2], a.dtype)
+    for k in range(a.shape[0]):
+        values[k] = np.linalg.eigvalsh(_lower(a[k], upper))
+    return values
+
+
+@njit
+def qr(a):
+    m, n = a.shape[1], a.shape[2]
+    q = np.empty((a.shape[0], m, min(m, n)), a.dtype)
+    r = np.empty((a.shape[0], min(m, n), n), a.dtype)
+    for k in range(a.shape[0]):
+        left, right = np.linalg.qr(a[k])
+        q[k] = left
+        r[k] = right
+    return q, r
+
+
+@njit
+def qr_r(a):
+    return qr(a)[1]
+
+
+@njit
+def svd(a):
+    m, n = a.shape[1], a.shape[2]
+    u = np.empty((a.shape[0], m, min(m, n)), a.dtype)
+    s = np.empty((a.shape[0], min(m, n)), a.dtype)
+    v = np.empty((a.shape[0], min(m, n), n), a.dtype)
+    for k in range(a.shape[0]):
+        left, values, right = np.linalg.svd(a[k], full_matrices=False)
+        u[k] = left
+        s[k] = values
+        v[k] = right
+    return u, s, v
+
+
+@njit
+def svdvals(a):
+    return svd(a)[1]
+
+
+@njit
+def pinv(a):
+    out = np.empty((a.shape[0], a.shape[2], a.shape[1]), a.dtype)
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.pinv(a[k])
+    return out
+
+
+@njit
+def matrix_rank(a):
+    out = np.empty(a.shape[0], np.int64)
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.matrix_rank(a[k])
+    return out
+
+
+@njit
+def lstsq(a, b, rcond):
+    """The solution alone; ``rcond`` -2 stands for NumPy's default, machine precision times the larger size."""
+    out = np.empty((b.shape[0], a.shape[2], b.shape[2]), b.dtype)
+    if rcond == -2.0:
+        rcond = np.finfo(a.dtype).eps * max(a.shape[1], a.shape[2])
+    for k in range(a.shape[0]):
+        out[k] = np.linalg.lstsq(a[k], b[k], rcond)[0]
+    return out
+
+
+@njit
+def lu(a):
+    """Permutation, unit lower and upper factor, with partial pivoting."""
+    m, n = a.shape[1], a.shape[2]
+    small = min(m, n)
+    p = np.zeros((a.shape[0], m, m), a.dtype)
+    low = np.zeros((a.shape[0], m, small), a.dtype)
+    up = np.zeros((a.shape[0], small, n), a.dtype)
+    for k in range(a.shape[0]):
+        work = a[k].copy()
+        order = np.arange(m)
+        for j in range(small):
+            best = j
+            for i in range(j + 1, m):
+                if abs(work[i, j]) > abs(work[best, j]):
+                    best = i
+            if best != j:
+                for c in range(n):
+                    work[j, c], work[best, c] = work[best, c], work[j, c]
+                order[j], order[best] = order[best], order[j]
+            if work[j, j] != 0:
+                for i in range(j + 1, m):
+                    work[i, j] /= work[j, j]
+                    for c in range(j + 1, n):
+                        work[i, c] -= work[i, j] * work[j, c]
+        for i in range(m):
+            p[k, order[i], i] = 1
+            for j in range(small):
+                low[k, i, j] = work[i, j] if j < i else 1.0 * (i == j)
+        for i in range(small):
+            for j in range(i, n):
+                up[k, i, j] = work[i, j]
+    return p, low, up
+
+
+# Higham (2005), The scaling and squaring method for the matrix exponential revisited: the [13/13] Pade approximant
+_PADE = np.array([
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
+    670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+])  # fmt: skip
+
+
+@njit
+def _expm(a):
+    n = a.shape[0]
+    norm = 0.0
+    for j in range(n):
+        total = 0.0
+        for i in range(n):
+            total += abs(a[i, j])
+        norm = max(norm, total)
+    squarings = 0
+    if norm > 5.371920351148152:
+        squarings = int(np.ceil(np.log2(norm / 5.371920351148152)))
+    a = a / a.dtype.type(2.0**squarings)
+    one = np.eye(n, dtype=a.dtype)
+    a2 = np.dot(a, a)
+    a4 = np.dot(a2, a2)
+    a6 = np.dot(a4, a2)
+    c = _PADE.astype(a.dtype)
+    u = np.dot(a, np.dot(a6, c[13] * a6 + c[11] * a4 + c[9] * a2) + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * one)
+    v = np.dot(a6, c[12] * a6 + c[10] * a4 + c[8] * a2) + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
+    found = np.linalg.solve(v - u, v + u)
+    for _ in range(squarings):
+        found = np.dot(found, found)
+    return found
+
+
+@njit
+def expm(a):
+    out = np.empty(a.shape, a.dtype)
+    for k in range(a.shape[0]):
+        out[k] = _expm(a[k])
+    return out

@@ -312,8 +312,10 @@ class Builder:
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
-        total: Expr | None = None
-        for atom, coef in dim.terms:
+        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added first: nothing begins with a minus
+        leads = bool(terms) and terms[0][1] < 0 and dim.const != 0
+        total: Expr | None = self.expr(dim.const) if leads else None
+        for atom, coef in terms:
             if atom.kind in ("symbol", "int"):
                 value = self.expr(self.symbols[atom.name])
             elif atom.kind == "max0":
@@ -330,7 +332,7 @@ class Builder:
                 total = total + (value if coef == 1 else value * coef)
         if total is None:
             return self.expr(dim.const)
-        if dim.const:
+        if dim.const and not leads:
             total = total + dim.const if dim.const > 0 else total - (-dim.const)
         return total
 

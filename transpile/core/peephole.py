@@ -183,6 +183,13 @@ def _same_dims(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) 
     return ops[0] if ops[0].type.dims == tuple(params["dims"]) else None
 
 
+def _reshape(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    d = definition(b, ops[0])
+    if d is not None and d.prim == "reshape":  # what stands between two shapes does not matter
+        return b.let("reshape", d.args[0], **params)
+    return _same_dims(b, ops, params)
+
+
 def _nothing_reduced(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     return ops[0] if params["axes"] == () and ops[0].type.is_float else None
 
@@ -200,7 +207,7 @@ _RULES: dict[str, Rule] = {
     "transpose": _transpose,
     "where": _where,
     "logical_not": _not,
-    "reshape": _same_dims,
+    "reshape": _reshape,
     "identity": lambda b, ops, params: ops[0],
     "sum": _nothing_reduced,
     "floordiv": lambda b, ops, params: _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None,

@@ -72,6 +72,8 @@ def type_of_example(lx: Lifter, example: Any, name: str, number: int) -> Type:
     dims = tuple(
         lx.symbols.argument(f"captured {name}", number, axis, size, array.ndim) for axis, size in enumerate(array.shape)
     )
+    for d in dims:
+        lx.symbols.operand(lx, d)
     return Type(array.dtype.name, dims)
 
 

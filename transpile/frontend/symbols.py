@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
-from transpile.core.types import BOOL
+from transpile.core.types import BOOL, INT
 from transpile.frontend.values import Array, Scalar, Tuple
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Symbols:
     bounds: dict[str, tuple[Dim | None, Dim | None]] = field(default_factory=dict)  # of loop indices, both ends included
     names: dict[str, str] = field(default_factory=dict)  # symbol -> the user's name for it
     integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
+    named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
     assumed: dict[tuple[Dim, Dim], None] = field(default_factory=dict)
     count: int = 0
 
@@ -232,7 +233,24 @@ class Symbols:
         self.origins[name] = Origin(param, axis, size, path, rank)
         return Dim.symbol(name)
 
-    def final_names(self) -> dict[str, str]:
+    def given(self, lx: Lifter, own: Dim, wanted: Dim) -> Dim:
+        """The size of an axis that the caller named, or gave as a number: equal names are equal sizes."""
+        name = wanted.as_symbol
+        known = wanted if name is None else self.named.setdefault(name, own)
+        if known == own:
+            assert name is not None
+            self.names[own.as_symbol or ""] = name
+            return own
+        met = self.unify(lx, known, own)
+        return self.resolve(own if met is None else met)
+
+    def operand(self, lx: Lifter, dim: Dim) -> None:
+        """Makes sure that the size of an argument has a variable for its value."""
+        for name in dim.symbols():
+            if name in self.origins and name not in lx.b.symbols:
+                lx.b.symbols[name] = Var(name, INT, form=Dim.symbol(name))
+
+    def final_names(self, taken: Sequence[str] = ()) -> dict[str, str]:
         """The names that the sizes get in the end: the user's own, else by where they stand."""
         classes: dict[str, list[str]] = {}
         for name in self.origins:
@@ -242,13 +260,13 @@ class Symbols:
         found: dict[str, str] = {}
         for canonical, members in classes.items():
             own = next((self.names[m] for m in members if m in self.names), None)
-            if own is not None and own not in found.values():
+            if own is not None and own not in found.values() and own not in taken:
                 found[canonical] = own
         for pool, wanted in (("nmpq", _is_leading), ("dkhcr", _is_trailing), ("nmkpq", lambda o: True)):
             for canonical, members in classes.items():
                 if canonical not in found and any(wanted(self.origins[m]) for m in members):
                     names = [*pool, *(f"{pool[0]}{k}" for k in range(2, 99999))]
-                    found[canonical] = next(n for n in names if n not in found.values())
+                    found[canonical] = next(n for n in names if n not in found.values() and n not in taken)
         return found
 
     def christen(self, lx: Lifter, name: str, value: Any) -> None:

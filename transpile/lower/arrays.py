@@ -141,7 +141,7 @@ def _index(lw: Lowering, stmt: Any) -> Elements:
     path = stmt.params["path"]
     if not path:
         return x
-    place = Place.of(lw, path, stmt.args[1:], x.sizes, 1)
+    place = Place.of(lw, path, stmt.args[1:], x.sizes)
     _name_sizes(place.sizes, stmt.var.type.dims)
     if place.mask is not None:
         x = lw.steady(x, _name(stmt.args[0]))

@@ -53,7 +53,7 @@ def is_one(size: Operand) -> bool:
 
 def read(b: Builder, var: Var, indices: Sequence[Expr]) -> Expr:
     """``var[i, j]``, indices known to be in range and not negative."""
-    path = (Index(tuple(Point(k + 1) for k in range(len(indices)))),)
+    path = (Index(tuple(Point(k) for k in range(len(indices)))),)
     params = {"path": path, "dims": ()}
     return Expr(b, b.bind("t", Type(var.type.dtype), "index", (var, *(i.op for i in indices)), params))
 

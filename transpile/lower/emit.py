@@ -174,6 +174,9 @@ class _Emitter:
         match to.dtype:
             case "bool":
                 return self.fill("{0} != 0", COMPARE, [op]), COMPARE
+            case "float64" | "int64" if op.type.is_bool:
+                one, none = ("1.0", "0.0") if to.dtype == "float64" else ("1", "0")
+                return self.fill(f"{one} if {{0}} else {none}", LOOSE, [op]), LOOSE
             case "float64":
                 return f"float({text})", ATOM
             case "int64":

@@ -352,6 +352,13 @@ def _trace(lw: Lowering, stmt: Any) -> Elements:
     return add_up(lw, line, (0,), False, dtype)
 
 
+def _fsum(lw: Lowering, stmt: Any) -> Elements:
+    total = number(lw, 0, "float64")
+    for a in stmt.args:
+        total = op(lw, "add", total, cast(lw, lw.scalar(a), "float64"))
+    return Elements((), "float64", lambda idx: total)
+
+
 # --------------------------------------------------------------------------------------------------- cumulative
 
 
@@ -396,6 +403,7 @@ TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
     "argmax": _position("greater"),
     "argmin": _position("less"),
     "trace": _trace,
+    "fsum": _fsum,
     "cumsum": _cumulative("add", 0),
     "cumprod": _cumulative("mul", 1),
     "cummax": _cumulative("maximum", lambda dtype: _lowest(dtype, 1)),

@@ -1,4 +1,4 @@
-"""Primitives that are calls of `runtime.compiled`: sorting, searching, counting, linear algebra."""
+"""Primitives that are calls of `runtime.compiled`: sorting, searching, counting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, read, stored
+from transpile.lower.elements import Elements, stored
 from transpile.lower.folds import cast
 
 if TYPE_CHECKING:
@@ -219,85 +219,24 @@ def _count(lw: Lowering, x: Elements) -> Operand:
     return n.op
 
 
-# ------------------------------------------------------------------------------------------------ linear algebra
+def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
+    places, weights = _as(lw, lw.elements(stmt.args[0]), "int64"), lw.rooted(lw.elements(stmt.args[1]), "weights")
+    return call(lw, "arrays.scatter_add", weights.dtype, 1, places.root, weights.root, lw.scalar(stmt.args[2]).op)
 
 
-def stack_of(lw: Lowering, x: Elements, name: str = "a") -> Operand:
-    """The matrices of an array as a stack: (batch, rows, columns)."""
-    x = lw.rooted(x, name)
-    batch = lw.b.expr(1)
-    for s in x.sizes[:-2]:
-        batch = batch * lw.b.expr(s)
-    return view(lw, x, (batch.op, *x.sizes[-2:]))
-
-
-def back(lw: Lowering, found: Elements, sizes: Sequence[Operand]) -> Any:
-    """A result of a stack in its own shape; a scalar if it has none."""
-    if not sizes:
-        root = found.root
-        assert root is not None
-        return read(lw.b, root, [lw.b.expr(0)] * found.rank)
-    return stored(lw.b, view(lw, found, sizes), sizes)  # type: ignore[arg-type]
-
-
-def _square(fn: str, rank: int) -> Callable[[Lowering, Any], Any]:
-    """One matrix to a matrix (rank 2), a vector (1) or a number (0)."""
-
-    def rule(lw: Lowering, stmt: Any) -> Any:
-        x = lw.elements(stmt.args[0])
-        found = call(lw, fn, stmt.var.type.dtype, rank + 1, stack_of(lw, x), name=stmt.var.name)
-        return back(lw, found, lw.sizes(stmt.var.type.dims))
-
-    return rule
-
-
-def _factors(fn: str) -> Callable[[Lowering, Any], list[Any]]:
-    """One matrix to several results, each a stack."""
-
-    def rule(lw: Lowering, stmt: Any) -> list[Any]:
-        x = lw.elements(stmt.args[0])
-        batch = x.rank - 2
-        types = [(t.dtype, t.rank - batch + 1) for t in stmt.var.type.items]
-        found = items(lw, fn + _suffix(stmt), types, stack_of(lw, x))
-        out = [back(lw, e, lw.sizes(t.dims)) for e, t in zip(found, stmt.var.type.items)]
-        return [e.op if isinstance(e, Expr) else e for e in out]
-
-    return rule
-
-
-def _suffix(stmt: Any) -> str:
-    if stmt.prim == "svd":
-        return "_full" if stmt.params.get("full_matrices", True) else "_reduced"
-    if stmt.prim == "qr":
-        return "_complete" if stmt.params.get("mode") == "complete" else ""
-    if stmt.prim == "eigh":
-        return "_upper" if stmt.params.get("UPLO", "L") == "U" else ""
-    return ""
-
-
-def _solve(lw: Lowering, stmt: Any) -> Any:
-    a, y = (lw.elements(x) for x in stmt.args)
-    if y.rank < a.rank and y.rank == 1:
-        y = _column(lw, y)
-    if a.rank != y.rank:
-        y = _batched(lw, y, a)
-    found = call(lw, "linalg.solve", stmt.var.type.dtype, 3, stack_of(lw, a), stack_of(lw, y, "b"), name=stmt.var.name)
-    return back(lw, found, lw.sizes(stmt.var.type.dims))
-
-
-def _column(lw: Lowering, y: Elements) -> Elements:
-    return replace(y, sizes=(*y.sizes, Const(1, INT)), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[:-1]))
-
-
-def _batched(lw: Lowering, y: Elements, a: Elements) -> Elements:
-    lead = a.rank - y.rank
-    if lead < 0:
-        from transpile.errors import error
-
-        raise error("T501", "'solve' with more batch axes on the right cannot be compiled yet", lw.b.loc)
-    return replace(
-        y, sizes=(*a.sizes[:lead], *y.sizes), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[lead:]), cheap=False
-    )
+def _lexsort(lw: Lowering, stmt: Any) -> Elements:
+    """By the last key first: stable sorts, from the first key to the last."""
+    order = None
+    for a in stmt.args:
+        key = lw.rooted(lw.elements(a), "key")
+        if order is None:
+            row = view(lw, key, (Const(1, INT), key.sizes[0]))
+            found = call(lw, "arrays.argsort", "int64", 2, row)
+            order = stored(lw.b, view(lw, found, key.sizes), key.sizes)  # type: ignore[arg-type]
+        else:
+            order = call(lw, "arrays.resort", "int64", 1, order.root, key.root)
+    assert order is not None
+    return order
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
@@ -311,18 +250,11 @@ TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
     "bincount": _bincount,
     "unique": _unique,
     "isin": _isin,
-    "inv": _square("linalg.inv", 2),
-    "det": _square("linalg.det", 0),
-    "cholesky": _square("linalg.cholesky", 2),
-    "eigvalsh": _square("linalg.eigvalsh", 1),
-    "solve": _solve,
+    "scatter_add": _scatter_add,
+    "lexsort": _lexsort,
 }
 SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
     "nonzero": _nonzero,
     "unravel_index": _unravel_index,
     "unique": _unique_all,
-    "qr": _factors("linalg.qr"),
-    "svd": _factors("linalg.svd"),
-    "eigh": _factors("linalg.eigh"),
-    "slogdet": _factors("linalg.slogdet"),
 }

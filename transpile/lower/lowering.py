@@ -23,7 +23,7 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
-from transpile.lower import arrays, effects, folds, library, products
+from transpile.lower import arrays, effects, folds, library, linear, products
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, at_least_zero
 
@@ -386,7 +386,7 @@ class Lowering:
     def _(self, stmt: Store | Add) -> None:
         self.settle(stmt.buf, but=stmt.value)
         target: Elements = self.env[stmt.buf]
-        place = Place.of(self, stmt.path, stmt.args, target.sizes, 0)
+        place = Place.of(self, stmt.path, stmt.args, target.sizes)
         value = self.elements(stmt.value)
         if stmt.buf in value.deps and not (isinstance(stmt.value, Var) and self.same_place(stmt, value)):
             value = self.in_memory(value, _name(stmt.value))
@@ -576,7 +576,7 @@ def loop_order(elements: Elements) -> list[int] | None:
     return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]
 
 
-ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {**arrays.TABLE, **folds.TABLE, **products.TABLE, **library.TABLE}
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL}
+ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {**arrays.TABLE, **folds.TABLE, **products.TABLE, **library.TABLE, **linear.TABLE}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL, **linear.SEVERAL}
 
 __all__ = ["BOOL", "Lowering", "is_one", "lower", "read"]

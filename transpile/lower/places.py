@@ -46,12 +46,12 @@ class Place:
     identity: bool = field(default=False)
 
     @staticmethod
-    def of(lw: Lowering, path: Path, args: Sequence[Operand], sizes: Sequence[Operand], first: int) -> Place:
-        """The place of a path in a source of ``sizes``; the slots of the path count from ``first``."""
+    def of(lw: Lowering, path: Path, args: Sequence[Operand], sizes: Sequence[Operand]) -> Place:
+        """The place of a path in a source of ``sizes``."""
         rank = len(sizes)
         place = Place(tuple(sizes), list, unit=rank - 1 if rank else None, identity=True)
         for step in path:
-            place = _STEPS[type(step)](lw, place, step, list(args), first)
+            place = _STEPS[type(step)](lw, place, step, list(args))
         return place
 
     def then(self, sizes: Sequence[Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
@@ -71,7 +71,7 @@ class Place:
 # ------------------------------------------------------------------------------------------------------- steps
 
 
-def _permute(lw: Lowering, place: Place, step: Permute, args: list[Operand], first: int) -> Place:
+def _permute(lw: Lowering, place: Place, step: Permute, args: list[Operand]) -> Place:
     axes = step.axes
 
     def inner(idx: Sequence[Expr]) -> list[Expr]:
@@ -86,15 +86,15 @@ def _permute(lw: Lowering, place: Place, step: Permute, args: list[Operand], fir
     return found
 
 
-def _diagonal(lw: Lowering, place: Place, step: Diagonal, args: list[Operand], first: int) -> Place:
+def _diagonal(lw: Lowering, place: Place, step: Diagonal, args: list[Operand]) -> Place:
     b = lw.b
     *rest, m, n = place.sizes
     size = b.elementwise("minimum", b.expr(m), b.expr(n), py=True).op if m != n else m
     return place.then((*rest, size), lambda idx: [*idx, idx[-1]])
 
 
-def _reshape(lw: Lowering, place: Place, step: Reshape, args: list[Operand], first: int) -> Place:
-    sizes = tuple(lw.scalar(args[a - first]).op for a in step.args)
+def _reshape(lw: Lowering, place: Place, step: Reshape, args: list[Operand]) -> Place:
+    sizes = tuple(lw.scalar(args[a]).op for a in step.args)
     found = regroup(lw, place.sizes, sizes)
     return place.then(sizes, found, len(sizes) - 1 if sizes else None, cheap=False)
 
@@ -153,11 +153,11 @@ def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
 # ------------------------------------------------------------------------------------------------------- index
 
 
-def _index(lw: Lowering, place: Place, step: Index, args: list[Operand], first: int) -> Place:
+def _index(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
     if any(isinstance(i, Mask) for i in step.items):
-        return _masked(lw, place, step, args, first)
+        return _masked(lw, place, step, args)
     if not step.is_basic:
-        return _gathered(lw, place, step, args, first)
+        return _gathered(lw, place, step, args)
     sizes: list[Operand] = []
     parts: list[Any] = []  # for each axis of the source: how its index comes from the place's
     unit = None
@@ -170,12 +170,12 @@ def _index(lw: Lowering, place: Place, step: Index, args: list[Operand], first: 
                 identity = False
                 continue
             case Point():
-                at = checked(lw, args[item.arg - first], place.sizes[axis])
+                at = checked(lw, args[item.arg], place.sizes[axis])
                 parts.append(lambda idx, at=at: at)
                 identity = False
             case Slice():
                 k = len(sizes)
-                start, count, stride = span(lw, item, args, first, place.sizes[axis])
+                start, count, stride = span(lw, item, args, place.sizes[axis])
                 sizes.append(count)
                 parts.append(lambda idx, k=k, start=start, stride=stride: stretch(idx[k], start, stride))
                 if place.unit == axis and stride is None:
@@ -193,13 +193,13 @@ def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
 
 
 def span(
-    lw: Lowering, item: Slice, args: list[Operand], first: int, size: Operand
+    lw: Lowering, item: Slice, args: list[Operand], size: Operand
 ) -> tuple[Expr | None, Operand, Expr | None]:
     """Start, count and stride of a range on an axis: None where they are 0, and 1."""
     b = lw.b
     if item.is_full:
         return None, size, None
-    given = [None if k is None else lw.scalar(args[k - first]) for k in (item.start, item.stop, item.step)]
+    given = [None if k is None else lw.scalar(args[k]) for k in (item.start, item.stop, item.step)]
     start, stop, step = given
     n = b.expr(size)
     stride = None if step is None or (isinstance(step.op, Const) and step.op.value == 1) else step
@@ -295,12 +295,12 @@ def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> E
 # ------------------------------------------------------------------------------------------------------ gather
 
 
-def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand], first: int) -> Place:
+def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
     """Integer arrays, and points beside them, which broadcast together as NumPy lets them."""
     arrays: dict[int, Elements] = {}
     for k, item in enumerate(step.items):
         if isinstance(item, Gather):
-            arrays[k] = lw.steady(lw.elements(args[item.arg - first]), "index")
+            arrays[k] = lw.steady(lw.elements(args[item.arg]), "index")
     points = [k for k, item in enumerate(step.items) if isinstance(item, (Gather, Point))]
     together = points[-1] - points[0] == len(points) - 1
     shape = _common(arrays.values())
@@ -318,11 +318,11 @@ def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand], firs
                 sizes.append(Const(1, INT))
                 continue
             case Slice():
-                start, count, stride = span(lw, item, args, first, place.sizes[axis])
+                start, count, stride = span(lw, item, args, place.sizes[axis])
                 parts.append((len(sizes), start, stride))
                 sizes.append(count)
             case Point():
-                parts.append(checked(lw, args[item.arg - first], place.sizes[axis]))
+                parts.append(checked(lw, args[item.arg], place.sizes[axis]))
             case Gather():
                 parts.append((arrays[k], place.sizes[axis]))
         axis += 1
@@ -379,16 +379,16 @@ def _entry(lw: Lowering, array: Elements, size: Operand, idx: Sequence[Expr]) ->
 # -------------------------------------------------------------------------------------------------------- mask
 
 
-def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand], first: int) -> Place:
+def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
     """One boolean array, ranges full on the other axes: positions are found by walking the mask."""
     from transpile.errors import error
 
     masks = [k for k, i in enumerate(step.items) if isinstance(i, Mask)]
     others = [i for i in step.items if not isinstance(i, Mask)]
     if len(masks) > 1 or not all(isinstance(i, Slice) and i.is_full for i in others) or place.mask is not None:
-        return _mask_as_gather(lw, place, step, args, first)
+        return _mask_as_gather(lw, place, step, args)
     lead = masks[0]
-    mask = lw.rooted(lw.elements(args[step.items[lead].arg - first]), "mask")  # type: ignore[union-attr]
+    mask = lw.rooted(lw.elements(args[step.items[lead].arg]), "mask")  # type: ignore[union-attr]
     if mask.rank + len(others) != len(place.sizes):
         raise error("T207", "a mask that does not fit the array", lw.b.loc)
     check_shape(lw, mask.sizes, place.sizes[lead : lead + mask.rank])
@@ -450,7 +450,7 @@ def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) ->
     place.at = source_at
 
 
-def _mask_as_gather(lw: Lowering, place: Place, step: Index, args: list[Operand], first: int) -> Place:
+def _mask_as_gather(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
     """A mask among other index arrays, as the positions where it holds."""
     from transpile.errors import error
 

@@ -152,7 +152,9 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.name}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])
     carried = wide(dtype)
-    call = b.bind("bounds", Type("int64", (), kind="tuple"), "call", (n.op, m.op), {"fn": f"arrays.convolve_{mode}"})
+    flipped = stmt.prim == "correlate"  # the convolution with the second reversed
+    kind = f"{stmt.prim}_{mode}" if flipped and mode == "same" else f"convolve_{mode}"
+    call = b.bind("bounds", Type("int64", (), kind="tuple"), "call", (n.op, m.op), {"fn": f"arrays.{kind}"})
     lead, size = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("lead", "size")))
 
     def at(idx: Sequence[Expr]) -> Expr:
@@ -162,7 +164,8 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
 
         def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
             i = inner[0] + low
-            return [op(lw, "add", values[0], cast(lw, op(lw, "mul", x.at([i]), y.at([k - i])), carried))]
+            j = m - 1 - (k - i) if flipped else k - i
+            return [op(lw, "add", values[0], cast(lw, op(lw, "mul", x.at([i]), y.at([j])), carried))]
 
         return cast(lw, lw.fold([(high - low).op], [number(lw, 0, carried)], body)[0], dtype)
 
@@ -180,4 +183,5 @@ TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
     "outer": _outer,
     "cross": _cross,
     "convolve": _convolve,
+    "correlate": _convolve,
 }

@@ -45,7 +45,7 @@ _MATH = {
     "arcsinh": "math.asinh({0})", "arccosh": "math.acosh({0})", "arctanh": "math.atanh({0})",
     "arctan2": "math.atan2({0}, {1})", "hypot": "math.hypot({0}, {1})", "copysign": "math.copysign({0}, {1})",
     "gammaln": "math.lgamma({0})", "gamma": "math.gamma({0})", "fabs": "math.fabs({0})",
-    "fmod": "math.fmod({0}, {1})",
+    "fmod": "np.fmod({0}, {1})", "np_i0": "special.i0({0})",
 }  # fmt: skip
 
 _OWN = """exp2 cbrt radians degrees sinc rint spacing reciprocal floor ceil trunc round isnan isinf isfinite signbit

@@ -331,6 +331,8 @@ def _not(e: Expressions, let: Let) -> ast.expr:
 
 def _range_length(e: Expressions, let: Let) -> ast.expr:
     start, bound, step = let.args
+    if all(isinstance(o, Const) for o in let.args):
+        return ast.Constant(len(range(*(o.value for o in let.args))))  # type: ignore[union-attr]
     if all(isinstance(o, Const) and o.value == v for o, v in ((start, 0), (step, 1))):
         return call(ast.Name("max", LOAD), e.operand(bound), ast.Constant(0))
     return call(ast.Name("len", LOAD), range_node(e, start, bound, step))

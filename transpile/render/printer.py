@@ -207,10 +207,16 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int) 
         value = part
         if _name_of(part) == "keyword":
             prefix, value = f"{prefix}{part.arg}=", part.value
+        if len(parts) == 1 and value is part and _name_of(value) in _CHAINS:
+            lines += broken(value, indent, indent, width)[1:-1]  # the brackets are there already
+            continue
         first, *rest = broken(value, len(prefix), inner, width - 1, NAMED)
         lines += [prefix + first, *rest]
-        lines[-1] += ","
+        lines[-1] += "," if len(parts) > 1 else ""
     return [*lines, " " * indent + tail]
+
+
+_CHAINS = ("BinOp", "BoolOp", "Compare", "IfExp")  # these wrap in parentheses of their own
 
 
 def _part(node: Any) -> str:

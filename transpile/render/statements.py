@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import (
-    NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Let, Loc, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
+    NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Let, Loc, NewStack, Operand, Pop, Push, Stmt, Store,
+    Undef, Var, While,
 )
 from transpile.core.walk import blocks, defined, defines, statements
 from transpile.render.effects import effect_lines
@@ -50,8 +51,28 @@ class Writer:
         return self.expressions.operand(operand)
 
     def block(self, stmts: Sequence[Stmt], depth: int) -> None:
-        for stmt in stmts:
-            _STATEMENTS[type(stmt)](self, stmt, depth)
+        at = 0
+        while at < len(stmts):
+            sizes = self.sizes(stmts, at)
+            if len(sizes) > 1:
+                targets = ", ".join(self.names[s.var] for s in sizes)
+                shape = ast.Attribute(self.node(sizes[0].args[0]), "shape", ast.Load())
+                self.line(depth, f"{targets} = ", shape, loc=sizes[0].loc)
+                at += len(sizes)
+                continue
+            _STATEMENTS[type(stmts[at])](self, stmts[at], depth)
+            at += 1
+
+    def sizes(self, stmts: Sequence[Stmt], at: int) -> list[Let]:
+        """The *lets* from ``at`` on that take all sizes of one array, in their order."""
+        found: list[Let] = []
+        for stmt in stmts[at:]:
+            if not isinstance(stmt, Let) or stmt.prim != "dim" or stmt.params["axis"] != len(found):
+                break
+            if found and stmt.args != found[0].args:
+                break
+            found.append(stmt)
+        return found if found and len(found) == found[0].args[0].type.rank else []
 
     def assign(self, name: str, operand: Operand, var: Var, depth: int, loc: Loc, live: int) -> None:
         """``name = operand``, or an update of the variable in place."""
@@ -100,35 +121,35 @@ class Writer:
 
     # ---- branches
 
-    def branch(self, stmt: If, depth: int) -> None:
+    def branch(self, stmt: If, depth: int, word: str = "if") -> None:
         after = self.live.after[id(stmt)]
-        sides = [(side.stmts, self.pairs(stmt.results, side.yields, after)) for side in (stmt.then, stmt.orelse)]
-        self.sides(stmt, sides, depth, after, "if")
-
-    def sides(self, stmt: If, sides: list[tuple[list[Stmt], list[Handed]]], depth: int, live: int, word: str) -> None:
-        (then, given), (orelse, other) = sides
-        if not then and not given:
-            if not orelse and not other:
-                return
-            self.line(depth, f"{word} ", self.negation(stmt.test), ":", loc=stmt.loc)
-            then, given, orelse, other = orelse, other, [], []
-        else:
+        then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
+        inner = stmt.orelse.stmts
+        if then:
             self.line(depth, f"{word} ", self.node(stmt.test), ":", loc=stmt.loc)
-        self.block(then, depth + 1)
-        self.hand(given, depth + 1, stmt.loc, live)
-        if len(orelse) == 1 and isinstance(orelse[0], If) and not other:
-            inner = orelse[0]
-            after = self.live.after[id(inner)]
-            handed = [self.pairs(inner.results, side.yields, after) for side in (inner.then, inner.orelse)]
-            if inner.then.stmts or handed[0]:
-                self.sides(inner, [(inner.then.stmts, handed[0]), (inner.orelse.stmts, handed[1])], depth, after, "elif")
+            self.lines += then
+            if len(inner) == 1 and isinstance(inner[0], If) and not self.pairs(stmt.results, stmt.orelse.yields, after):
+                self.branch(inner[0], depth, "elif")
                 return
-        before = len(self.lines)
-        self.line(depth, "else:")
-        self.block(orelse, depth + 1)
-        self.hand(other, depth + 1, stmt.loc, live)
-        if len(self.lines) == before + 1:
-            self.lines.pop()
+        orelse = self.captured(lambda: self.side(stmt, stmt.orelse, depth + 1, after))
+        if not orelse:
+            return
+        if then:
+            self.line(depth, "else:")
+        else:
+            self.line(depth, f"{word} ", self.negation(stmt.test), ":", loc=stmt.loc)
+        self.lines += orelse
+
+    def side(self, stmt: If, side: Block, depth: int, after: int) -> None:
+        self.block(side.stmts, depth)
+        self.hand(self.pairs(stmt.results, side.yields, after), depth, stmt.loc, after)
+
+    def captured(self, write: Callable[[], None]) -> list[Line]:
+        """The lines that ``write`` writes, not written."""
+        saved, self.lines = self.lines, []
+        write()
+        written, self.lines = self.lines, saved
+        return written
 
     def negation(self, test: Operand) -> ast.expr:
         tree = self.nested.trees.get(test) if isinstance(test, Var) else None
@@ -175,13 +196,10 @@ class Writer:
 
     def body(self, stmt: For | While, depth: int) -> list[Line]:
         """The lines of the body, its end included."""
-        saved, self.lines = self.lines, []
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         tail = _Tail(self.pairs(stmt.body.params, stmt.body.yields, around), around, stmt.loc)
         keep = {v for v in stmt.body.yields if isinstance(v, Var)}
-        self.tail(stmt.body.stmts, stmt.body.stop, tail, depth, keep)
-        written, self.lines = self.lines, saved
-        return written
+        return self.captured(lambda: self.tail(stmt.body.stmts, stmt.body.stop, tail, depth, keep))
 
     def tail(self, stmts: list[Stmt], stop: Operand | None, tail: _Tail, depth: int, keep: set[Var]) -> None:
         """Statements, what the loop hands on, and its end: as ``break`` where it was decided."""
@@ -249,25 +267,20 @@ class Writer:
         written: list[list[Line]] = []
         ends: list[bool] = []
         for side in (stmt.then, stmt.orelse):
-            saved, self.lines = self.lines, []
-            handed = self.pairs(stmt.results, side.yields, after)
-            inner = side.yields[k]
-            if handed and not isinstance(inner, Const):
-                self.block(side.stmts, depth + 1)
-                self.hand(handed, depth + 1, stmt.loc, after)
-                self.tail([], inner, tail, depth + 1, keep)
-            else:
-                both = _Tail([*handed, *tail.handed], tail.around, tail.loc) if not handed or not tail.handed else None
-                if both is None:
-                    self.block(side.stmts, depth + 1)
-                    self.hand(handed, depth + 1, stmt.loc, after)
-                    self.tail([], inner, tail, depth + 1, keep)
-                else:
-                    self.tail(side.stmts, inner, both, depth + 1, keep)
-            written.append(self.lines)
-            self.lines = saved
+            handed, inner = self.pairs(stmt.results, side.yields, after), side.yields[k]
+            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, keep)))
             ends.append(isinstance(inner, Const) and bool(inner.value))
         self.decided(stmt, written, ends, depth)
+
+    def deciding_side(
+        self, side: Block, handed: list[Handed], inner: Operand, tail: _Tail, depth: int, keep: set[Var]
+    ) -> None:
+        if handed and tail.handed:  # one after the other, not at once
+            self.block(side.stmts, depth)
+            self.hand(handed, depth, tail.loc, tail.around)
+            self.tail([], inner, tail, depth, keep)
+        else:
+            self.tail(side.stmts, inner, replace(tail, handed=[*handed, *tail.handed]), depth, keep)
 
     def decided(self, stmt: If, written: list[list[Line]], ends: list[bool], depth: int) -> None:
         then, orelse = written

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from transpile.core.types import Type
-from transpile.rules.language import call, elementwise, log, logical_and, pow, where
+from transpile.rules.language import call, elementwise, log, pow, where
 from transpile.rules.prim import ZERO, Prim, RuleError
 
 
@@ -62,7 +62,7 @@ def _pow_base(y, x, p):  # type: ignore[no-untyped-def]
             return 0.0
         return 2 * x if value == 2 else p * pow(x, value - 1)
     # 0 ** -1 times 0 would be NaN at x = 0 = p; elsewhere the plain form, so that its derivative in p is right
-    return p * pow(where(logical_and(x.eq(0), p.eq(0)), 1.0, x), p - 1)
+    return p * pow(where(x.eq(0) & p.eq(0), 1.0, x), p - 1)
 
 
 def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]

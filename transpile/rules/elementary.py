@@ -22,7 +22,7 @@ from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.arithmetic import boolean, is_number, no_bool, same, unary
 from transpile.rules.language import (
-    absolute, call, cos, cosh, elementwise, exp, isnan, logical_and, sin, sinh, sqrt, where,
+    absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
 from transpile.rules.prim import ZERO, Prim
 from transpile.rules.spelling import Spelling, sequence
@@ -78,7 +78,7 @@ def _sinc(y, x):  # type: ignore[no-untyped-def]
     z = where(near, x * x, 0.0)
     series: Any = _SINC_SERIES[-1]
     for coefficient in reversed(_SINC_SERIES[:-1]):
-        series = series * z + coefficient
+        series = series * z + coefficient if coefficient > 0 else series * z - -coefficient
     return where(near, x * series, (cos(math.pi * x) - y) / where(near, 1.0, x))
 
 
@@ -216,7 +216,7 @@ def _clip_low(y, x, low, high):  # type: ignore[no-untyped-def]
     below = x < low
     if is_number(low) and is_number(high):
         return indicator(below)
-    return indicator(logical_and(below, low <= high))  # with low > high the result is high
+    return indicator(below & (low <= high))  # with low > high the result is high
 
 
 def _clip_high(y, x, low, high):  # type: ignore[no-untyped-def]
@@ -229,7 +229,7 @@ def _clip_high(y, x, low, high):  # type: ignore[no-untyped-def]
 THREE = [
     Prim(
         "clip", same, "np.clip({0}, {1}, {2})", elementwise=True,
-        partials=(lambda y, x, low, high: indicator(logical_and(low <= x, x <= high)), _clip_low, _clip_high),
+        partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
     ),
     Prim(
         "fma", same, "math.fma({0}, {1}, {2})", elementwise=True, dtype_rule="float",

@@ -228,7 +228,7 @@ def convolved_size(n: Dim, k: Dim, mode: str) -> Dim:
 
 def _convolve_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     x, y = types
-    return Type(x.dtype, (convolved_size(x.dims[0], y.dims[0], params["mode"]),))
+    return Type(x.dtype, params.get("dims") or (convolved_size(x.dims[0], y.dims[0], params["mode"]),))
 
 
 def _middle(x: Expr, y: Expr, mode: str) -> Dim:
@@ -252,11 +252,11 @@ def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unty
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
-        left = _convolve(z_bar, _reversed(y), "full") if wants[0] else None
-        return left, _convolve(_reversed(x), z_bar, "valid") if wants[1] else None
+        left = _convolve(z_bar, _reversed(y), "full", x) if wants[0] else None
+        return left, _convolve(_reversed(x), z_bar, "valid", y) if wants[1] else None
     whole = z_bar if mode == "full" else _whole(z_bar, x, y, _middle(x, y, mode))
-    left = _convolve(whole, _reversed(y), "valid") if wants[0] else None
-    right = _convolve(whole, _reversed(x), "valid") if wants[1] else None
+    left = _convolve(whole, _reversed(y), "valid", x) if wants[0] else None
+    right = _convolve(whole, _reversed(x), "valid", y) if wants[1] else None
     return left, right
 
 
@@ -265,21 +265,22 @@ def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unt
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
-        left = _convolve(z_bar, y, "full") if wants[0] else None
-        return left, m.call("correlate", x, z_bar, mode="valid") if wants[1] else None
+        left = _convolve(z_bar, y, "full", x) if wants[0] else None
+        return left, m.call("correlate", x, z_bar, mode="valid", dims=y.dims) if wants[1] else None
     before = Dim(0) if mode == "full" else _middle(x, y, mode)
     if mode == "same":  # NumPy swaps the two where the second is longer, and turns the result round
         span = y.dims[0] - x.dims[0]
         is_longer = span.clip() - (span - 1).clip()
         odd = smaller(x.dims[0], y.dims[0]) - 1 - before.scale(2)
         before = before + is_longer * odd
-    whole = _whole(z_bar, x, y, before)
-    left = _convolve(whole, y, "valid") if wants[0] else None
-    return left, _reversed(_convolve(whole, _reversed(x), "valid")) if wants[1] else None
+    whole = z_bar if mode == "full" else _whole(z_bar, x, y, before)
+    left = _convolve(whole, y, "valid", x) if wants[0] else None
+    return left, _reversed(_convolve(whole, _reversed(x), "valid", y)) if wants[1] else None
 
 
-def _convolve(x: Expr, y: Expr, mode: str) -> Expr:
-    return x.b.let("convolve", x, y, mode=mode)
+def _convolve(x: Expr, y: Expr, mode: str, like: Expr) -> Expr:
+    """A convolution that is known to be as long as ``like``."""
+    return x.b.let("convolve", x, y, mode=mode, dims=like.dims)
 
 
 def _reversed(x: Expr) -> Expr:

@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Gather, Index, Item, NewAxis, Point, Slice
+from transpile.core.nodes import Gather, Index, Item, Point, Slice
 from transpile.core.places import is_nonnegative
 
 
@@ -60,10 +60,7 @@ def gather(x: Expr, axis: int, indices: Expr) -> Expr:
 
 def new_axis(x: Expr, axis: int) -> Expr:
     """``x`` with an axis of size 1 put in before ``axis``."""
-    items = [Slice()] * x.rank
-    items.insert(axis, NewAxis())
-    dims = (*x.dims[:axis], Dim(1), *x.dims[axis:])
-    return x.b.let("index", x, path=(Index(tuple(items)),), dims=dims)
+    return x.b.let("reshape", x, dims=(*x.dims[:axis], Dim(1), *x.dims[axis:]))
 
 
 def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:

@@ -14,7 +14,7 @@ from typing import Any
 
 from transpile.core.types import Type
 from transpile.rules.arithmetic import same
-from transpile.rules.language import elementwise, exp, log, log1p, logical_and, sign, where
+from transpile.rules.language import elementwise, exp, log, log1p, sign, where
 from transpile.rules.prim import REFUSED, ZERO, Prim
 
 
@@ -188,7 +188,7 @@ ERROR = [
     special("ndtr", lambda y, x: _normal_density(x)),
     special("ndtri", lambda y, p: math.sqrt(2 * math.pi) * exp(0.5 * (y * y))),
     # density(x) / ndtr(x) without the cancellation of exp(-x*x/2 - y) far to the left
-    special("log_ndtr", lambda y, x: math.sqrt(2 / math.pi) / f("erfcx", x * -_ROOT_HALF)),
+    special("log_ndtr", lambda y, x: math.sqrt(2 / math.pi) / f("erfcx", -x * _ROOT_HALF)),
     special("expit", lambda y, x: y * f("expit", -x)),  # 1 - y would cancel for large x
     special("log_expit", lambda y, x: f("expit", -x)),
     special("logit", lambda y, p: 1 / (p * (1 - p))),
@@ -204,20 +204,20 @@ def _one_at(mask, y):  # type: ignore[no-untyped-def]
 
 def _outside(x, y, end):  # type: ignore[no-untyped-def]
     """Where x = 0 makes the function 0 although log(y) is not there."""
-    return logical_and(x.eq(0), y <= end)
+    return x.eq(0) & (y <= end)
 
 
 def _ratio(x, y):  # type: ignore[no-untyped-def]
-    none = logical_and(x.eq(0), y.eq(0))
+    none = x.eq(0) & y.eq(0)
     return _one_at(none, x) / _one_at(none, y)
 
 
 def _quotient(x, y):  # type: ignore[no-untyped-def]
-    return x / _one_at(logical_and(x.eq(0), y.eq(0)), y)
+    return x / _one_at(x.eq(0) & y.eq(0), y)
 
 
 def _gain(y, p, q):  # type: ignore[no-untyped-def]
-    both = logical_and(p.eq(0), q.eq(0))
+    both = p.eq(0) & q.eq(0)
     return where(both, 0.0, log(_ratio(p, q)) + 1)
 
 

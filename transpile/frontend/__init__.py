@@ -1,0 +1,27 @@
+"""From Python source to core.
+
+In: a function (live, or of a file that is not executed) and the types of its arguments. Out: one core function, with all that it
+calls lifted in place. Must not: run the user's code, print source, or know of derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transpile.frontend.entry import lift
+    from transpile.frontend.lifter import NeedStatic
+
+__all__ = ["NeedStatic", "lift"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "lift":
+        from transpile.frontend.entry import lift
+
+        return lift
+    if name == "NeedStatic":
+        from transpile.frontend.lifter import NeedStatic
+
+        return NeedStatic
+    raise AttributeError(name)

@@ -1,0 +1,246 @@
+"""`lift`: a Python function and the types of its arguments in, a core function out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import NOWHERE, Block, Function, Loc, Operand, Var
+from transpile.core.types import Type
+from transpile.errors import error
+from transpile.frontend import calls, memory, names, outputs, resolve, statics
+from transpile.frontend.finish import finish
+from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
+from transpile.frontend.symbols import Symbols
+from transpile.frontend.values import Array, Buffer, Cell, Held, Items, Ref, Scalar, Static, Tuple
+from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves
+from transpile.tree import Static as StaticTree
+
+MAX_RESTARTS = 60
+
+
+def lift(
+    target: Any,
+    arg_trees: Sequence[Any],
+    kwarg_trees: Mapping[str, Any] | None = None,
+    *,
+    example: Any = None,
+    name: str | None = None,
+    mutable: bool = False,
+) -> Function:
+    """The core function of a Python function for arguments of these types.
+
+    Trees have `transpile.tree.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of an
+    integer leaf (counted over the positional, then the named arguments) whose value must be known.
+    """
+    kept = _Kept(Symbols())
+    for _ in range(MAX_RESTARTS):
+        lx = kept.lifter(mutable)
+        try:
+            return _once(lx, target, list(arg_trees), dict(kwarg_trees or {}), name)
+        except Restart:
+            continue
+        except NeedValue as needed:
+            if not kept.froze(lx, needed):
+                statics.resolve_need(lx, needed)
+    raise error("T206", "the types of this function do not settle")
+
+
+class _Kept:
+    """What one try of lifting hands on to the next."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.memo: dict[Any, Any] = {}
+        self.codes: dict[Any, Any] = {}
+        self.written: dict[int, None] = {}
+        self.frozen: dict[Any, None] = {}
+
+    def lifter(self, mutable: bool) -> Lifter:
+        lx = Lifter(self.symbols, mutable)
+        lx.memo, lx.codes, lx.written, lx.frozen = self.memo, self.codes, self.written, self.frozen
+        return lx
+
+    def froze(self, lx: Lifter, needed: NeedValue) -> bool:
+        """Whether a captured integer gives the value: it is taken as it is now."""
+        for var in needed.sources:
+            found = lx.captures.get(var)
+            if found is not None and not var.type.dims and var.type.is_int:
+                self.frozen[found] = None
+                return True
+        return False
+
+
+def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> Function:
+    opened = resolve.open_function(target)
+    code = calls.code_of(lx, opened)
+    lx.frame = Frame(code=_Outside(), live=frozenset())
+    leaves: list[Any] = [leaf for tree in (*args, *kwargs.values()) for leaf in _arg_leaves(tree)]
+    lx.first_capture = len(leaves)
+    maker = _Arguments(lx)
+    given = [names.from_binding(lx, a) for a in opened.args]
+    positional = _parameter_names(code.args)[len(given) :]
+    values = [maker.value(tree, _name_at(positional, code.args, k)) for k, tree in enumerate(args)]
+    keywords = {k: maker.value(tree, k) for k, tree in kwargs.items()}
+    bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
+    with lx.b.at(NOWHERE):
+        try:
+            result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
+        except Dead:
+            result = Static(None)
+    out_tree, yields = outputs.results(lx, result, maker.cells)
+    lx.b.block.yields = yields
+    params = tuple([*maker.params, *lx.captures])
+    loc = opened.located.loc(opened.located.node)
+    fn = Function(name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values()))
+    fn.arg_tree = _specs(code.args, positional, args, kwargs)
+    if fn.name == "<lambda>":
+        fn.name = "function"
+    return finish(lx, fn)
+
+
+class _Outside:
+    """The code around the outermost function: there is none."""
+
+    flags: frozenset[str] = frozenset()
+
+    def loc(self, node: Any, caller: Loc | None) -> Loc:
+        return NOWHERE
+
+
+def _arg_leaves(tree: Any) -> list[Any]:
+    return number_leaves([tree])[1]
+
+
+def _parameter_names(args: gast.arguments) -> list[str]:
+    return [a.id for a in (*getattr(args, "posonlyargs", ()), *args.args)]
+
+
+def _name_at(positional: list[str], args: gast.arguments, k: int) -> str:
+    if k < len(positional):
+        return positional[k]
+    star = args.vararg.id if args.vararg is not None else "arg"
+    return f"{star}_{k - len(positional)}"
+
+
+def _doc(node: Any) -> str:
+    first = node.body[0] if isinstance(node, gast.FunctionDef) else None
+    if isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant) and isinstance(first.value.value, str):
+        return first.value.value
+    return ""
+
+
+def _specs(spec: gast.arguments, positional: list[str], args: list[Any], kwargs: dict[str, Any]) -> tuple[ArgSpec, ...]:
+    """How the parameters are found in the Python arguments."""
+    numbered, _ = number_leaves([*args, *kwargs.values()])
+    own, named = numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :]))
+    specs = [ArgSpec(n, tree) for n, tree in zip(positional, own)]
+    if len(own) > len(positional) and spec.vararg is not None:
+        specs.append(ArgSpec(spec.vararg.id, Node("tuple", tuple(own[len(positional) :])), "varpos"))
+    only = {a.id for a in spec.kwonlyargs}
+    extra: dict[str, Any] = {}
+    for key, tree in named.items():
+        if key in only:
+            specs.append(ArgSpec(key, tree, "kw"))
+        elif key in positional:
+            specs.append(ArgSpec(key, tree))
+        else:
+            extra[key] = tree
+    if extra and spec.kwarg is not None:
+        specs.append(ArgSpec(spec.kwarg.id, Node("dict", tuple(extra.values()), tuple(extra)), "varkw"))
+    return tuple(specs)
+
+
+# ------------------------------------------------------------------------------------------------------ arguments
+
+
+class _Arguments:
+    """Makes the parameters: one for each leaf, in order."""
+
+    def __init__(self, lx: Lifter) -> None:
+        self.lx = lx
+        self.params: list[Var] = []
+        self.cells: dict[Cell, Var] = {}
+
+    def value(self, tree: Any, name: str) -> Any:
+        """The abstract value of an argument."""
+        match tree:
+            case ArgLeaf():
+                return self.leaf(tree, name)
+            case StaticTree():
+                return self._static(tree.value)
+            case Node():
+                return self._node(tree, name)
+            case Leaf():
+                raise TypeError("lift takes trees of ArgLeaf")
+        return Static(tree)
+
+    def _static(self, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return Scalar(self.lx.b.operand(value))
+        return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \
+            if callable(value) or hasattr(value, "__dict__") else self.lx.const(value)  # fmt: skip
+
+    def _node(self, tree: Node, name: str) -> Any:
+        keys = tree.keys if tree.keys else tuple(range(len(tree.children)))
+        items = tuple(self.value(c, f"{name}_{_plain(k)}") for k, c in zip(keys, tree.children))
+        if tree.kind in ("tuple", "namedtuple"):
+            return Tuple(items, tree.cls)
+        cell = Cell(name)
+        kind = {"list": "list", "dict": "dict", "dataclass": "instance"}[tree.kind]
+        self.lx.state.cells[cell] = Items(kind, items, None if kind == "list" else tree.keys, tree.cls)
+        return Ref(cell)
+
+    def leaf(self, leaf: ArgLeaf, name: str) -> Any:
+        lx, k = self.lx, len(self.params)
+        type_ = self._type(leaf, name, k)
+        var = Var(name, type_)
+        self.params.append(var)
+        lx.params[var] = k
+        if not type_.dims:
+            if type_.is_int:
+                self._integer(var, leaf)
+            return Scalar(var)
+        cell = Cell(name, contiguous=False, param=k)
+        var.buffer = lx.mutable and k in lx.written
+        lx.state.cells[cell] = Buffer(var) if var.buffer else Held(var)
+        self.cells[cell] = var
+        return Array(cell)
+
+    def _integer(self, var: Var, leaf: ArgLeaf) -> None:
+        symbol = f"{var.name}."
+        var.form = Dim.integer(symbol)
+        self.lx.b.symbols[symbol] = var
+        if leaf.example is not None:
+            self.lx.symbols.integers[symbol] = int(leaf.example)
+
+    def _type(self, leaf: ArgLeaf, name: str, k: int) -> Type:
+        given: Type = leaf.type
+        sizes = np.shape(leaf.example) if leaf.example is not None else (None,) * len(given.dims)
+        dims: list[Dim] = []
+        for axis, (dim, size) in enumerate(zip(given.dims, sizes)):
+            dims.append(self._dim(dim, f"{k} {name}", k, axis, size, len(given.dims)))
+            self.lx.symbols.operand(self.lx, dims[-1])
+        return given.with_dims(tuple(dims))
+
+    def _dim(self, dim: Dim, path: str, k: int, axis: int, size: int | None, rank: int) -> Dim:
+        """The symbol of an axis. A name that the caller gave (``Float[Array, "n d"]``) is shared, and checked."""
+        symbols = self.lx.symbols
+        wanted = dim.as_symbol
+        own = symbols.argument(path, k, axis, size, rank)
+        anonymous = wanted is None and not dim.is_const or (wanted is not None and wanted[:1] in "?_")
+        if anonymous or own.is_const:
+            return own
+        return symbols.given(self.lx, own, dim)
+
+
+def _plain(key: Any) -> str:
+    text = "".join(c if c.isalnum() else "_" for c in str(key))
+    return text or "item"
+
+
+_: tuple[Any, ...] = (Block, Operand, memory)

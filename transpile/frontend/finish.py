@@ -1,0 +1,167 @@
+"""The end of lifting: sizes get their names, checks and sizes come to the top, what nobody reads goes.
+
+In: what was emitted. Out: the function, its symbols canonical. Names of the lifter's own stay out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Alloc, Block, Const, For, Function, Let, Operand, Stmt, Undef, Var, While,
+)
+from transpile.core.types import Type
+from transpile.core.walk import Cloner, defined, map_reads, statements, uses
+from transpile.frontend import symbols as symbolic
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.prune import prune
+from transpile.rules import prims
+
+
+def finish(lx: Lifter, fn: Function) -> Function:
+    """The function with its sizes named and checked, and without what is dead."""
+    taken = [v.name for v in fn.params]
+    renamed = {k: Dim.symbol(v) for k, v in lx.symbols.final_names(taken).items()}
+
+    def final(name: str) -> Dim:
+        return lx.symbols.resolve(Dim.symbol(name) if name in lx.symbols.origins else _atom(lx, name)).substitute(renamed.get)
+
+    top = _sizes(lx, fn, renamed)
+    fn.body.stmts[:0] = top
+    fn.symbols = _used_symbols(lx, fn, final)
+    cloner = _Finisher({}, lambda name: final(name))
+    done = cloner.function(fn)
+    done.symbols = {_final_name(final, k): cloner.operand(v) for k, v in fn.symbols.items()}
+    merge_copies(done.body)
+    return prune(done)
+
+
+def _atom(lx: Lifter, name: str) -> Dim:
+    """The atom of a name that is no argument's size: an index or a computed integer."""
+    op = lx.b.symbols.get(name)
+    form = op.form if isinstance(op, Var) else None
+    if form is not None and form.as_symbol == name:
+        return form
+    for kind in (Dim.integer, Dim.symbol):
+        return kind(name)
+    raise AssertionError
+
+
+def _final_name(final: Any, name: str) -> str:
+    return final(name).as_symbol or name
+
+
+def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
+    """The sizes of the arguments, and the checks that those taken to be equal are."""
+    params = fn.params
+    block = Block()
+    with lx.b.into(block):
+        for name, origin in lx.symbols.origins.items():
+            var = lx.b.symbols.get(name)
+            if isinstance(var, Var):
+                var.name = renamed[name].as_symbol or name if name in renamed else name
+                lx.b.emit(Let(var, "dim", (params[origin.param],), {"axis": origin.axis}, fn.loc))
+        for guard in lx.symbols.guards.values():
+            saved, equal = lx.symbols.equal, {}
+            lx.symbols.equal = equal
+            try:
+                a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
+            finally:
+                lx.symbols.equal = saved
+            symbolic.emit_check(lx, a.op, b.op, guard.message, guard.loc)
+    return block.stmts
+
+
+def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
+    """The symbols that types and subscripts speak of, with the operands that hold their values."""
+    found: dict[str, None] = {}
+    for var in (*fn.params, *defined(fn.body)):
+        for dim in (*var.type.dims, *([var.form] if var.form is not None else [])):
+            found.update(dict.fromkeys(lx.symbols.resolve(dim).symbols()))
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (Let, Alloc)):
+            for value in stmt.params.values():
+                for dim in value if isinstance(value, tuple) else (value,):
+                    if isinstance(dim, Dim):
+                        found.update(dict.fromkeys(lx.symbols.resolve(dim).symbols()))
+    return {name: lx.b.symbols[name] for name in found if name in lx.b.symbols}
+
+
+class _Finisher(Cloner):
+    """Clones with canonical symbols; what a loop carries unchanged is not carried."""
+
+    def operand(self, operand: Operand) -> Operand:
+        if isinstance(operand, Undef) and operand.type.dims:
+            return Undef(self.type(operand.type))
+        return super().operand(operand)
+
+    def fresh(self, var: Var) -> Var:
+        new = super().fresh(var)
+        if new.type.dims and new.type.kind == "array":
+            new.type = Type(new.type.dtype, new.type.dims)
+        return new
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        return super().stmt(self._without_constant_carries(stmt) if isinstance(stmt, (For, While)) else stmt)
+
+    def _without_constant_carries(self, stmt: Any) -> Any:
+        keep: list[int] = []
+        for k, (param, end, init) in enumerate(zip(stmt.body.params, stmt.body.yields, stmt.inits)):
+            if end is param and not isinstance(init, Undef):
+                value = self.operand(init)
+                self.mapping[param] = self.mapping[stmt.results[k]] = value
+                if isinstance(stmt, While):
+                    self.mapping[stmt.test.params[k]] = value
+            else:
+                keep.append(k)
+        if len(keep) == len(stmt.inits):
+            return stmt
+
+        def kept(items: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(items[k] for k in keep)
+
+        body = replace(stmt.body, params=kept(stmt.body.params), yields=kept(stmt.body.yields))
+        new = replace(stmt, inits=kept(stmt.inits), results=kept(stmt.results), body=body)
+        if isinstance(new, While):
+            new.test = replace(stmt.test, params=kept(stmt.test.params))
+        return new
+
+
+def merge_copies(block: Block) -> None:
+    """``y = zeros(n); buffer = copy of y`` becomes ``buffer = zeros(n)`` where nobody else reads ``y``."""
+    counts: dict[Var, int] = {}
+    for op in uses(block):
+        if isinstance(op, Var):
+            counts[op] = counts.get(op, 0) + 1
+    _merge(block, counts)
+
+
+def _merge(block: Block, counts: dict[Var, int]) -> None:
+    from transpile.core.walk import blocks
+
+    table = prims()
+    made = {s.var: k for k, s in enumerate(block.stmts) if isinstance(s, Let)}
+    gone: set[int] = set()
+    for k, stmt in enumerate(block.stmts):
+        for inner in blocks(stmt):
+            _merge(inner, counts)
+        if not (isinstance(stmt, Alloc) and stmt.prim == "copy"):
+            continue
+        source = stmt.args[0]
+        at = made.get(source) if isinstance(source, Var) else None
+        if at is None or counts.get(source, 0) != 1:  # type: ignore[arg-type]
+            continue
+        let = block.stmts[at]
+        assert isinstance(let, Let)
+        if table[let.prim].fresh and let.prim != "item":
+            if let.var.name != "t":
+                stmt.var.name = let.var.name
+            block.stmts[at] = Alloc(stmt.var, let.prim, let.args, let.params, let.loc)
+            gone.add(k)
+    block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in gone]
+
+
+_ = (Const, map_reads)

@@ -1,0 +1,71 @@
+"""What a function returns: the structure of the result, and its leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.nodes import Const, Operand, Var
+from transpile.frontend import containers, iteration, memory, statics
+from transpile.frontend.convert import describe
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Cell, Generator, Iteration, Ref, Scalar, Static, Tuple
+from transpile.tree import Leaf, Node
+from transpile.tree import Static as StaticTree
+
+
+class _Results:
+    def __init__(self, lx: Lifter, params: dict[Cell, Var]) -> None:
+        self.lx, self.params = lx, params
+        self.leaves: list[Operand] = []
+
+    def tree(self, value: Any) -> Any:
+        match value:
+            case Scalar():
+                return self._leaf(value.op)
+            case Array():
+                return self._leaf(self._array(value))
+            case Tuple():
+                cls = value.cls
+                kind = "tuple" if cls is None else "namedtuple"
+                keys = () if cls is None else tuple(getattr(cls, "_fields", None) or (f[0] for f in cls.fields))
+                return Node(kind, tuple(self.tree(v) for v in value.items), keys, cls)
+            case Ref():
+                return self._ref(value)
+            case Iteration() | Generator():
+                return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
+            case Static():
+                return StaticTree(statics.known(self.lx, value))
+        raise self.lx.error("T408", f"the function returns {describe(self.lx, value)}")
+
+    def _leaf(self, op: Operand) -> Leaf:
+        self.leaves.append(op)
+        return Leaf(len(self.leaves) - 1)
+
+    def _array(self, value: Array) -> Operand:
+        """An array; a copy of an argument has memory of its own."""
+        lx = self.lx
+        state = lx.state.cells[value.cell]
+        op = memory.read(lx, value.cell)
+        shared = memory.root(lx, value.cell) in self.params or not isinstance(op, Var)
+        if not shared and (op in lx.params or op in lx.captures) and not value.cell.readonly:
+            op = lx.b.let("copy", op).op
+        return op if state is not None else op
+
+    def _ref(self, value: Ref) -> Any:
+        if self.lx.state.cells[value.cell].kind == "grown":
+            raise self.lx.error("T204", "a list whose length depends on the data cannot be returned",
+                                hint="return np.array(...) of it")  # fmt: skip
+        state = containers.items(self.lx, value)
+        kind = {"instance": "dataclass"}.get(state.kind, state.kind)
+        cls = state.cls if kind == "dataclass" else None
+        return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), cls)
+
+
+def results(lx: Lifter, value: Any, params: dict[Cell, Var]) -> tuple[Any, tuple[Operand, ...]]:
+    """The structure of what is returned, with `Leaf` in the places of numbers and arrays, and these."""
+    found = _Results(lx, params)
+    tree = found.tree(value)
+    return tree, tuple(found.leaves)
+
+
+_ = Const
