@@ -6,6 +6,7 @@ import importlib.util
 import linecache
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -120,13 +121,16 @@ def check_compiled(subject: Subject, tp: Any) -> None:
 
 
 def kind_of(e: Exception) -> str:
-    """The exception's type, for a diagnostic with its code, for a comparison with what was compared."""
+    """The exception's type; for a diagnostic its code, for a comparison what was compared, else where it was raised."""
     codes = [d.code for d in getattr(e, "diagnostics", ())]
     if codes:
         return f"{type(e).__name__} {' '.join(codes)}"
-    if isinstance(e, AssertionError):
+    if isinstance(e, AssertionError) and str(e):
         return f"AssertionError {str(e).split(':')[0].split(',')[0]}"
-    return type(e).__name__
+    frames = traceback.extract_tb(e.__traceback__)
+    last = frames[-1]
+    file = "generated" if last.filename.startswith("<transpile") else Path(last.filename).name
+    return f"{type(e).__name__} in {file}" + (f" {last.name}" if file != "generated" else "")
 
 
 def check_text(text: str, name: str = "fuzzed", folder: Path | None = None, **options: bool) -> Failure | None:

@@ -59,6 +59,9 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
     params = fn.params
     block = Block()
     with lx.b.into(block):
+        for guard in lx.symbols.guards.values():  # a size that became a number is still read by its check
+            lx.symbols.operand(lx, guard.a)
+            lx.symbols.operand(lx, guard.b)
         for name, origin in lx.symbols.origins.items():
             var = lx.b.symbols.get(name)
             if isinstance(var, Var):

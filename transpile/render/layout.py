@@ -72,6 +72,10 @@ def wrap(line: Line) -> list[str]:
     nodes = [k for k, p in enumerate(line.parts) if not isinstance(p, str)]
     if not nodes:
         return [text]
+    first, last = nodes[0], nodes[-1]
+    if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
+        whole = ast.Tuple([line.parts[k] for k in nodes], ast.Load())  # parentheses to break in
+        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc))
     longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])
     tail = "".join(p if isinstance(p, str) else flat(p) for p in line.parts[longest + 1 :])

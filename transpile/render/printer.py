@@ -207,16 +207,14 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int) 
         value = part
         if _name_of(part) == "keyword":
             prefix, value = f"{prefix}{part.arg}=", part.value
-        if len(parts) == 1 and value is part and _name_of(value) in _CHAINS:
-            lines += broken(value, indent, indent, width)[1:-1]  # the brackets are there already
+        whole = broken(value, indent, indent, width) if len(parts) == 1 and value is part else []
+        if len(whole) > 2 and whole[0] == "(":
+            lines += whole[1:-1]  # the brackets are there already
             continue
         first, *rest = broken(value, len(prefix), inner, width - 1, NAMED)
         lines += [prefix + first, *rest]
         lines[-1] += "," if len(parts) > 1 else ""
     return [*lines, " " * indent + tail]
-
-
-_CHAINS = ("BinOp", "BoolOp", "Compare", "IfExp")  # these wrap in parentheses of their own
 
 
 def _part(node: Any) -> str:
@@ -226,7 +224,11 @@ def _part(node: Any) -> str:
 def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
     parts = [*node.args, *node.keywords]
     head = flat(node.func, ATOM)
-    if not parts or column + len(head) >= width:
+    if not parts:
+        lines = broken(node.func, column, indent, width, ATOM)
+        lines[-1] += "()"
+        return lines
+    if column + len(head) >= width:
         return [flat(node)]
     if len(parts) == 1 and _name_of(parts[0]) in ("Tuple", "List", "Call") and column + len(head) + 20 < width:
         lines = broken(parts[0], column + len(head) + 1, indent, width, NAMED)

@@ -127,16 +127,16 @@ def _matrix_norm(b: Builder, x: Any, keepdims: bool = False, ord: Any = "fro") -
 # ------------------------------------------------------------------------------------------- systems and inverses
 
 
-def _solve(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = floats(b, a, b_)
-    x = matrix(b, x, "np.linalg.solve")
-    _fits(b, x, y)
+def _solve(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "np.linalg.solve")
+    _fits(build, x, y)
     if y.rank > 1:
-        b.broadcast_dims([x.dims[:-2], y.dims[:-2]])
-        return b.let("solve", x, y)
+        build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+        return build.let("solve", x, y)
     if x.rank == 2:
-        return b.let("solve", x, y)
-    column = b.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side
+        return build.let("solve", x, y)
+    column = build.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side
     return reshape(column, column.dims[:-1])
 
 
@@ -196,16 +196,16 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: A
     return b.let("pinv", matrix(b, a, "np.linalg.pinv", square=False))
 
 
-def _lstsq(b: Builder, a: Any, b_: Any, rcond: Any = None) -> tuple[Expr, ...]:
+def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
     """Solution, sums of squares, rank, singular values; those that are not used vanish again."""
-    x, y = floats(b, a, b_)
+    x, y = floats(build, a, b)
     if x.rank != 2 or y.rank not in (1, 2):
         raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
-    _fits(b, x, y)
-    found = b.let("lstsq", x, y, rcond=None)
+    _fits(build, x, y)
+    found = build.let("lstsq", x, y, rcond=None)
     rest = y - m.matmul(x, found)
     squares = m.sum(rest * rest, (0,))
-    return found, squares if squares.rank else reshape(squares, (Dim(1),)), b.cast(b.let("matrix_rank", x), "int32"), b.let("svdvals", x)
+    return found, squares if squares.rank else reshape(squares, (Dim(1),)), build.cast(build.let("matrix_rank", x), "int32"), build.let("svdvals", x)
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
@@ -254,20 +254,20 @@ def _trans(trans: Any) -> int:
     return found
 
 
-def _solve_triangular(b: Builder, a: Any, b_: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
+def _solve_triangular(build: Builder, a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
                       overwrite_b: Any = False, check_finite: Any = True) -> Expr:
-    x, y = floats(b, a, b_)
-    x = matrix(b, x, "solve_triangular")
-    _fits(b, x, y)
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve_triangular")
+    _fits(build, x, y)
     return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
 
 
-def _scipy_solve(b: Builder, a: Any, b_: Any, lower: bool = False, overwrite_a: Any = False, overwrite_b: Any = False,
+def _scipy_solve(build: Builder, a: Any, b: Any, lower: bool = False, overwrite_a: Any = False, overwrite_b: Any = False,
                  check_finite: Any = True, assume_a: Any = None, transposed: bool = False) -> Expr:
-    x, y = floats(b, a, b_)
-    x = matrix(b, x, "solve")
-    _fits(b, x, y)
-    return b.let("solve", t(x) if transposed else x, y)
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve")
+    _fits(build, x, y)
+    return build.let("solve", t(x) if transposed else x, y)
 
 
 def _scipy_cholesky(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
@@ -280,10 +280,10 @@ def _cho_factor(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = Fals
     return _scipy_cholesky(b, a, lower), bool(lower)
 
 
-def _cho_solve(b: Builder, c_and_lower: Any, b_: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
     factor, lower = c_and_lower
     lower = getattr(getattr(lower, "op", None), "value", lower)
-    c, y = floats(b, factor, b_)
+    c, y = floats(build, factor, b)
     lower = bool(lower)
     first = solve_triangular(c, y, lower, 0 if lower else 1)
     return solve_triangular(c, first, lower, 1 if lower else 0)

@@ -32,36 +32,36 @@ def matmul(b: Builder, x1: Any, x2: Any) -> Expr:
     return b.let("matmul", x, y)
 
 
-def _dot(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = numeric(b, a, b_)
+def _dot(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = numeric(build, a, b)
     if not x.rank or not y.rank:
-        return b.elementwise("mul", x, y, strong=True)
-    _agree(b, x, y, -1, 0 if y.rank == 1 else -2, "the product")
+        return build.elementwise("mul", x, y, strong=True)
+    _agree(build, x, y, -1, 0 if y.rank == 1 else -2, "the product")
     if y.rank == 1 or (x.rank <= 2 and y.rank == 2) or y.rank == 2:
-        return b.let("matmul", x, y)
+        return build.let("matmul", x, y)
     return tensordot(x, y, ((x.rank - 1,), (y.rank - 2,)))
 
 
-def _inner(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = numeric(b, a, b_)
+def _inner(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = numeric(build, a, b)
     if not x.rank or not y.rank:
-        return b.elementwise("mul", x, y, strong=True)
-    _agree(b, x, y, -1, -1, "the inner product")
+        return build.elementwise("mul", x, y, strong=True)
+    _agree(build, x, y, -1, -1, "the inner product")
     if y.rank == 1:
-        return b.let("matmul", x, y)
+        return build.let("matmul", x, y)
     if y.rank == 2 and x.rank <= 2:
-        return b.let("matmul", x, m.swap_last(y))
+        return build.let("matmul", x, m.swap_last(y))
     return tensordot(x, y, ((x.rank - 1,), (y.rank - 1,)))
 
 
-def _outer(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = numeric(b, a, b_)
+def _outer(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = numeric(build, a, b)
     return outer(ravel(as_vector(x)), ravel(as_vector(y)))
 
 
-def _vdot(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = numeric(b, a, b_)
-    return _dot(b, ravel(x) if x.rank else x, ravel(y) if y.rank else y)
+def _vdot(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = numeric(build, a, b)
+    return _dot(build, ravel(x) if x.rank else x, ravel(y) if y.rank else y)
 
 
 def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
@@ -70,8 +70,8 @@ def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
     return b.let("sum", product, axes=(axis_of(axis, product.rank),), keepdims=False)
 
 
-def _tensordot(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Expr:
-    x, y = numeric(b, a, b_)
+def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
+    x, y = numeric(build, a, b)
     if isinstance(axes, (tuple, list)):
         first, second = (list(s) if isinstance(s, (tuple, list)) else [s] for s in axes)
     else:
@@ -81,7 +81,7 @@ def _tensordot(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Expr:
     if len(first) != len(second):
         raise RuleError("shape-mismatch for sum", "T202")
     for k, j in zip(first, second):
-        _agree(b, x, y, k, j, "tensordot")
+        _agree(build, x, y, k, j, "tensordot")
     return tensordot(x, y, (first, second))
 
 
@@ -150,25 +150,25 @@ def _without_ones(subscripts: str, x: Expr, sizes: dict[str, Dim]) -> tuple[str,
 # ----------------------------------------------------------------------------------------- kron, cross, convolve
 
 
-def _kron(b: Builder, a: Any, b_: Any) -> Expr:
-    x, y = numeric(b, a, b_)
+def _kron(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = numeric(build, a, b)
     rank = max(x.rank, y.rank)
     if not rank:
-        return b.elementwise("mul", x, y, strong=True)
+        return build.elementwise("mul", x, y, strong=True)
     x, y = (reshape(v, [*([Dim(1)] * (rank - v.rank)), *v.dims]) if v.rank < rank else v for v in (x, y))
     spread = reshape(x, [d for n in x.dims for d in (n, Dim(1))]) * reshape(y, [d for n in y.dims for d in (Dim(1), n)])
     return reshape(spread, [n * k for n, k in zip(x.dims, y.dims)])
 
 
-def _cross(b: Builder, a: Any, b_: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Expr:
+def _cross(build: Builder, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Expr:
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = numeric(b, a, b_)
+    x, y = numeric(build, a, b)
     x, y = moved(x, axisa, -1), moved(y, axisb, -1)
     for v in (x, y):
-        if not (v.dims[-1] == Dim(3) or b.same(v.dims[-1], Dim(3))):
+        if not (v.dims[-1] == Dim(3) or build.same(v.dims[-1], Dim(3))):
             raise RuleError(f"np.cross takes vectors of 3 numbers, not {v.type}", "T202")
-    z = b.let("cross", x, y)
+    z = build.let("cross", x, y)
     return z if axis_of(axisc, z.rank) == z.rank - 1 else moved(z, -1, axisc)
 
 

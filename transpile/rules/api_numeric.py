@@ -1,0 +1,198 @@
+"""Differences, covariances, comparisons of whole arrays, windows and polynomials of NumPy by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.types import BOOL
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.api_reduction import reduce
+from transpile.rules.api_shape import reshape
+from transpile.rules.arguments import array, axes_of, axis_of, floats, numeric
+from transpile.rules.language import matmul, transpose
+from transpile.rules.prim import RuleError
+from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
+
+# ----------------------------------------------------------------------------------------------------- gradient
+
+
+def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    (x,) = floats(b, f)
+    axes = axes_of(axis, x.rank)
+    spacings = list(varargs) or [1.0]
+    spacings = spacings * len(axes) if len(spacings) == 1 else spacings
+    if len(spacings) != len(axes):
+        raise RuleError("invalid number of arguments: one spacing for all axes or one for each", "T201")
+    found = tuple(_along(b, x, k, h, edge_order) for k, h in zip(axes, spacings))
+    return found[0] if len(found) == 1 else found
+
+
+def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Expr:
+    """Second-order differences inside, one-sided ones at the ends."""
+    n = x.dims[axis]
+    if n.is_const and n.const < edge_order + 1:
+        raise RuleError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
+                        "are required.", "T202")
+    step = array(b, spacing)
+    if step.rank:
+        return _uneven(x, axis, step, n, edge_order)
+    inner = (slice_axis(x, axis, 2) - slice_axis(x, axis, 0, n - 2)) / (2.0 * step)
+    if edge_order == 1:
+        first, last = _end(x, axis, 1) - _end(x, axis, 0), _end(x, axis, -1) - _end(x, axis, -2)
+    else:
+        first = -1.5 * _end(x, axis, 0) + 2.0 * _end(x, axis, 1) - 0.5 * _end(x, axis, 2)
+        last = 0.5 * _end(x, axis, -3) - 2.0 * _end(x, axis, -2) + 1.5 * _end(x, axis, -1)
+    return _joined(axis, first / step, inner, last / step)
+
+
+def _uneven(x: Expr, axis: int, places: Expr, n: Dim, edge_order: int) -> Expr:
+    gaps = slice_axis(places, 0, 1) - slice_axis(places, 0, 0, n - 1)
+    before, after = (_wide(g, x.rank, axis) for g in (slice_axis(gaps, 0, 0, n - 2), slice_axis(gaps, 0, 1)))
+    left, middle, right = slice_axis(x, axis, 0, n - 2), slice_axis(x, axis, 1, n - 1), slice_axis(x, axis, 2)
+    both = before + after
+    inner = left * (-after / (before * both)) + middle * ((after - before) / (before * after)) + right * (before / (after * both))
+    if edge_order == 1:
+        first = (_end(x, axis, 1) - _end(x, axis, 0)) / point(gaps, 0, 0)
+        last = (_end(x, axis, -1) - _end(x, axis, -2)) / point(gaps, 0, -1)
+        return _joined(axis, first, inner, last)
+    h, k = point(gaps, 0, 0), point(gaps, 0, 1)
+    first = (_end(x, axis, 0) * (-(2.0 * h + k) / (h * (h + k))) + _end(x, axis, 1) * ((h + k) / (h * k))
+             - _end(x, axis, 2) * (h / (k * (h + k))))
+    h, k = point(gaps, 0, -2), point(gaps, 0, -1)
+    last = (_end(x, axis, -3) * (k / (h * (h + k))) - _end(x, axis, -2) * ((k + h) / (h * k))
+            + _end(x, axis, -1) * ((2.0 * k + h) / (k * (h + k))))
+    return _joined(axis, first, inner, last)
+
+
+def _wide(v: Expr, rank: int, axis: int) -> Expr:
+    return v if rank == 1 else reshape(v, [v.dims[0] if k == axis else Dim(1) for k in range(rank)])
+
+
+def _end(x: Expr, axis: int, k: int) -> Expr:
+    return point(x, axis, k)
+
+
+def _joined(axis: int, first: Expr, inner: Expr, last: Expr) -> Expr:
+    ends = [new_axis(e, axis) for e in (first, last)]
+    return m.call("concatenate", ends[0], inner, ends[1], axis=axis)
+
+
+# -------------------------------------------------------------------------------------------------- covariances
+
+
+def _cov(b: Builder, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Expr:
+    rows = _variables(b, m, y, rowvar)
+    centred = rows - reduce("mean", rows, 1, True)
+    n = b.dim(rows.dims[1])
+    loss = (0 if bias else 1) if ddof is None else ddof
+    found = matmul(centred, transpose(centred, (1, 0))) / (n - loss if loss else n)
+    return point(point(found, 0, 0), 0, 0) if rows.dims[0].is_one else found
+
+
+def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
+    """One variable a row."""
+    parts = [v for v in (x, y) if v is not None]
+    rows = []
+    for v in floats(b, *parts):
+        v = reshape(v, [*([Dim(1)] * (2 - v.rank)), *v.dims]) if v.rank < 2 else v if rowvar else m.transpose(v, (1, 0))
+        rows.append(v)
+    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
+
+
+def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True) -> Expr:
+    c = _cov(b, x, y, rowvar)
+    if not c.rank:
+        return c / c
+    spread = m.sqrt(b.let("diagonal", c, offset=0, axes=(0, 1)))
+    return c / new_axis(spread, 1) / spread
+
+
+# -------------------------------------------------------------------------------------------------- comparisons
+
+
+def _allclose(build: Builder, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
+    close = build.elementwise("isclose", array(build, a), array(build, b), strong=True, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return build.cast(reduce("all", close) if close.rank else close, BOOL)
+
+
+def _array_equal(b: Builder, a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    x, y = array(b, a1), array(b, a2)
+    if x.rank != y.rank or any(not b.same(p, q) for p, q in zip(x.dims, y.dims) if p != q):
+        return False
+    equal = x.eq(y)
+    if equal_nan and x.type.is_float and y.type.is_float:
+        equal = m.logical_or(equal, m.logical_and(m.isnan(x), m.isnan(y)))
+    return b.cast(reduce("all", equal) if equal.rank else equal, BOOL)
+
+
+# ------------------------------------------------------------------------------------------- windows, polynomials
+
+
+def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Expr:
+    """``sliding_window_view``: a copy here, as everything that is not written."""
+    v = array(b, x)
+    sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
+    axes: Sequence[int] = axes_of(None, v.rank) if axis is None else [
+        axis_of(k, v.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(sizes) != len(axes):
+        raise RuleError("Since axis is None, must provide window_shape for all dimensions of `x`", "T202")
+    for k, size in zip(axes, sizes):
+        width = b.form(b.expr(size))
+        count = v.dims[k] - width + 1
+        places = new_axis(arange(b, count), 1) + arange(b, width)
+        found = gather(v, k, places)
+        order = [j for j in range(found.rank) if j != k + 1] + [k + 1]
+        v = m.transpose(found, order)
+    return v
+
+
+def _polyfit(b: Builder, x: Any, y: Any, deg: int) -> Expr:
+    """Least squares on the powers, highest first."""
+    at, values = floats(b, x, y)
+    powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))
+    columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
+    return b.let("lstsq", columns, values, rcond=None)
+
+
+def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
+    c = array(b, p)
+    for _ in range(m):
+        n = c.dims[0]
+        powers = b.let("flip", arange(b, n - 1) + 1, axes=(0,))
+        c = slice_axis(c, 0, 0, n - 1) * (b.cast(powers, c.dtype) if c.type.is_float else powers)
+    return c
+
+
+def _polyint(b: Builder, p: Any, m: int = 1) -> Expr:
+    (c,) = floats(b, p)
+    for _ in range(m):
+        powers = b.let("flip", arange(b, c.dims[0]) + 1, axes=(0,))
+        zero = b.let("full", 0.0, dims=(Dim(1),), dtype=c.dtype)
+        c = b.let("concatenate", c / b.cast(powers, c.dtype), zero, axis=0)
+    return c
+
+
+def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
+    return b.let("convolve", *numeric(b, a1, a2), mode="full")
+
+
+_NUMPY: dict[str, Entry] = {
+    "gradient": Entry(_gradient, static=("axis", "edge_order")),
+    "cov": Entry(_cov, static=("rowvar", "bias", "ddof")),
+    "corrcoef": Entry(_corrcoef, static=("rowvar",)),
+    "allclose": Entry(_allclose, static=("rtol", "atol", "equal_nan")),
+    "array_equal": Entry(_array_equal, static=("equal_nan",)),
+    "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",)),
+    "polyfit": Entry(_polyfit, static=("deg",)),
+    "polyder": Entry(_polyder, static=("m",)),
+    "polyint": Entry(_polyint, static=("m",)),
+    "polymul": Entry(_polymul),
+    "piecewise": Entry(source="piecewise"),
+    "fromfunction": Entry(source="fromfunction"),
+}
+
+TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}
