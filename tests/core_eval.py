@@ -24,8 +24,33 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Const, Diagonal, Effect, For, Function, Gather, If, Index, Let, Mask, NewAxis, NewStack, Operand,
-    Path, Permute, Point, Pop, Push, Reshape, Slice, Store, Undef, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Diagonal,
+    Effect,
+    For,
+    Function,
+    Gather,
+    If,
+    Index,
+    Let,
+    Mask,
+    NewAxis,
+    NewStack,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Reshape,
+    Slice,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import Type
 from transpile.rules import prims

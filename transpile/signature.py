@@ -81,5 +81,5 @@ def leaf_type(value: Any, number: int) -> Any:
     if dtype.name not in DTYPES or not dtype.isnative:
         shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
         raise error("T409", f"an argument is of dtype {shown}, which is not supported", hint="convert it with .astype(...)")
-    dims = (Dim(1) if n == 1 else Dim.symbol(f"d{number}_{axis}") for axis, n in enumerate(value.shape))
+    dims = (Dim(1) if n == 1 else Dim.symbol(f"?{number}_{axis}") for axis, n in enumerate(value.shape))
     return Type(dtype.name, tuple(dims))

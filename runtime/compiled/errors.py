@@ -3,6 +3,8 @@
 ``SITES[number]`` is ``(exception, text or slot, ...)``; a slot is the number of an argument, or (number, conversion, format).
 """
 
+import os
+
 import numpy as np
 from numba import njit, objmode
 
@@ -17,6 +19,8 @@ def message(parts, args):
 def _value(slot, args):
     if isinstance(slot, int):
         return str(args[slot])
+    if slot[0] == "at":
+        return ":".join(str(part) for part in (_shown(slot[1]), *slot[2:])) + ": "
     number, conversion, form = (*slot, "", "")[:3]
     value = args[number]
     if conversion in ("r", ord("r")):
@@ -24,6 +28,15 @@ def _value(slot, args):
     elif conversion in ("s", ord("s")):
         value = str(value)
     return format(value, form or "")
+
+
+def _shown(file):
+    """The path relative to the working directory, if it lies under it."""
+    try:
+        relative = os.path.relpath(file)
+    except (ValueError, OSError):
+        return file
+    return file if relative.startswith("..") else relative
 
 
 def _make(base):

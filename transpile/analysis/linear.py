@@ -1,8 +1,8 @@
 """Whether a system of linear constraints over the integers has no solution: Fourier-Motzkin elimination.
 
-`is_infeasible` is exact in one direction: True means that no integers satisfy the system. It works over the rationals, with the
-integer tightening by greatest common divisors (Williams 1976; Pugh's Omega test without its splinters), and gives up, False,
-where a system grows beyond `LIMIT`.
+`is_infeasible` is exact in one direction: True means that no integers satisfy the system. It works over the
+rationals, with the integer tightening by greatest common divisors (Williams 1976; Pugh's Omega test without its
+splinters), and gives up, False, where a system grows beyond `LIMIT`.
 
 >>> i, j = Form.of("i"), Form.of("j")
 >>> is_infeasible([at_least(i, 0), at_least(j, i + 1)], [i - j])      # 0 <= i < j, i == j

@@ -39,6 +39,13 @@ class Overwrites:
             )
         return self._known[key]
 
+    def is_kept(self, stored: Store) -> bool:
+        """Whether what ``stored`` wrote stands in its place to the end of the function."""
+        key = id(stored)
+        if key not in self._known:
+            self._known[key] = not any(self.may_touch_later(stored, write) for write in self.writes[stored.buf])
+        return self._known[key]
+
     def is_first_touch(self, write: Store) -> bool:
         """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out."""
         site = self.at[id(write)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,7 @@ class Builder:
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
         self.prims = prims()
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
+        self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
         self._ints = 0
 
@@ -183,11 +185,23 @@ class Builder:
 
     def bind(self, name: str, type_: Type, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Var:
         """Emits the *let* as it is."""
+        if self.canonical is not _itself:
+            type_, params = self._canonical(type_, params)
         var = Var(name, type_)
         if type_.is_int and not type_.dims and type_.kind == "array":
             var.form = self._int_form(prim, operands)
         self.emit(Let(var, prim, operands, dict(params), self.loc))
         return var
+
+    def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
+        """The type and the ``dims`` with each size in the form that stands for all that are equal to it."""
+        if type_.dims:
+            type_ = type_.with_dims(tuple(self.canonical(d) for d in type_.dims))
+        if type_.items:
+            type_ = replace(type_, items=tuple(self._canonical(t, {})[0] for t in type_.items))
+        if params.get("dims"):
+            params = {**params, "dims": tuple(self.canonical(d) for d in params["dims"])}
+        return type_, params
 
     def elementwise(self, prim: str, *args: Any, strong: bool = False, name: str = "", **params: Any) -> Expr:
         """An elementwise primitive with NumPy's promotion and broadcasting made explicit.
@@ -267,7 +281,8 @@ class Builder:
         """``value`` broadcast to ``dims`` (itself if it has them)."""
         x = self.expr(value)
         if len(x.dims) == len(dims) and all(a == b or self.same(a, b) for a, b in zip(x.dims, dims)):
-            return x
+            if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):
+                return x  # else sizes that are checked when the function runs: their types say so from here on
         return self.let("broadcast", x, dims=tuple(dims))
 
     def same(self, a: Dim, b: Dim) -> bool:

@@ -180,7 +180,12 @@ def _not(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
 
 
 def _same_dims(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
-    return ops[0] if ops[0].type.dims == tuple(params["dims"]) else None
+    if ops[0].type.dims == tuple(params["dims"]):
+        return ops[0]
+    d = definition(b, ops[0])
+    if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:
+        return b.let("broadcast", d.args[0], dims=tuple(params["dims"]))
+    return None
 
 
 def _reshape(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:

@@ -1,13 +1,15 @@
 """The verifier: what every pass may rely on, and must leave true. Called after each pass in tests.
 
 - Every variable is defined once, before its uses, in a block around them; what a block defines is not seen outside it.
-- Only what `Alloc` made, or a parameter with ``buffer``, is stored to; buffers are read by ``index``, ``dim`` and *alloc copy*
-  alone, are never carried by loops or branches, and are returned at most once.
+- Only what `Alloc` made, or a parameter with ``buffer``, is stored to; buffers are read by ``index``, ``dim`` and
+  *alloc copy* alone, are never carried by loops or branches, and are returned at most once.
 - Carries agree: inits, parameters, yields and results in number, dtype and dims (`Undef` fits any).
 - A stored value has the dtype and dims of its place; a constant fits any place of its dtype.
-- Elementwise operands have the dims of the result or are constants, and the dtypes that the primitive's dtype rule wants.
+- Elementwise operands have the dims of the result or are constants, and the dtypes that the primitive's dtype rule
+  wants.
 - The type of each *let* is what the type rule says (the weak mark aside).
-- `Undef` stands only where branches and loops carry. Stacks are pushed and popped with their elements' type, and nothing else.
+- `Undef` stands only where branches and loops carry. Stacks are pushed and popped with their elements' type, and
+  nothing else.
 - Effects, tests, loop bounds, stops and trip counts have scalars of the right kind.
 
 `InternalError` names the function, the statement and its line.
@@ -110,7 +112,7 @@ class _Verifier:
         for operand in fn.body.yields:
             self.use(operand)
             self.check(operand.type.kind == "array", f"{operand} is returned but is no array")
-            if is_buffer(operand):
+            if isinstance(operand, Var) and operand.buffer:
                 self.check(operand not in returned, f"buffer {operand} is returned twice")
                 returned[operand] = None
         self.trees()
@@ -307,7 +309,7 @@ class _Verifier:
         for step in path:
             rank = self.step(step, args, rank)
         found = place_dims(source.dims, path, args)
-        fits = len(found) == len(dims) and not any(d is not None and differ(d, e) for d, e in zip(found, dims))
+        fits = len(found) == len(dims) and not any(d is not None and is_apart(d, e) for d, e in zip(found, dims))
         self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
 
     def step(self, step: object, args: Sequence[Operand], rank: int) -> int:
@@ -351,10 +353,12 @@ def is_int_scalar(type_: Type) -> bool:
 
 def differ(a: Dim, b: Dim) -> bool:
     """Whether two dims are surely not equal; forms that only the run can compare are taken to agree."""
-    if a == b:
-        return False
-    gap = a - b
-    return gap.is_const or a.is_one or b.is_one
+    return is_apart(a, b) or (a != b and (a.is_one or b.is_one))
+
+
+def is_apart(a: Dim, b: Dim) -> bool:
+    """Whether two dims are unequal whatever the sizes; that of ``x[:1]`` may be known to be 1 by what the frontend knows of x."""
+    return (a - b).is_const and a != b
 
 
 _HANDLERS: Mapping[type, Callable[..., None]] = {

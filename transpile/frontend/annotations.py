@@ -1,7 +1,7 @@
 """Types as text: annotations of a source file, and ``--arg 'x=float64[n,d]'``.
 
-Both give trees whose leaves are `ArgLeaf` with a core type (no example). Annotations are read from the syntax; jaxtyping and the
-like are never imported.
+Both give trees whose leaves are `ArgLeaf` with a core type (no example). Annotations are read from the syntax;
+jaxtyping and the like are never imported.
 
 >>> name, tree = parse_arg("x=float64[n, 2*d+1]")
 >>> name, str(tree.type)
@@ -102,7 +102,8 @@ def dim_of(node: gast.expr) -> Dim:
 def annotation_tree(node: gast.expr | None, scope: Any, name: str, loc: Loc = NOWHERE) -> Tree:
     """The structure and types that the annotation of parameter ``name`` gives.
 
-    ``scope`` resolves the names in it. Raises T415 where no type is given or a shape is missing, T414 where it cannot be read.
+    ``scope`` resolves the names in it. Raises T415 where no type is given or a shape is missing, T414 where it cannot
+    be read.
     """
     if node is None:
         raise error("T415", f"argument {name!r} has no type", loc, hint=f"annotate it, or pass --arg '{name}=float64[n]'")

@@ -2,7 +2,8 @@
 
 ``Known``        something of NumPy, SciPy, math or Python itself, by its dotted name
 ``User``         a Python function that is lifted where it is called
-``StaticValue``  a value that is known when the function is transformed: None, a flag, a string, a dtype, a class, a transform
+``StaticValue``  a value that is known when the function is transformed: None, a flag, a string, a dtype, a class, a
+transform
 ``Captured``     arrays and numbers of globals, closures and objects: hidden arguments, read at each call
 ``Literal``      (static mode) a module constant that is a literal expression: copied into the program
 ``Module``       a module; ``attr`` gives what it holds

@@ -275,11 +275,15 @@ class Carrying:
                 if wider is not None:
                     self.learnt.types[_text(slot.key), k] = wider
                     learnt = True
-                ready.append(op if isinstance(op, Undef) or wider is not None else lx.b.cast(op, param.type).op)
+                ready.append(op if isinstance(op, Undef) or wider is not None else self._as(op, param.type))
             ends.append(ready)
         if learnt:
             raise Again
         return ends
+
+    def _as(self, op: Operand, wanted: Type) -> Operand:
+        x = self.lx.b.cast(op, wanted)
+        return self.lx.b.broadcast(x, wanted.dims).op if wanted.dims else x.op
 
     def _end_leaves(self, slot: Slot, end: Any) -> list[Operand]:
         lx = self.lx

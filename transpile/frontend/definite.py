@@ -1,7 +1,7 @@
 """Definite assignment: which reads of local variables may come before any assignment, as Python's control flow has it.
 
-Asked of a function before `exits.desugar`, because flags hide what ``break`` and ``return`` guarantee. Tests are opaque but for
-``while True`` and ``range(3)``; ``raise`` and ``assert False`` end a path. Calls are taken to return.
+Asked of a function before `exits.desugar`, because flags hide what ``break`` and ``return`` guarantee. Tests are
+opaque but for ``while True`` and ``range(3)``; ``raise`` and ``assert False`` end a path. Calls are taken to return.
 
 >>> fn = gast.parse('''
 ... def f(x, n):
@@ -25,7 +25,7 @@ from typing import Any
 
 import gast
 
-from transpile.frontend.exits import is_true
+from transpile.frontend.leaving import is_true
 
 State = frozenset[str] | None  # the names that surely have a value; None where control cannot be
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)

@@ -3,23 +3,25 @@
 In: the gast of one function. Out: `Desugared`, whose ``node.body`` has
 
 * no ``Break``, no ``Continue``, no loop ``orelse``, and at most one ``Return``: the last statement of the function.
-  A function that returns early ends in ``return _result``; one without any ``return <value>`` has none and returns None.
-* **stop**: a loop that may end early has as the *last statement of its body* the assignment ``__stop__ = <flags>``: the core
-  loop's ``body.stop`` (evaluated at the end of a trip, ends the loop). ``<flags>`` is a name or ``name or name`` of flags.
-  ``__stop__`` is assigned nowhere else and never read. ``while True: ... break`` keeps the test ``True`` and has a stop.
-* **flags**: ordinary names, listed in ``flags``, assigned only the constants True and False, read only in ``__stop__ = ...``
-  and in tests ``if not flag`` / ``if not (flag or flag)``. They are always assigned before they are read. Lift them as Const
-  booleans where they are known, so that exits under static tests fold: ``if mode is None: return x``.
-  A join ``If(test, yields True, else yields False)`` of a flag is ``test`` itself.
-* **result**: the name in ``result`` (or None), assigned on every path that leaves normally, read only by the last ``return``.
-  A path that falls off the end assigns ``_result = None`` if other paths return values (the lifter sees trees that differ: T118).
-  On paths that ``raise`` it stays unassigned (Undef).
+  A function that returns early ends in ``return _result``; one without any ``return <value>`` has none and returns
+  None.
+* **stop**: a loop that may end early has as the *last statement of its body* the assignment ``__stop__ = <flags>``:
+  the core loop's ``body.stop`` (evaluated at the end of a trip, ends the loop). ``<flags>`` is a name or ``name or
+  name`` of flags. ``__stop__`` is assigned nowhere else and never read. ``while True: ... break`` keeps the test
+  ``True`` and has a stop.
+* **flags**: ordinary names, listed in ``flags``, assigned only the constants True and False, read only in ``__stop__
+  = ...`` and in tests ``if not flag`` / ``if not (flag or flag)``. They are always assigned before they are read.
+  Lift them as Const booleans where they are known, so that exits under static tests fold: ``if mode is None: return
+  x``. A join ``If(test, yields True, else yields False)`` of a flag is ``test`` itself.
+* **result**: the name in ``result`` (or None), assigned on every path that leaves normally, read only by the last
+  ``return``. A path that falls off the end assigns ``_result = None`` if other paths return values (the lifter sees
+  trees that differ: T118). On paths that ``raise`` it stays unassigned (Undef).
 * where one side of an ``if`` always exits, what follows the ``if`` is moved into the other side, so no flag is needed.
   ``raise`` moves nothing: what follows ``if bad: raise ...`` stays behind it. What can never run is dropped.
-* expressions and simple statements are the same objects as before (moved, never copied); ``if``, ``with`` and loops are new
-  nodes around them. So `transpile.frontend.definite.maybe_unassigned`, which looks at the function *before* this pass, can be
-  asked about ``Name`` nodes afterwards: the lifter trusts a read that it calls assigned even where a join has Undef on one
-  side (after ``while True: ...; if c: r = y; break`` the read of ``r`` is fine).
+* expressions and simple statements are the same objects as before (moved, never copied); ``if``, ``with`` and loops
+  are new nodes around them. So `transpile.frontend.definite.maybe_unassigned`, which looks at the function *before*
+  this pass, can be asked about ``Name`` nodes afterwards: the lifter trusts a read that it calls assigned even where
+  a join has Undef on one side (after ``while True: ...; if c: r = y; break`` the read of ``r`` is fine).
 * locations: each new node has the location of the ``break``, ``return``, ``if`` or loop that it stands for.
 * nested functions, lambdas, classes and comprehensions are left alone: desugar them when they are lifted. ``try`` and
   ``match`` are left as they are: the lifter refuses them.
@@ -121,6 +123,8 @@ from dataclasses import dataclass, replace
 
 import gast
 
+from transpile.frontend.leaving import completes, exits, leaves
+
 STOP = "__stop__"
 SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 Stmts = list[gast.stmt]
@@ -150,60 +154,6 @@ def desugar(fn: gast.FunctionDef) -> Desugared:
     if result is not None:
         body.append(_at(gast.Return(_load(result, last)), last))
     return Desugared(_with(fn, body=body or [_at(gast.Pass(), fn)]), result, names.flags)
-
-
-# ------------------------------------------------------------------------------------------- what a statement may do
-
-
-def exits(stmts: Sequence[gast.stmt]) -> frozenset[str]:
-    """Which of "break", "continue", "return" may leave the statements; a loop's own ``break`` does not leave it."""
-    found: set[str] = set()
-    for stmt in stmts:
-        match stmt:
-            case gast.Break():
-                found.add("break")
-            case gast.Continue():
-                found.add("continue")
-            case gast.Return():
-                found.add("return")
-            case gast.If():
-                found |= exits(stmt.body) | exits(stmt.orelse)
-            case gast.With():
-                found |= exits(stmt.body)
-            case gast.For() | gast.While():
-                found |= (exits(stmt.body) & {"return"}) | exits(stmt.orelse)
-    return frozenset(found)
-
-
-def completes(stmts: Sequence[gast.stmt]) -> bool:
-    """Whether control may reach what follows the statements."""
-    return all(_stmt_completes(s) for s in stmts)
-
-
-def _stmt_completes(stmt: gast.stmt) -> bool:
-    match stmt:
-        case gast.Break() | gast.Continue() | gast.Return() | gast.Raise():
-            return False
-        case gast.If():
-            return completes(stmt.body) or completes(stmt.orelse)
-        case gast.With():
-            return completes(stmt.body)
-        case gast.For() | gast.While():
-            if "break" in exits(stmt.body):
-                return True
-            endless = isinstance(stmt, gast.While) and is_true(stmt.test)
-            return not endless and completes(stmt.orelse)
-    return True
-
-
-def is_true(test: gast.expr) -> bool:
-    """Whether a test is a true constant: ``while True``, ``while 1``."""
-    return isinstance(test, gast.Constant) and bool(test.value)
-
-
-def _leaves(stmts: Sequence[gast.stmt]) -> bool:
-    """Whether the statements always exit, and not by ``raise`` alone."""
-    return bool(exits(stmts)) and not completes(stmts)
 
 
 # -------------------------------------------------------------------------------------------------- the rewriting
@@ -271,9 +221,9 @@ class _Structurer:
             return not completes([stmt])
         if not completes([stmt]):
             out.append(self.rebuilt(stmt, at))
-        elif _leaves(stmt.body):
+        elif leaves(stmt.body):
             out.append(self.rebuilt(_with(stmt, orelse=[*stmt.orelse, *rest]), at))
-        elif _leaves(stmt.orelse):
+        elif leaves(stmt.orelse):
             out.append(self.rebuilt(_with(stmt, body=[*stmt.body, *rest]), at))
         elif not rest:
             out.append(self.rebuilt(stmt, at))

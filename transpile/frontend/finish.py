@@ -13,6 +13,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import (
     Alloc, Block, Const, For, Function, Let, Operand, Stmt, Undef, Var, While,
 )
+from transpile.core.places import _itself
 from transpile.core.types import Type
 from transpile.core.walk import Cloner, defined, map_reads, statements, uses
 from transpile.frontend import symbols as symbolic
@@ -58,6 +59,7 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
     """The sizes of the arguments, and the checks that those taken to be equal are."""
     params = fn.params
     block = Block()
+    lx.b.canonical = _itself
     with lx.b.into(block):
         for guard in lx.symbols.guards.values():  # a size that became a number is still read by its check
             lx.symbols.operand(lx, guard.a)
@@ -68,12 +70,7 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
                 var.name = renamed[name].as_symbol or name if name in renamed else name
                 lx.b.emit(Let(var, "dim", (params[origin.param],), {"axis": origin.axis}, fn.loc))
         for guard in lx.symbols.guards.values():
-            saved, equal = lx.symbols.equal, {}
-            lx.symbols.equal = equal
-            try:
-                a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
-            finally:
-                lx.symbols.equal = saved
+            a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
             symbolic.emit_check(lx, a.op, b.op, guard.message, guard.loc)
     return block.stmts
 

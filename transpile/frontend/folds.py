@@ -43,7 +43,7 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
 
 def _frame(lx: Lifter, node: Any) -> Frame:
     code: Code = lx.frame.code.inside(node, "<fold>") if node is not None else lx.frame.code
-    return Frame(code, lx.frame, lx.frame.caller, frozenset({TOTAL}), depth=lx.frame.depth, up=lx.frame)
+    return Frame(code, lx.frame, lx.frame.caller, frozenset({TOTAL}), depth=lx.frame.depth, up=lx.frame, keep=True)
 
 
 def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: Any) -> None:

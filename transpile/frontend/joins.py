@@ -129,7 +129,7 @@ class Join:
         common = _common(x, y)
         ready = []
         for k, op in enumerate((x, y)):
-            ready.append(self.on(k, lambda op=op: self.lx.b.cast(op, common).op))
+            ready.append(self.on(k, lambda op=op: self._as(op, common)))
         if ready[0] == ready[1] and not isinstance(ready[0], Undef):
             return ready[0]
         for k, pair in enumerate(zip(*self.yields)):
@@ -142,6 +142,10 @@ class Join:
         self.yields[0].append(ready[0])
         self.yields[1].append(ready[1])
         return result
+
+    def _as(self, op: Operand, common: Type) -> Operand:
+        cast = self.lx.b.cast(op, common)
+        return cast.op if isinstance(cast.op, Undef) or not common.dims else self.lx.b.broadcast(cast, common.dims).op
 
     def _not(self) -> Operand:
         return self.lx.b.elementwise("logical_not", self.test).op

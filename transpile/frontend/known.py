@@ -1,7 +1,7 @@
 """Canonical dotted names of what NumPy, SciPy and Python provide, by identity and by text.
 
-Nothing is imported for a look-up: SciPy is asked only if the user's process has it already, and in static mode its names are
-taken as they are written.
+Nothing is imported for a look-up: SciPy is asked only if the user's process has it already, and in static mode its
+names are taken as they are written.
 
 >>> import math, numpy as np
 >>> known_object(np.abs).name, known_object(math.pi).name, known_object(np.linalg.norm).name
@@ -21,8 +21,8 @@ from transpile.frontend.bindings import Known
 
 # Where an object stands in several, the first names it.
 MODULES = (
-    "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", "math", "cmath", "operator", "functools",
-    "itertools", "collections", "dataclasses", "copy", "scipy.special", "scipy.linalg", "scipy",
+    "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.lib.stride_tricks", "math", "cmath", "operator",
+    "functools", "itertools", "collections", "dataclasses", "copy", "random", "time", "scipy.special", "scipy.linalg", "scipy",
 )  # fmt: skip
 # Roots of modules that are never lifted: what their tables lack is not supported.
 ROOTS = frozenset(

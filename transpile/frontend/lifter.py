@@ -16,16 +16,13 @@ import gast
 from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import TranspileError, error
+from transpile.frontend.symbols import Restart
 from transpile.frontend.values import Cell, Scalar, Static
 from transpile.rules.prim import RuleError
 
 
 class Dead(Exception):
     """What follows is never reached: the user's program raised."""
-
-
-class Restart(Exception):
-    """Lift the whole function again: something was learnt that changes types from the start."""
 
 
 class NeedStatic(Exception):
@@ -97,6 +94,7 @@ class Lifter:
         self.symbols = symbols
         self.b.unify = lambda a, b: symbols.unify(self, a, b)
         self.b.least = symbols.least
+        self.b.canonical = symbols.resolve
         self.mutable = mutable
         self.state = State()
         self.frame: Frame = Frame(None)

@@ -1,7 +1,8 @@
 """Module-level expressions of a file that is not executed: literals, aliases, partials, lambdas, named tuples, dataclasses.
 
-A literal is built from numbers, strings, containers, arithmetic, other literal constants of the module, constants such as
-``math.pi``, and calls of a few pure functions of NumPy, math and Python. Everything else is refused with T406.
+A literal is built from numbers, strings, containers, arithmetic, other literal constants of the module, constants
+such as ``math.pi``, and calls of a few pure functions of NumPy, math and Python. Everything else is refused with
+T406.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def _namedtuple(module: StaticModule, node: gast.Call) -> Binding | None:
         return None
     name, names = evaluate(node.args[0], scope), evaluate(node.args[1], scope)
     names = names.replace(",", " ").split() if isinstance(names, str) else list(names)
-    defaults = next((k.value.elts for k in node.keywords if k.arg == "defaults" and hasattr(k.value, "elts")), [])
+    defaults: list[gast.expr] = next((k.value.elts for k in node.keywords if k.arg == "defaults" and hasattr(k.value, "elts")), [])
     values = [None] * (len(names) - len(defaults)) + list(defaults)
     key = f"{name}@{node.lineno}"
     if key not in module.classes:

@@ -1,8 +1,8 @@
 """From a live function to its definition in the source: the gast node, and exact positions in the user's file.
 
-The whole file (or notebook cell) is parsed, so columns and lines need no correction; only where the file as a whole does not
-parse is the function's block parsed alone. Nothing is executed. Lambdas that begin on one line are told apart by comparing
-compiled code, because code objects know no columns on Python 3.10.
+The whole file (or notebook cell) is parsed, so columns and lines need no correction; only where the file as a whole
+does not parse is the function's block parsed alone. Nothing is executed. Lambdas that begin on one line are told
+apart by comparing compiled code, because code objects know no columns on Python 3.10.
 
 >>> import functools
 >>> unwrap(functools.partial(position, 1)).args
@@ -19,14 +19,14 @@ import tokenize
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import error
 
-Definition = gast.FunctionDef | gast.Lambda
+Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,9 @@ def _name(obj: Any) -> str:
 def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     """The definition of a plain Python function.
 
-    Raises T401 (no source), T103 (async), T104 (generator), T403 (its block does not parse), T412 (the source at that place
-    is another function's: the file was changed after it was imported). ``loc`` is where it is called, if it is called.
+    Raises T401 (no source), T103 (async), T104 (generator), T403 (its block does not parse), T412 (the source at that
+    place is another function's: the file was changed after it was imported). ``loc`` is where it is called, if it is
+    called.
     """
     code = fn.__code__
     lines = source_lines(fn)
@@ -285,8 +286,8 @@ def _code_parameters(code: types.CodeType) -> tuple[str, ...]:
 def _same_code(code: types.CodeType, candidates: list[gast.Lambda], text: str) -> list[gast.Lambda]:
     """Those of the lambdas that begin on one line which compile to ``code``, the one at its columns first.
 
-    Each is given a line of its own before the whole text is compiled, so that the code objects can be told apart; the compiled
-    text is never run.
+    Each is given a line of its own before the whole text is compiled, so that the code objects can be told apart; the
+    compiled text is never run.
     """
     tree = ast.parse(text)
     by_column = {c.col_offset: c for c in candidates}

@@ -76,8 +76,7 @@ def read_place(lx: Lifter, base: Cell, path: Path, args: tuple[Operand, ...], di
         if not head:
             current = read(lx, base)
         else:
-            given = dims if lead == len(path) else None
-            current = index(lx, whole, head, used, given)
+            current = index(lx, whole, head, used, dims if lead == len(path) else None)
     else:
         current = whole
     for step in path[lead:]:
@@ -95,10 +94,12 @@ def _apply(lx: Lifter, source: Operand, step: Step, args: tuple[Operand, ...]) -
 
 
 def index(lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None) -> Operand:
-    """A read of a place, with the dims that were found for it before, if any."""
-    if dims is None:
+    """A read of a place; sizes that only the run knows are those of ``dims``, where it was read before."""
+    found = place_dims(source.type.dims, path, args, lx.symbols.least)
+    if dims is None or all(d is not None for d in found):
         return lx.b.read(source, path, args).op
-    return lx.b.let("index", source, *args, path=path, dims=dims).op
+    known = tuple(old if d is None else d for old, d in zip(dims, found))
+    return lx.b.let("index", source, *args, path=path, dims=known).op
 
 
 # ------------------------------------------------------------------------------------------------------- views
@@ -117,7 +118,7 @@ def view(lx: Lifter, cell: Cell, step: Step, args: tuple[Operand, ...] = ()) -> 
         found, state = list(op.type.dims), lx.state.cells[base]
         memo = (state.op, op) if isinstance(state, Held) else None
     part = Cell(contiguous=False)
-    type_ = Type(source.dtype, tuple(d for d in found if d is not None))
+    type_ = Type(source.dtype, tuple(lx.symbols.resolve(d) for d in found if d is not None))
     lx.state.cells[part] = View(base, path, used, type_, memo)
     return Array(part)
 
@@ -149,7 +150,7 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
         x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
     _check_fits(lx, x, dims)
     if not isinstance(x.op, Const) or dims:
-        x = lx.b.broadcast(x, dims)
+        x = lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
     aliases.check_write(lx, base)
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)

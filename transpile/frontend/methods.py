@@ -82,8 +82,27 @@ def _copy(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return array_calls.copy(lx, [owner], {}, node)
 
 
+def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``x.item()``: a Python number."""
+    from transpile.core.types import BOOL, FLOAT, INT
+    from transpile.frontend import subscripts
+
+    if args:
+        index = args[0] if len(args) == 1 else Tuple(tuple(args))
+        flat = len(args) == 1 and isinstance(owner, Array) and len(memory.type_of(lx, owner.cell).dims) > 1
+        owner = subscripts.read(lx, _reshape(lx, owner, [lx.const(-1)], {}, node) if flat else owner, index, node)
+    x = lx.b.expr(lx.operand(owner, node))
+    if x.dims:
+        for d in x.dims:
+            if not d.is_one:
+                lx.symbols.fix(lx, d, 1, node)
+        x = lx.b.let("reshape", x, dims=())
+    return lx.value(lx.b.cast(x, BOOL if x.type.is_bool else FLOAT if x.type.is_float else INT))
+
+
 _ARRAY: dict[str, Callable[..., Any]] = {
     "fill": _fill,
+    "item": _item,
     "sort": _sort,
     "transpose": _transpose,
     "reshape": _reshape,

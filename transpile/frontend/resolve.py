@@ -1,8 +1,8 @@
 """Name resolution: what a name of the user's program stands for, live or static, behind one interface.
 
-Both kinds of scope have ``lookup(name, loc) -> Binding`` and ``loc(node, caller) -> Loc``. `open_function` gives for a live
-callable or a `StaticFunction` its definition, its scope, its defaults and the arguments that are already bound, so that the
-lifter need not know which it has.
+Both kinds of scope have ``lookup(name, loc) -> Binding`` and ``loc(node, caller) -> Loc``. `open_function` gives for
+a live callable or a `StaticFunction` its definition, its scope, its defaults and the arguments that are already
+bound, so that the lifter need not know which it has.
 
 >>> import math
 >>> import numpy as np
@@ -139,7 +139,8 @@ class Opened:
     """A function that is about to be lifted.
 
     ``args`` and ``kwargs`` are bindings that come before and beside those of the call: ``self``, those of a partial.
-    ``defaults`` are bindings by parameter name; a number among them is a StaticValue. ``key`` identifies the function, for finding recursion.
+    ``defaults`` are bindings by parameter name; a number among them is a StaticValue. ``key`` identifies the
+    function, for finding recursion.
     """
 
     located: Located

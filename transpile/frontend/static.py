@@ -1,7 +1,7 @@
 """Static mode: names of a source file that is parsed and never executed.
 
-Imports of NumPy, SciPy, math and the like are taken by name; imports of sibling modules are parsed in turn. Module constants
-are `Literal` if they are literal expressions; any other is refused (T406) where it is used, and only there.
+Imports of NumPy, SciPy, math and the like are taken by name; imports of sibling modules are parsed in turn. Module
+constants are `Literal` if they are literal expressions; any other is refused (T406) where it is used, and only there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import difflib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,17 +18,9 @@ import gast
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Module, StaticValue, User
+from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.locate import Located, has_yield, parsed, position, refuse_coroutine, source_text
-
-
-@dataclass(frozen=True)
-class Entry:
-    """How a module gives a name its value. ``kind``: import, from, star, def, class, assign, changed."""
-
-    kind: str
-    node: gast.AST
-    detail: Any = None
 
 
 class StaticModule:
@@ -47,7 +39,7 @@ class StaticModule:
         self.stars: list[gast.ImportFrom] = []
         self.classes: dict[str, Any] = {}
         self.resolving: set[str] = set()
-        _collect(self, self.tree.body)
+        collect(self, self.tree.body)
 
     @staticmethod
     def read(path: str, program: dict[str, StaticModule] | None = None) -> StaticModule:
@@ -151,119 +143,6 @@ class StaticFunction:
 
     def module_value(self, node: gast.expr) -> Binding:
         return resolve_expression(self.module, gast.unparse(node).strip(), node)
-
-
-# ------------------------------------------------------------------------------------------ collecting names
-
-
-def _collect(module: StaticModule, stmts: Sequence[gast.stmt], certain: bool = True) -> None:
-    for stmt in stmts:
-        handler = _COLLECTORS.get(type(stmt))
-        if handler is not None:
-            handler(module, stmt, certain)
-
-
-def _collect_import(module: StaticModule, stmt: gast.Import, certain: bool) -> None:
-    for alias in stmt.names:
-        name = alias.asname or alias.name.partition(".")[0]
-        module.entries[name] = Entry("import", stmt, alias.name if alias.asname else name)
-
-
-def _collect_from(module: StaticModule, stmt: gast.ImportFrom, certain: bool) -> None:
-    for alias in stmt.names:
-        if alias.name == "*":
-            module.stars.append(stmt)
-        else:
-            module.entries[alias.asname or alias.name] = Entry("from", stmt, alias.name)
-
-
-def _collect_def(module: StaticModule, stmt: gast.FunctionDef | gast.ClassDef, certain: bool) -> None:
-    kind = "class" if isinstance(stmt, gast.ClassDef) else "def"
-    module.entries[stmt.name] = Entry(kind if certain else "changed", stmt, "defined under a condition")
-    for node in gast.walk(stmt):
-        if isinstance(node, gast.Global):
-            for name in node.names:
-                module.entries[name] = Entry("changed", stmt, f"written by {stmt.name!r}")
-
-
-def _collect_assign(module: StaticModule, stmt: gast.Assign | gast.AnnAssign | gast.AugAssign, certain: bool) -> None:
-    targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
-    if stmt.value is None:
-        return
-    changed = None if certain else "assigned under a condition or in a loop"
-    if isinstance(stmt, gast.AugAssign):
-        changed = "changed after it is assigned"
-    for target in targets:
-        _collect_target(module, target, stmt.value, stmt, changed)
-
-
-def _collect_target(module: StaticModule, target: gast.expr, value: Any, stmt: gast.stmt, changed: str | None) -> None:
-    match target:
-        case gast.Name():
-            before = module.entries.get(target.id)
-            if changed or before is not None and before.kind == "changed":
-                module.entries[target.id] = Entry("changed", stmt, changed or before.detail)
-            else:
-                module.entries[target.id] = Entry("assign", stmt, value)
-        case gast.Tuple() | gast.List():
-            values = value.elts if isinstance(value, (gast.Tuple, gast.List)) else []
-            fits = len(values) == len(target.elts) and not any(isinstance(t, gast.Starred) for t in target.elts)
-            for k, inner in enumerate(target.elts):
-                if fits:
-                    _collect_target(module, inner, values[k], stmt, changed)
-                else:
-                    _collect_target(module, getattr(inner, "value", inner), None, stmt, "unpacked from an expression")
-        case gast.Subscript() | gast.Attribute():
-            root = target
-            while isinstance(root, (gast.Subscript, gast.Attribute)):
-                root = root.value
-            if isinstance(root, gast.Name):
-                module.entries[root.id] = Entry("changed", stmt, "changed after it is assigned")
-
-
-def _collect_if(module: StaticModule, stmt: gast.If, certain: bool) -> None:
-    test = gast.unparse(stmt.test).strip()
-    if test.startswith("__name__"):
-        return
-    if test.rpartition(".")[2] == "TYPE_CHECKING":
-        _collect(module, stmt.body, certain)
-        _collect(module, stmt.orelse, certain)
-        return
-    _collect(module, stmt.body, False)
-    _collect(module, stmt.orelse, False)
-
-
-def _collect_try(module: StaticModule, stmt: gast.Try, certain: bool) -> None:
-    _collect(module, stmt.body, certain)  # the handlers are for where an import fails
-    _collect(module, stmt.orelse, certain)
-    _collect(module, stmt.finalbody, certain)
-
-
-def _collect_loop(module: StaticModule, stmt: Any, certain: bool) -> None:
-    if isinstance(stmt, gast.For):
-        _collect_target(module, stmt.target, None, stmt, "assigned in a loop")
-    for item in getattr(stmt, "items", ()):
-        if item.optional_vars is not None:
-            _collect_target(module, item.optional_vars, None, stmt, "assigned by 'with'")
-    _collect(module, stmt.body, False)
-    _collect(module, getattr(stmt, "orelse", []), False)
-
-
-_COLLECTORS: dict[type, Callable[..., None]] = {
-    gast.Import: _collect_import,
-    gast.ImportFrom: _collect_from,
-    gast.FunctionDef: _collect_def,
-    gast.AsyncFunctionDef: _collect_def,
-    gast.ClassDef: _collect_def,
-    gast.Assign: _collect_assign,
-    gast.AnnAssign: _collect_assign,
-    gast.AugAssign: _collect_assign,
-    gast.If: _collect_if,
-    gast.Try: _collect_try,
-    gast.For: _collect_loop,
-    gast.While: _collect_loop,
-    gast.With: _collect_loop,
-}
 
 
 # ----------------------------------------------------------------------------------------------- resolving

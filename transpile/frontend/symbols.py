@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from transpile.frontend.lifter import Lifter
 
 
+class Restart(Exception):
+    """Lift the whole function again: something was learnt that changes types from the start."""
+
+
 @dataclass
 class Origin:
     """A size of an argument: which parameter's, and its size in the example."""
@@ -59,6 +63,7 @@ class Symbols:
     bounds: dict[str, tuple[Dim | None, Dim | None]] = field(default_factory=dict)  # of loop indices, both ends included
     names: dict[str, str] = field(default_factory=dict)  # symbol -> the user's name for it
     integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
+    forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal
     named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
     assumed: dict[tuple[Dim, Dim], None] = field(default_factory=dict)
     count: int = 0
@@ -67,13 +72,21 @@ class Symbols:
 
     def resolve(self, dim: Dim) -> Dim:
         """The form in terms of the symbols that stand for all that are equal."""
-        if not self.equal:
-            return dim
         while True:
-            found = dim.substitute(self.equal.get)
+            found = self.substituted(dim)
+            found = self.forms.get(found, found)
             if found == dim:
                 return found
             dim = found
+
+    def substituted(self, dim: Dim) -> Dim:
+        """The form in terms of the symbols that stand for others, forms as a whole left as they are."""
+        while self.equal:
+            found = dim.substitute(self.equal.get)
+            if found == dim:
+                break
+            dim = found
+        return dim
 
     def value(self, dim: Dim) -> int | None:
         """The size in the example, if it is known."""
@@ -123,15 +136,13 @@ class Symbols:
         return self.resolve(x)
 
     def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> Dim | None:
-        if left == 1 and self._symbol(x) is not None:
-            self._specialise(lx, x, 1)
-        if right == 1 and self._symbol(y) is not None:
-            self._specialise(lx, y, 1)
+        for dim, size in ((x, left), (y, right)):
+            if size == 1 and self.is_size(dim):
+                self._specialise(lx, dim, 1)
         return None
 
     def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
-        from transpile.frontend.lifter import Restart
-
+        """The size is this number from the start."""
         self._equate(lx, dim, Dim(size))
         raise Restart(f"{dim} is {size}")
 
@@ -179,9 +190,13 @@ class Symbols:
             if name is not None and name not in b.symbols() and self.is_size(b):
                 self.equal[name] = b
                 return
+        if self.is_size(x) and self.is_size(y):
+            kept, other = (x, y) if len(str(x)) <= len(str(y)) or y.is_const else (y, x)
+            kept, other = (other, kept) if other.is_const else (kept, other)
+            self.forms[other] = kept
+            raise Restart(f"{other} is {kept}")
         self.assumed[x, y] = None
-        if not (self.is_size(x) and self.is_size(y)):
-            self._check_here(lx, x, y)
+        self._check_here(lx, x, y)
 
     def _older(self, dim: Dim, name: str) -> bool:
         order = list(self.origins)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Effect, Loc, Operand
 from transpile.core.types import FLOAT64 as _FLOAT
-from transpile.errors import error, position
+from transpile.errors import error
 from transpile.lower.elements import Elements
 
 if TYPE_CHECKING:
@@ -37,19 +37,24 @@ def _raise(loc: Loc, exception: str, parts: Parts, args: tuple[Operand, ...]) ->
     return Effect("raise", args, params, loc)
 
 
+def place(loc: Loc) -> tuple[Any, ...]:
+    """The part of a message that says the user's line; the path is shown relative to where the program runs."""
+    return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
+
+
 def out_of_range(loc: Loc, given: Expr, size: Expr) -> Effect:
     """IndexError: what was given, and the size of the axis."""
-    parts = (f"{position(loc)}index ", 0, " is out of range for size ", 1)
+    parts = (*place(loc), "index ", 0, " is out of range for size ", 1)
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
 def wrong_mask(loc: Loc, given: Expr, size: Expr) -> Effect:
-    parts = (f"{position(loc)}the mask has size ", 0, ", the array ", 1)
+    parts = (*place(loc), "the mask has size ", 0, ", the array ", 1)
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
 def raise_value(loc: Loc, text: str) -> Effect:
-    return _raise(loc, "ValueError", (f"{position(loc)}{text}",), ())
+    return _raise(loc, "ValueError", (*place(loc), text), ())
 
 
 def lower_effect(lw: Lowering, stmt: Effect) -> None:

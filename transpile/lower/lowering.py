@@ -147,14 +147,21 @@ class Lowering:
     def dim(self, dim: Dim) -> Operand:
         """The run-time value of a dimension, in the result."""
 
-        def lookup(name: str) -> Operand:
-            held = self.scalar(self.fn.symbols[name]).op
-            return held
-
         b = self.b
-        b.symbols.update({s: lookup(s) for s in dim.symbols()})
-        found = b.dim(dim).op
-        return found
+        b.symbols.update({s: self.symbol(s) for s in dim.symbols()})
+        return b.dim(dim).op
+
+    def symbol(self, name: str) -> Operand:
+        """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it."""
+        op = self.fn.symbols.get(name)
+        if op is not None and (not isinstance(op, Var) or op in self.env):
+            return self.scalar(op).op
+        for var, held in self.env.items():
+            if isinstance(held, Elements):
+                for dim, size in zip(var.type.dims, held.sizes):
+                    if dim.as_symbol == name:
+                        return size
+        raise KeyError(f"the size {name} is not known here")
 
     def sizes(self, dims: Sequence[Dim]) -> tuple[Operand, ...]:
         return tuple(self.dim(d) for d in dims)

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+import types
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -73,9 +74,12 @@ def compile_core(core: Function, fastmath: Any, cache: bool) -> Any:
     path = write_file(text, core.name) if cache else None
     file = str(path) if path else f"<transpile jit {core.name}>"
     register(file, text, lines)
-    namespace: dict[str, Any] = {"__name__": f"transpile.compiled.{path.stem if path else core.name}", "__file__": file}
-    exec(compile(text, file, "exec"), namespace)
-    kernel = namespace[core.name]
+    module = types.ModuleType(f"transpile_compiled_{path.stem if path else core.name}")
+    module.__file__ = file
+    if path:
+        sys.modules[module.__name__] = module  # Numba's cache finds a function's globals by the name of its module
+    exec(compile(text, file, "exec"), module.__dict__)
+    kernel = getattr(module, core.name)
     if cache:
         _use_object_cache(kernel)
     try:
@@ -97,11 +101,11 @@ def check_type(type_: Type, name: str, loc: Loc) -> None:
 
 def signature_type(param: Any) -> Any:
     """The Numba type of a parameter."""
-    from numba import types
+    import numba
 
     type_ = param.type
-    scalar = getattr(types, "boolean" if type_.dtype == "bool" else type_.dtype)
-    return types.Array(scalar, type_.rank, "C") if type_.dims else scalar
+    scalar = getattr(numba.types, "boolean" if type_.dtype == "bool" else type_.dtype)
+    return numba.types.Array(scalar, type_.rank, "C") if type_.dims else scalar
 
 
 def _use_object_cache(kernel: Any) -> None:

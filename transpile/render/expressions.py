@@ -80,6 +80,8 @@ class Expressions:
         spelled = SPELLED.get(let.prim)
         if spelled is not None:
             return spelled(self, let)
+        if let.prim in ("add", "sub") and (turned := self.turned(let.args[1])) is not None:
+            return operator("-" if let.prim == "add" else "+", [self.operand(let.args[0]), turned])
         render = self.spelling(let)
         args = [self.operand(a) for a in let.args]
         if isinstance(render, Spelling):
@@ -93,6 +95,21 @@ class Expressions:
         if "{*}" in render:
             render = render.replace("{*}", ", ".join(f"{{{k}}}" for k in range(len(args))))
         return fill(render, args, let.params)
+
+    def turned(self, operand: Operand) -> ast.expr | None:
+        """The operand with its sign turned, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly)."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, Var) else None
+        if not isinstance(tree, Let):
+            return None
+        if tree.prim == "neg":
+            return self.operand(tree.args[0])
+        if tree.prim not in ("mul", "div") or not tree.var.type.is_float:
+            return None
+        first, second = tree.args
+        if isinstance(first, Const) and isinstance(first.value, (int, float)) and first.value < 0:
+            return self.let(replace(tree, args=(Const(-first.value, first.type), second)))
+        inner = self.turned(first)
+        return None if inner is None else operator("*" if tree.prim == "mul" else "/", [inner, self.operand(second)])
 
     @staticmethod
     def spelling(let: Let) -> Any:

@@ -77,7 +77,7 @@ class _Function:
         self.fn = nested.fn
 
     def lines(self) -> list[Line]:
-        unpacking, header = unpack(self.fn, self.names)
+        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read())
         doc = [Line(1, (f'"""{part}"""',)) for part in ([self.fn.doc] if self.fn.doc else [])]
         self.writer.lines = []
         self.returning(self.fn.body.stmts, self.fn.body.yields, 1)

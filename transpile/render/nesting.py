@@ -22,6 +22,7 @@ from transpile.rules import prims
 
 WEIGHT = 12  # operations in one expression, at most
 COPIES = 3  # how often a cheap value is written
+FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")
 
 
@@ -51,6 +52,13 @@ class Nested:
 
     def ends(self, block: Block) -> Iterator[Var]:
         return self.leaves(leaves(block))
+
+    def everything_read(self) -> set[Var]:
+        """All variables that are read anywhere."""
+        found = set(self.ends(self.fn.body))
+        for stmt in statements(self.fn.body):
+            found.update(self.reads(stmt), *(self.ends(b) for b in blocks(stmt)))
+        return found
 
 
 def nest(fn: Function, names: dict[Var, str]) -> Nested:
@@ -218,7 +226,8 @@ class _Nester:
         return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
 
     def may_move(self, stmt: Let | If, var: Var) -> bool:
-        if var in self.pinned or var.type.kind != "array" or not is_synthetic(self.names.get(var, var.name)):
+        name = self.names.get(var, var.name)
+        if var in self.pinned or var.type.kind != "array" or not (is_synthetic(name) or name in FLAGS):
             return False
         return isinstance(stmt, If) or stmt.prim != "item"
 

@@ -2,6 +2,8 @@
 
 - The test of a `While` reads the parameters of its body (they hold the same values).
 - Trip counts that are wanted are ordinary values: a carried counter where the loop may end early, else the length of the range.
+- What the last branch of a block tests and the block then hands on is a result of the branch: True on one side, False on the other;
+  so that the end of a loop stands in the branch that decides it.
 - An `Alloc` fills, leaves empty, or copies; any other primitive is a *let* that is copied (a copy that `copies` leaves out).
 
     trips = for i in range(n): ... stop      ->     trips = for i in range(n) with c := 0: ...; yield c + 1
@@ -12,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Var, While
-from transpile.core.types import INT
+from transpile.core.types import BOOL, INT
 from transpile.core.walk import map_operands, uses
 
 FILLS = ("copy", "full", "empty")
@@ -21,16 +23,17 @@ ZERO, ONE = Const(0, INT), Const(1, INT)
 
 def normalise(fn: Function) -> Function:
     """``fn`` in the form described above."""
-    return replace(fn, body=_Normal(set(uses(fn.body))).block(fn.body))
+    return replace(fn, body=_Normal(set(uses(fn.body))).block(fn.body, top=True))
 
 
 class _Normal:
     def __init__(self, used: set[Operand]) -> None:
         self.used = used
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: Block, top: bool = False) -> Block:
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
-        return Block(block.params, stmts, block.yields, block.stop)
+        block = Block(block.params, stmts, block.yields, block.stop)
+        return block if top else _decided(block)
 
     def stmt(self, stmt: Stmt) -> tuple[Stmt, ...]:
         match stmt:
@@ -42,7 +45,7 @@ class _Normal:
                 return self.loop(replace(stmt, body=self.block(stmt.body)))
             case While():
                 same: dict[Operand, Operand] = dict(zip(stmt.test.params, stmt.body.params))
-                test = self.block(stmt.test)
+                test = self.block(stmt.test, top=True)
                 stmts = [map_operands(s, lambda o: same.get(o, o)) for s in test.stmts]
                 test = Block(stmt.body.params, stmts, tuple(same.get(o, o) for o in test.yields))
                 return (self.counted(replace(stmt, test=test, body=self.block(stmt.body))),)
@@ -81,3 +84,25 @@ class _Normal:
         if isinstance(new, While):
             new = replace(new, test=replace(new.test, params=body.params))
         return new
+
+
+def _decided(block: Block) -> Block:
+    """The block with what its last branch tests as a result of that branch, if the block hands it on."""
+    last = block.stmts[-1] if block.stmts else None
+    if not isinstance(last, If) or not isinstance(last.test, Var):
+        return block
+    test = last.test
+    if test not in block.yields and test is not block.stop:
+        return block
+    result = Var(test.name, test.type)
+    sides = [
+        _decided(replace(side, yields=(*(Const(value, BOOL) if y is test else y for y in side.yields), Const(value, BOOL))))
+        for side, value in ((last.then, True), (last.orelse, False))
+    ]
+    branch = replace(last, then=sides[0], orelse=sides[1], results=(*last.results, result))
+    return Block(
+        block.params,
+        [*block.stmts[:-1], branch],
+        tuple(result if y is test else y for y in block.yields),
+        result if block.stop is test else block.stop,
+    )

@@ -41,6 +41,7 @@ class Writer:
         self.updates = Updates(nested, self.expressions, names, self.live)
         self.lines: list[Line] = []
         self.items = _item_groups(nested)
+        self.kept: list[Stmt] = []  # statements made here: facts are found by id, so they must not go away
 
     # ---- lines
 
@@ -57,7 +58,7 @@ class Writer:
             if len(sizes) > 1:
                 targets = ", ".join(self.names[s.var] for s in sizes)
                 shape = ast.Attribute(self.node(sizes[0].args[0]), "shape", ast.Load())
-                self.line(depth, f"{targets} = ", shape, loc=sizes[0].loc)
+                self.line(depth, f"{targets} = ", shape)
                 at += len(sizes)
                 continue
             _STATEMENTS[type(stmts[at])](self, stmts[at], depth)
@@ -123,6 +124,7 @@ class Writer:
 
     def branch(self, stmt: If, depth: int, word: str = "if") -> None:
         after = self.live.after[id(stmt)]
+        stmt = self.turned(stmt, after)
         then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
         inner = stmt.orelse.stmts
         if then:
@@ -139,6 +141,18 @@ class Writer:
         else:
             self.line(depth, f"{word} ", self.negation(stmt.test), ":", loc=stmt.loc)
         self.lines += orelse
+
+    def turned(self, stmt: If, after: int) -> If:
+        """``if not c: a else: b`` as ``if c: b else: a``."""
+        tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, Var) else None
+        if not isinstance(tree, Let) or tree.prim != "logical_not":
+            return stmt
+        if not all(side.stmts or self.pairs(stmt.results, side.yields, after) for side in (stmt.then, stmt.orelse)):
+            return stmt
+        new = replace(stmt, test=tree.args[0], then=stmt.orelse, orelse=stmt.then)
+        self.live.after[id(new)] = after
+        self.kept.append(new)
+        return new
 
     def side(self, stmt: If, side: Block, depth: int, after: int) -> None:
         self.block(side.stmts, depth)
@@ -339,7 +353,7 @@ def _let(w: Writer, stmt: Let, depth: int) -> None:
     if same and not stmt.var.type.dims and w.updates.is_name(stmt.args[0], name):
         return None
     if not w.update(name, stmt, depth, stmt.loc, w.live.after[id(stmt)]):
-        w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=stmt.loc)
+        w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=NOWHERE if stmt.prim == "dim" else stmt.loc)
     return None
 
 

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import Function, Var
-from transpile.core.walk import uses
 from transpile.render.imports import Imports
 from transpile.render.layout import Line
 from transpile.render.templates import literal
 from transpile.tree import ArgSpec, Leaf, Node, Static
 
 
-def unpack(fn: Function, names: Mapping[Var, str]) -> tuple[list[Line], ast.expr]:
-    """The lines that take arguments apart, and the parameter list (as a node that prints in parentheses)."""
+def unpack(fn: Function, names: Mapping[Var, str], read: set[Var]) -> tuple[list[Line], ast.expr]:
+    """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in parentheses). ``read``: the variables that the
+    body reads."""
     if fn.arg_tree is None:
         return [], _parameters([ast.Name(names[p], ast.Load()) for p in fn.params])
-    used = {v for v in uses(fn.body) if isinstance(v, Var)} | {p for p in fn.params if p.buffer}
+    used = read | {p for p in fn.params if p.buffer}
     lines: list[Line] = []
     nodes: list[ast.expr] = []
     taken = set(names.values())

@@ -18,6 +18,7 @@ from transpile.render.places import dotted, is_subscript, merged, place, subscri
 from transpile.render.printer import flat
 
 AUGMENTED = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/=", "matmul": None, "pow": "**=", "floordiv": "//=", "mod": "%="}
+_OTHER = {"+=": "-=", "-=": "+="}
 COMMUTES = ("add", "mul")
 Parts = tuple["str | ast.expr", ...]
 
@@ -41,7 +42,7 @@ class Updates:
             first, second = second, first
         assert isinstance(first, Var)
         if not let.var.type.dims:
-            return None if first in self.loose else (sign, self.e.operand(second))
+            return None if first in self.loose else self.signed(sign, second)
         if first.type.dims != let.var.type.dims or first.type.dtype != let.var.type.dtype:
             return None
         numbers = self.nested.aliases.numbers
@@ -51,7 +52,12 @@ class Updates:
                 hidden |= numbers.bit(var)
         if self.nested.aliases.of(first) & ((live & ~hidden) | 1 << FOREIGN):
             return None
-        return sign, self.e.operand(second)
+        return self.signed(sign, second)
+
+    def signed(self, sign: str, second: Operand) -> tuple[str, ast.expr]:
+        """``+=`` of what begins with a minus is ``-=``."""
+        turned = self.e.turned(second) if sign in _OTHER else None
+        return (sign, self.e.operand(second)) if turned is None else (_OTHER[sign], turned)
 
     def is_name(self, operand: Operand, name: str) -> bool:
         return isinstance(operand, Var) and operand not in self.nested.trees and self.names[operand] == name
@@ -83,9 +89,9 @@ class Updates:
             return None
         first, second = tree.args
         if self.is_place(first, stmt, target):
-            return AUGMENTED[tree.prim], self.e.operand(second)  # type: ignore[return-value]
+            return self.signed(AUGMENTED[tree.prim], second)  # type: ignore[arg-type]
         if tree.prim in COMMUTES and self.is_place(second, stmt, target) and not isinstance(first, Const):
-            return AUGMENTED[tree.prim], self.e.operand(first)  # type: ignore[return-value]
+            return self.signed(AUGMENTED[tree.prim], first)  # type: ignore[arg-type]
         return None
 
     def is_place(self, operand: Operand, stmt: Store, target: ast.expr) -> bool:
@@ -100,14 +106,14 @@ class Updates:
 
     def add(self, stmt: Add) -> Parts:
         sign, value = "+=", stmt.value
-        tree = self.nested.trees.get(value) if isinstance(value, Var) else None
         gathers = any(isinstance(i, Gather) for s in stmt.path if isinstance(s, Index) for i in s.items)
         if gathers:
             return (self.add_at(stmt),)
-        if isinstance(tree, Let) and tree.prim == "neg":
-            sign, value = "-=", tree.args[0]
+        turned = self.e.turned(value)
+        if turned is not None:
+            sign = "-="
         left = self.e.name(stmt.buf) if not stmt.path and stmt.buf not in self.e.zero_d else self.target(stmt.buf, stmt.path, stmt.args)
-        return (left, f" {sign} ", self.e.operand(value))
+        return (left, f" {sign} ", turned or self.e.operand(value))
 
     def add_at(self, stmt: Add) -> ast.expr:
         """``np.add.at``: of repeated indices each counts."""

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.types import INT64, promote
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.arguments import (
-    array, cast_to, dtype_of, from_nested, full, integer, numeric, shape_of, size_of, strong,
+    array,
+    cast_to,
+    dtype_of,
+    from_nested,
+    full,
+    integer,
+    numeric,
+    shape_of,
+    size_of,
+    strong,
 )
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import along, fresh_size, new_axis, settle_size
@@ -92,8 +101,6 @@ def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, d
 
 
 def _float_of(given: list[Expr]) -> str:
-    from transpile.core.types import promote
-
     return promote(*(v.type for v in given)).dtype
 
 
@@ -113,8 +120,9 @@ def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
 
 def _linspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
               axis: int = 0, device: Any = None) -> Any:
-    first, last = numeric(b, start, stop)
-    first, last = (x if x.type.is_float else b.cast(x, "float64") for x in (first, last))
+    first, last = array(b, start), array(b, stop)
+    common = promote(first.type, last.type).dtype
+    first, last = (b.cast(x, common if common.startswith("float") else "float64") for x in (first, last))
     if first.rank or last.rank:
         first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
         y = _between(b, first, last, num, endpoint)
@@ -173,6 +181,7 @@ def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
 def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:  # noqa: N803
     """Powers of a vector, one a column."""
     v = array(b, x)
+    v = b.cast(v, promote(v.type, INT64).dtype)
     n = v.dims[0] if N is None else size_of(b, N)
     powers = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
     powers = powers if increasing else b.let("flip", powers, axes=(0,))

@@ -7,13 +7,26 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Slice
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import array, arrays, axis_of, cast_to, integer, same_dtype, shape_text, size_of, stack
+from transpile.rules.arguments import (
+    array,
+    arrays,
+    axis_of,
+    cast_to,
+    integer,
+    known_integer,
+    same_dtype,
+    shape_text,
+    size_of,
+    stack,
+    strong,
+)
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import new_axis, slice_axis, smaller
+from transpile.rules.slicing import new_axis, on_axis, slice_axis, smaller
 
 
 def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
@@ -127,20 +140,28 @@ def _raised(x: Expr, rank: int) -> Expr:
 def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> tuple[Expr, ...]:
     """Into that many parts, or at those places."""
     n = x.dims[axis]
-    if isinstance(sections, (tuple, list)):
-        places = [Dim(0), *(_place(n, integer(s)) for s in sections), n]
+    if not isinstance(sections, (tuple, list)):
+        places = _even(x.b, n, integer(sections), exact)
+    elif n.is_const:
+        places = [Dim(0), *(_place(n, known_integer(s, "the places to split at")) for s in sections), n]
     else:
-        places = _even(n, integer(sections), exact)
-    return tuple(slice_axis(x, axis, start, stop) for start, stop in zip(places, places[1:]))
+        bounds = [None, *(known_integer(s, "the places to split at") for s in sections), None]
+        return tuple(_between(x, axis, start, stop) for start, stop in zip(bounds, bounds[1:]))
+    return tuple(slice_axis(x, axis, start, stop, clip=True) for start, stop in zip(places, places[1:]))
 
 
-def _place(n: Dim, k: int | None) -> Dim:
-    if k is None:
-        raise RuleError("the places to split at must be known when the function is transformed", "T203")
-    return smaller(Dim(k), n) if k >= 0 else (n + k).clip()
+def _between(x: Expr, axis: int, start: int | None, stop: int | None) -> Expr:
+    """A slice of an axis whose length only the run knows."""
+    args = [x.b.expr(k) for k in (start, stop) if k is not None]
+    item = Slice(None if start is None else 0, None if stop is None else len(args) - 1)
+    return x.b.read(x, on_axis(x.rank, axis, item), args, name="part")
 
 
-def _even(n: Dim, count: int | None, exact: bool) -> list[Dim]:
+def _place(n: Dim, k: int) -> Dim:
+    return Dim(min(k, n.const)) if k >= 0 else (n + k).clip()
+
+
+def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
     if count is None or count < 1:
         raise RuleError("number sections must be a known number larger than 0.", "T203")
     if exact:
@@ -149,7 +170,9 @@ def _even(n: Dim, count: int | None, exact: bool) -> list[Dim]:
         from transpile.rules.arguments import divide
 
         each = divide([n], [Dim(count)])
-        return [*(each.scale(k) for k in range(count)), n]
+        if not (each.scale(count) == n or b.same(n, each.scale(count))):
+            raise RuleError("array split does not result in an equal division", "T202")
+        return [each.scale(k) for k in range(count + 1)]
     each = n // count
     extra = n - each.scale(count)
     return [*(each.scale(k) + smaller(Dim(k), extra) for k in range(count)), n]
@@ -186,7 +209,8 @@ def _first(rank: int, axis: int) -> list[int]:
 
 
 def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Expr:
-    x, v = same_dtype(b, [array(b, arr), array(b, values)])
+    x = strong(array(b, arr))
+    v = b.cast(array(b, values), x.dtype)
     if axis is None:
         x, axis = _vector(x), 0
     axis = axis_of(axis, x.rank)

@@ -97,7 +97,7 @@ def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
     """One variable a row."""
     parts = [v for v in (x, y) if v is not None]
     rows = []
-    for v in floats(b, *parts):
+    for v in (b.cast(array(b, p), "float64") for p in parts):
         v = reshape(v, [*([Dim(1)] * (2 - v.rank)), *v.dims]) if v.rank < 2 else v if rowvar else m.transpose(v, (1, 0))
         rows.append(v)
     return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
@@ -152,7 +152,7 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
 
 def _polyfit(b: Builder, x: Any, y: Any, deg: int) -> Expr:
     """Least squares on the powers, highest first."""
-    at, values = floats(b, x, y)
+    at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))
     columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
     return b.let("lstsq", columns, values, rcond=None)
@@ -162,17 +162,16 @@ def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
     c = array(b, p)
     for _ in range(m):
         n = c.dims[0]
-        powers = b.let("flip", arange(b, n - 1) + 1, axes=(0,))
-        c = slice_axis(c, 0, 0, n - 1) * (b.cast(powers, c.dtype) if c.type.is_float else powers)
+        c = slice_axis(c, 0, 0, n - 1) * b.let("flip", arange(b, n - 1) + 1, axes=(0,))
     return c
 
 
 def _polyint(b: Builder, p: Any, m: int = 1) -> Expr:
-    (c,) = floats(b, p)
+    c = b.cast(array(b, p), "float64")
     for _ in range(m):
         powers = b.let("flip", arange(b, c.dims[0]) + 1, axes=(0,))
         zero = b.let("full", 0.0, dims=(Dim(1),), dtype=c.dtype)
-        c = b.let("concatenate", c / b.cast(powers, c.dtype), zero, axis=0)
+        c = b.let("concatenate", c / powers, zero, axis=0)
     return c
 
 

@@ -9,8 +9,9 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
+from transpile.rules.api_rearrange import flip
 from transpile.rules.api_reduction import as_vector, ravel
-from transpile.rules.api_shape import flip, moved, reshape
+from transpile.rules.api_shape import moved, reshape
 from transpile.rules.arguments import array, axis_of, known_integer, numeric, shape_text
 from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot

@@ -1,8 +1,8 @@
-"""Reductions, cumulative sums and norms of NumPy by dotted name."""
+"""Reductions of NumPy by dotted name, those of ufuncs included."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,8 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.arguments import array, axes_of, axis_of, cast_to, integer, product, strong
+from transpile.rules.arguments import array, axes_of, axis_of, cast_to, product, strong
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import gather, point, slice_axis
 
 Axis = Any  # None, an int or a tuple of ints
 
@@ -186,95 +185,11 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
     return build
 
 
-# -------------------------------------------------------------------------------------------------- cumulative
-
-
 def ravel(x: Expr) -> Expr:
     return x if x.rank == 1 else x.b.let("reshape", x, dims=(product(x.dims),))
 
-
-def _cumulative(prim: str, default: int | None = None) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Any = default, dtype: Any = None) -> Expr:
-        x = cast_to(array(b, a), dtype)
-        if axis is None:
-            x, axis = ravel(x), 0
-        return b.let(prim, x, axis=axis_of(axis, x.rank))
-
-    return build
-
-
-def _nan_cumulative(prim: str, neutral: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Expr:
-        x = array(b, a)
-        x = m.where(m.isnan(x), neutral, x) if x.type.is_float else x
-        return _cumulative(prim)(b, x, axis, dtype)
-
-    return build
-
-
-def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
-    """``cumulative_sum`` and ``cumulative_prod``."""
-
-    def build(b: Builder, x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Expr:
-        y = array(b, x)
-        if axis is None and y.rank != 1:
-            raise RuleError("needs an axis for an array of more than one dimension", "T201")
-        axis = axis_of(0 if axis is None else axis, y.rank)
-        y = _cumulative(prim)(b, y, axis, dtype)
-        if not include_initial:
-            return y
-        dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(y.dims))
-        return b.let("concatenate", b.let("full", neutral, dims=dims, dtype=y.dtype), y, axis=axis)
-
-    return build
-
-
-def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Expr:
-    x = array(b, a)
-    axis = axis_of(axis, x.rank)
-    parts = [x]
-    for extra, at in ((prepend, 0), (append, len(parts))):
-        if extra is not None:
-            e = array(b, extra)
-            dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims))
-            parts.insert(at if at == 0 else len(parts), e if e.rank else b.broadcast(b.cast(e, x.dtype), dims))
-    if len(parts) > 1:
-        from transpile.rules.arguments import same_dtype
-
-        x = b.let("concatenate", *same_dtype(b, parts), axis=axis)
-    for _ in range(n):
-        after = slice_axis(x, axis, 1)
-        before = slice_axis(x, axis, 0, x.dims[axis] - 1)
-        x = b.elementwise("not_equal" if x.type.is_bool else "sub", after, before)
-    return x
-
-
-def _ediff1d(b: Builder, ary: Any, to_end: Any = None, to_begin: Any = None) -> Expr:
-    from transpile.rules.arguments import same_dtype
-
-    x = _diff(b, ravel(array(b, ary)))
-    ends = [(None if e is None else ravel(as_vector(array(b, e)))) for e in (to_begin, to_end)]
-    parts = [e for e in (ends[0], x, ends[1]) if e is not None]
-    return x if len(parts) == 1 else b.let("concatenate", *same_dtype(b, parts), axis=0)
-
-
 def as_vector(x: Expr) -> Expr:
     return x if x.rank else x.b.let("reshape", strong(x), dims=(Dim(1),))
-
-
-def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Expr:
-    f = array(b, y)
-    axis = axis_of(axis, f.rank)
-    total = slice_axis(f, axis, 1) + slice_axis(f, axis, 0, f.dims[axis] - 1)
-    if x is None:
-        half = reduce("sum", total, axis) / 2.0
-        return half if integer(dx) == 1 or (isinstance(dx, float) and dx == 1.0) else half * b.expr(dx)
-    width = array(b, x)
-    width = _diff(b, width, 1, -1 if width.rank == 1 else axis)
-    if width.rank == 1 and f.rank > 1:
-        width = b.let("reshape", width, dims=tuple(width.dims[0] if k == axis else Dim(1) for k in range(f.rank)))
-    return reduce("sum", width * total, axis) / 2.0
-
 
 # ----------------------------------------------------------------------------------------------------- average
 
@@ -296,107 +211,6 @@ def _average(b: Builder, a: Any, axis: Axis = None, weights: Any = None, returne
         total = reduce("sum", w, axis, keepdims)
     y = reduce("sum", x * w, axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
-
-
-# --------------------------------------------------------------------------------------------------- quantiles
-
-
-def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
-    """``x`` sorted along the reduced axes, which are merged into the last one."""
-    axes = axes_of(axis, x.rank)
-    kept = [k for k in range(x.rank) if k not in axes]
-    if len(axes) == 1:
-        order = [*kept, *axes]
-        return x.b.let("sort", m.transpose(x, order), axis=x.rank - 1), axes
-    merged = m.transpose(x, [*kept, *axes])
-    flat = x.b.let("reshape", merged, dims=(*(x.dims[k] for k in kept), product([x.dims[k] for k in axes])))
-    return x.b.let("sort", flat, axis=len(kept)), axes
-
-
-def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
-    return y.b.let("reshape", y, dims=tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))) if keepdims else y
-
-
-def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:
-    x = array(b, a)
-    x = x if x.type.is_float else b.cast(x, "float64")
-    share = array(b, q)
-    if share.rank > 1:
-        raise RuleError("quantiles are a number or a vector", "T201")
-    if not x.rank:
-        return strong(x)
-    ordered, axes = _sorted_along(x, axis)
-    n = m.size(ordered, (ordered.rank - 1,))
-    place = (share / scale if scale != 1 else share) * (n - 1)
-    low = m.floor(place)
-    part = place - low if method == "linear" else _PARTS[method](place, low)
-    first = b.cast(low, "int64")
-    second = m.minimum(first + 1, n - 1)
-    if share.rank:
-        lower, upper = gather(ordered, -1, first), gather(ordered, -1, second)
-        y = lower + (upper - lower) * b.cast(part, x.dtype)
-        y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
-        y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
-        kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
-        return b.let("reshape", y, dims=(share.dims[0], *kept)) if keepdims else y
-    lower, upper = point(ordered, -1, first), point(ordered, -1, second)
-    return _kept(_nan_checked(lower + (upper - lower) * b.cast(part, x.dtype), ordered), x, axes, keepdims)
-
-
-_PARTS: dict[str, Callable[[Expr, Expr], Any]] = {
-    "lower": lambda place, low: place * 0.0,
-    "higher": lambda place, low: m.where(place > low, 1.0, 0.0),
-    "midpoint": lambda place, low: m.where(place > low, 0.5, 0.0),
-    "nearest": lambda place, low: m.elementwise("round", place) - low,
-}
-
-
-def _nan_checked(y: Expr, ordered: Expr) -> Expr:
-    """NaN sorts last; one of them makes the result NaN."""
-    last = point(ordered, -1, -1)
-    return m.where(m.isnan(last), np.nan, y)
-
-
-def _quantile(scale: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
-        if method != "linear" and method not in _PARTS:
-            raise RuleError(f"the quantile method {method!r} is not supported", "T201", "use 'linear'")
-        return _quantile_of(b, a, q, axis, keepdims, method, scale)
-
-    return build
-
-
-def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
-    x = array(b, a)
-    x = x if x.type.is_float else b.cast(x, "float64")
-    if not x.rank:
-        return strong(x)
-    ordered, axes = _sorted_along(x, axis)
-    size = ordered.dims[-1]
-    if size.is_const and size.const % 2:
-        middle = point(ordered, -1, size.const // 2)
-    else:
-        n = b.dim(size)
-        middle = (point(ordered, -1, (n - 1) // 2) + point(ordered, -1, n // 2)) / 2
-    return _kept(_nan_checked(middle, ordered), x, axes, keepdims)
-
-
-def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
-    """NaN sorts last: the middle of what comes before."""
-    x = array(b, a)
-    if not x.type.is_float:
-        return _median(b, x, axis, keepdims)
-    ordered, axes = _sorted_along(x, axis)
-    last = ordered.rank - 1
-    count = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
-    if ordered.rank == 1:
-        count = point(count, 0, 0)
-        middle = (point(ordered, 0, (count - 1) // 2) + point(ordered, 0, count // 2)) / 2
-        return _kept(middle, x, axes, keepdims)
-    low = b.let("take_along_axis", ordered, (count - 1) // 2, axis=last)
-    high = b.let("take_along_axis", ordered, count // 2, axis=last)
-    return _kept(point((low + high) / 2, -1, 0), x, axes, keepdims)
-
 
 # ---------------------------------------------------------------------------------------------- ufunc methods
 
@@ -426,7 +240,6 @@ def _log_sum(b: Builder, array: Any, axis: Axis = 0, dtype: Any = None, keepdims
 _SUM, _PROD = _folded("sum", 0, "add"), _folded("prod", 1, "mul")
 _MAX, _MIN = _extremum("max", "maximum", -np.inf), _extremum("min", "minimum", np.inf)
 _ALL, _ANY = _truth("all", True), _truth("any", False)
-_ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 _REDUCE = {
     "add": _SUM, "multiply": _PROD, "maximum": _MAX, "minimum": _MIN, "logical_and": _ALL, "logical_or": _ANY,
     "fmax": _extremum("nanmax", "fmax", -np.inf), "fmin": _extremum("nanmin", "fmin", np.inf),
@@ -435,7 +248,6 @@ _REDUCE = {
 
 def _entry(build: Callable[..., Any], *more: str) -> Entry:
     return Entry(build, static=(*REDUCED, *more))
-
 
 _NUMPY: dict[str, Entry] = {
     "sum": _entry(_SUM),
@@ -460,23 +272,8 @@ _NUMPY: dict[str, Entry] = {
     "argmin": _entry(_position("argmin")),
     "nanargmax": _entry(_position("argmax", -np.inf)),
     "nanargmin": _entry(_position("argmin", np.inf)),
-    "cumsum": _entry(_cumulative("cumsum")),
-    "cumprod": _entry(_cumulative("cumprod")),
-    "nancumsum": _entry(_nan_cumulative("cumsum", 0.0)),
-    "nancumprod": _entry(_nan_cumulative("cumprod", 1.0)),
-    "cumulative_sum": _entry(_cumulative_array("cumsum", 0.0), "include_initial"),
-    "cumulative_prod": _entry(_cumulative_array("cumprod", 1.0), "include_initial"),
-    "diff": _entry(_diff, "n"),
-    "ediff1d": _entry(_ediff1d),
-    "trapezoid": _entry(_trapezoid),
-    "trapz": _entry(_trapezoid),
     "average": _entry(_average, "returned"),
-    "median": _entry(_median),
-    "nanmedian": _entry(_nan_median),
-    "quantile": _entry(_quantile(1), "method"),
-    "percentile": _entry(_quantile(100), "method"),
     **{f"{name}.reduce": _entry(_ufunc_reduce(build)) for name, build in _REDUCE.items()},
-    **{f"{name}.accumulate": _entry(_cumulative(prim, 0)) for name, prim in _ACCUMULATE.items()},
     "logaddexp.reduce": _entry(_log_sum),
 }
 

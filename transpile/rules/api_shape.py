@@ -1,11 +1,9 @@
-"""Shapes, rearranging, triangles and diagonals of NumPy by dotted name, with the methods of arrays that go with them."""
+"""Shapes, transpositions and broadcasting of NumPy by dotted name, with the methods of arrays that go with them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
@@ -13,10 +11,19 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel
 from transpile.rules.arguments import (
-    array, arrays, axes_of, axis_of, divide, full, integer, product, shape_of, shape_text, size_of, strong,
+    array,
+    axes_of,
+    axis_of,
+    divide,
+    integer,
+    product,
+    shape_of,
+    shape_text,
+    size_of,
+    strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, arange, fresh_size, gather, new_axis, settle_size
+from transpile.rules.slicing import new_axis
 
 # ------------------------------------------------------------------------------------------------------ reshape
 
@@ -140,7 +147,7 @@ def _matrix_transpose(b: Builder, x: Any) -> Expr:
     return m.swap_last(x)
 
 
-def _swapaxes(b: Builder, a: Any, axis1: int, axis2: int) -> Expr:
+def swapped(b: Builder, a: Any, axis1: int, axis2: int) -> Expr:
     x = array(b, a)
     order = list(range(x.rank))
     first, second = axis_of(axis1, x.rank), axis_of(axis2, x.rank)
@@ -193,240 +200,6 @@ def _broadcast_shapes(b: Builder, *args: Any) -> tuple[Expr, ...]:
     return tuple(b.dim(d) for d in dims)
 
 
-# --------------------------------------------------------------------------------------------------- flip, roll
-
-
-def flip(x: Expr, axes: Sequence[int]) -> Expr:
-    axes = tuple(k for k in axes if not x.dims[k].is_one)
-    return m.call("flip", x, axes=axes) if axes else x
-
-
-def _flip(b: Builder, m: Any, axis: Any = None) -> Expr:
-    x = array(b, m)
-    return flip(x, axes_of(axis, x.rank))
-
-
-def _flip_at(axis: int) -> Callable[..., Expr]:
-    def build(b: Builder, m: Any) -> Expr:
-        x = array(b, m)
-        if x.rank <= axis:
-            raise RuleError(f"Input must be >= {axis + 1}-d.", "T202")
-        return flip(x, (axis,))
-
-    return build
-
-
-def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
-    x = array(b, m)
-    first, second = (axis_of(a, x.rank) for a in axes)
-    turns = k % 4
-    if turns == 2:
-        return flip(flip(x, (first,)), (second,)) if first > second else flip(x, (first, second))
-    if turns == 1:
-        return _swapaxes(b, flip(x, (second,)), first, second)
-    return flip(_swapaxes(b, x, first, second), (second,)) if turns == 3 else x
-
-
-def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
-    x = array(b, a)
-    if axis is None:
-        return reshape(m.call("roll", ravel(x), b.expr(shift), axes=(0,)), x.dims)
-    several = isinstance(axis, (tuple, list))
-    axes = tuple(axis_of(k, x.rank) for k in (axis if several else (axis,)))
-    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
-    count = max(len(axes), len(shifts))
-    axes, shifts = (axes * count)[:count], (shifts * count)[:count]
-    if len(set(axes)) < count:
-        for k, s in zip(axes, shifts):
-            x = m.call("roll", x, b.expr(s), axes=(k,))
-        return x
-    return m.call("roll", x, *(b.expr(s) for s in shifts), axes=axes)
-
-
-# ------------------------------------------------------------------------------------------ tile, repeat, resize
-
-
-def _tile(b: Builder, A: Any, reps: Any) -> Expr:  # noqa: N803 (NumPy's name)
-    x = array(b, A)
-    counts = list(reps) if isinstance(reps, (tuple, list)) else [reps]
-    if len(counts) == 1 and b.expr(counts[0]).rank == 1:
-        counts = list(arrays(b, counts[0]))
-    counts = [b.expr(1)] * (x.rank - len(counts)) + [b.expr(c) for c in counts]
-    x = reshape(strong(x), [*([Dim(1)] * (len(counts) - x.rank)), *x.dims]) if len(counts) > x.rank else x
-    dims = tuple(d * size_of(b, c) for d, c in zip(x.dims, counts))
-    if all(integer(c) == 1 for c in counts):
-        return x
-    return b.let("tile", x, *counts, dims=dims)
-
-
-def _repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Expr:
-    x = strong(array(b, a))
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = axis_of(axis, x.rank)
-    times = array(b, repeats)
-    if times.rank == 0:
-        dims = tuple(d * size_of(b, times) if k == axis else d for k, d in enumerate(x.dims))
-        return b.let("repeat", x, times, axis=axis, dims=dims)
-    symbol = fresh_size(b, "repeated")
-    places = b.let("repeat_each", arange(b, x.dims[axis]), b.broadcast(times, (x.dims[axis],)), dims=(symbol,))
-    return gather(x, axis, settle_size(b, places, 0, symbol))
-
-
-def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
-    """As often as needed from the beginning."""
-    x, dims = ravel(array(b, a)), shape_of(b, new_shape)
-    n = product(dims)
-    return reshape(gather(x, 0, arange(b, n) % b.dim(x.dims[0])), dims)
-
-
-# ----------------------------------------------------------------------------------------------------------- pad
-
-
-def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any]]:
-    """One pair an axis out of a number, a pair, or pairs."""
-    if not isinstance(widths, (tuple, list)):
-        return [(widths, widths)] * rank
-    rows = list(widths)
-    if not any(isinstance(r, (tuple, list)) for r in rows):
-        if len(rows) == 1:
-            return [(rows[0], rows[0])] * rank
-        if len(rows) == 2:
-            return [(rows[0], rows[1])] * rank
-    pairs = [tuple(r) * (2 if len(r) == 1 else 1) for r in rows if isinstance(r, (tuple, list))]
-    pairs = pairs * rank if len(pairs) == 1 else pairs
-    if len(pairs) != rank or any(len(p) != 2 for p in pairs):
-        raise RuleError(f"{what} does not fit an array of {rank} dimensions", "T202")
-    return pairs  # type: ignore[return-value]
-
-
-_FILLS = ("constant", "edge", "reflect", "symmetric", "wrap")
-
-
-def _pad(b: Builder, array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0, reflect_type: Any = "even",
-         end_values: Any = 0) -> Expr:
-    x = m.array(b, array)
-    if mode not in _FILLS or reflect_type != "even":
-        raise RuleError(f"the padding mode {mode!r} is not supported", "T201", f"one of {', '.join(_FILLS)}")
-    pairs = _pairs(b, pad_width, x.rank, "pad_width")
-    widths = [b.expr(w) for pair in pairs for w in pair]
-    dims = tuple(d + size_of(b, before) + size_of(b, after) for d, (before, after) in zip(x.dims, pairs))
-    params: dict[str, Any] = {"mode": mode, "dims": dims}
-    if len({id(w) if isinstance(w, Expr) else w for pair in pairs for w in pair}) == 1 or len(set(map(integer, widths)) - {None}) == 1:
-        if len({w.op for w in widths}) == 1:
-            params["even"] = True
-    if mode != "constant":
-        return b.let("pad", x, *widths, **params)
-    values = _pairs(b, constant_values, x.rank, "constant_values")
-    flat = [v for pair in values for v in pair]
-    if all(v is flat[0] for v in flat) or len({integer(v) for v in flat} - {None}) == 1:
-        value = b.expr(flat[0])
-        more = () if integer(value) == 0 else (b.cast(value, x.dtype),)
-        return b.let("pad", x, *widths, *more, **params)
-    for axis, (pair, (before, after)) in enumerate(zip(pairs, values)):
-        sides = [_filled(b, x, axis, w, v) for w, v in zip(pair, (before, after))]
-        x = b.let("concatenate", sides[0], x, sides[1], axis=axis)
-    return x
-
-
-def _filled(b: Builder, x: Expr, axis: int, width: Any, value: Any) -> Expr:
-    dims = tuple(size_of(b, width) if k == axis else d for k, d in enumerate(x.dims))
-    return full(b, b.cast(b.expr(value), x.dtype), dims, x.dtype)
-
-
-# ------------------------------------------------------------------------------------- triangles and diagonals
-
-
-def _triangle(prim: str) -> Callable[..., Expr]:
-    def build(b: Builder, m: Any, k: Any = 0) -> Expr:
-        x = array(b, m)
-        if x.rank == 1:
-            x = b.broadcast(x, (x.dims[0], x.dims[0]))
-        if x.rank == 0:
-            raise RuleError(f"np.{prim} needs an array", "T202")
-        return b.let(prim, x, k=k)
-
-    return build
-
-
-def _diag(b: Builder, v: Any, k: Any = 0) -> Expr:
-    x = array(b, v)
-    if x.rank == 1:
-        return b.let("diag", x, offset=k)
-    if x.rank != 2:
-        raise RuleError("Input must be 1- or 2-d.", "T202")
-    return b.let("diagonal", x, offset=k, axes=(0, 1))
-
-
-def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Expr:
-    x = array(b, a)
-    return b.let("diagonal", x, offset=offset, axes=(axis_of(axis1, x.rank), axis_of(axis2, x.rank)))
-
-
-def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Expr:
-    x = array(b, a)
-    if x.rank == 2 and not offset and axis1 == 0 and dtype is None:
-        return b.let("trace", x)
-    diagonal = _diagonal(b, x, offset, axis1, axis2)
-    diagonal = diagonal if dtype is None else b.cast(diagonal, np.dtype(dtype).name)
-    return b.let("sum", diagonal, axes=(diagonal.rank - 1,), keepdims=False)
-
-
-def _diagflat(b: Builder, v: Any, k: Any = 0) -> Expr:
-    return b.let("diag", ravel(strong(array(b, v))) if array(b, v).rank else reshape(array(b, v), (Dim(1),)), offset=k)
-
-
-# ------------------------------------------------------------------------------------------------ grids, places
-
-
-def _meshgrid(b: Builder, *xi: Any, copy: Any = True, sparse: bool = False, indexing: str = "xy") -> tuple[Expr, ...]:
-    xs = [array(b, x) for x in xi]
-    xs = [x if x.rank == 1 else ravel(x) if x.rank else reshape(strong(x), (Dim(1),)) for x in xs]
-    rank = len(xs)
-    where = list(range(rank))
-    if indexing == "xy" and rank > 1:
-        where[0], where[1] = 1, 0
-    dims: list[Dim] = [Dim(1)] * rank
-    for k, x in zip(where, xs):
-        dims[k] = x.dims[0]
-    thin = [reshape(x, [x.dims[0] if j == k else Dim(1) for j in range(rank)]) for k, x in zip(where, xs)]
-    return tuple(thin if sparse else (b.broadcast(x, tuple(dims)) for x in thin))
-
-
-def _ix(b: Builder, *args: Any) -> tuple[Expr, ...]:
-    xs = [array(b, a) for a in args]
-    if any(x.rank != 1 for x in xs):
-        raise RuleError("Cross index must be 1 dimensional", "T202")
-    if any(x.type.is_bool for x in xs):
-        from transpile.rules.api_sorting import flat_nonzero
-
-        xs = [flat_nonzero(b, x) if x.type.is_bool else x for x in xs]
-    return tuple(reshape(x, [x.dims[0] if j == k else Dim(1) for j in range(len(xs))]) for k, x in enumerate(xs))
-
-
-def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
-    dims = shape_of(b, dimensions)
-    grids = [b.cast(along(b, dims, k), np.dtype(dtype).name) for k in range(len(dims))]
-    if sparse:
-        return tuple(grids)
-    return b.let("stack", *(b.broadcast(g, dims) for g in grids), axis=0)
-
-
-def _unravel_index(b: Builder, indices: Any, shape: Any, order: str = "C") -> tuple[Expr, ...]:
-    dims = shape_of(b, shape)
-    found = b.let("unravel_index", strong(array(b, indices)), *(b.dim(d) for d in dims))
-    return tuple(b.let("item", found, k=k) for k in range(len(dims)))
-
-
-def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Expr:
-    sizes = shape_of(b, dims)
-    total = None
-    for index, d in zip(arrays(b, multi_index), sizes):
-        total = index if total is None else total * b.dim(d) + index
-    assert total is not None
-    return total
-
-
 # --------------------------------------------------------------------------------------------------- metadata
 
 
@@ -455,34 +228,12 @@ _NUMPY: dict[str, Entry] = {
     "permute_dims": Entry(_transpose, static=_AXIS),
     "matrix_transpose": Entry(_matrix_transpose),
     "linalg.matrix_transpose": Entry(_matrix_transpose),
-    "swapaxes": Entry(_swapaxes, static=_AXIS),
+    "swapaxes": Entry(swapped, static=_AXIS),
     "moveaxis": Entry(_moveaxis, static=_AXIS),
     "rollaxis": Entry(_rollaxis, static=_AXIS),
     "broadcast_to": Entry(_broadcast_to, static=("subok",)),
     "broadcast_arrays": Entry(_broadcast_arrays, static=("subok",)),
     "broadcast_shapes": Entry(_broadcast_shapes),
-    "flip": Entry(_flip, static=_AXIS),
-    "flipud": Entry(_flip_at(0)),
-    "fliplr": Entry(_flip_at(1)),
-    "rot90": Entry(_rot90, static=(*_AXIS, "k")),
-    "roll": Entry(_roll, static=_AXIS),
-    "tile": Entry(_tile),
-    "repeat": Entry(_repeat, static=_AXIS),
-    "resize": Entry(_resize),
-    "pad": Entry(_pad, static=("mode", "reflect_type")),
-    "tril": Entry(_triangle("tril"), static=("k",)),
-    "triu": Entry(_triangle("triu"), static=("k",)),
-    "diag": Entry(_diag, static=("k",)),
-    "diagonal": Entry(_diagonal, static=(*_AXIS, "offset")),
-    "linalg.diagonal": Entry(lambda b, x, offset=0: _diagonal(b, x, offset, -2, -1), static=("offset",)),
-    "trace": Entry(_trace, static=(*_AXIS, "offset", "dtype")),
-    "linalg.trace": Entry(lambda b, x, offset=0, dtype=None: _trace(b, x, offset, -2, -1, dtype), static=("offset", "dtype")),
-    "diagflat": Entry(_diagflat, static=("k",)),
-    "meshgrid": Entry(_meshgrid, static=("copy", "sparse", "indexing")),
-    "ix_": Entry(_ix),
-    "indices": Entry(_indices, static=("dtype", "sparse")),
-    "unravel_index": Entry(_unravel_index, static=("order",)),
-    "ravel_multi_index": Entry(_ravel_multi_index, static=("mode", "order")),
     "shape": Entry(_shape),
     "ndim": Entry(lambda b, a: array(b, a).rank),
     "size": Entry(_size, static=_AXIS),

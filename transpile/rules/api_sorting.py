@@ -191,15 +191,15 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: b
         low, high = (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False)) if range is None else (
             b.expr(range[0]), b.expr(range[1]))
         count = b.form(edges)
-        edges = b.let("linspace", b.cast(low, "float64"), b.cast(high, "float64"), edges + 1, dims=(count + 1,), dtype="float64",
-                      endpoint=True)
+        dtype = x.dtype if x.type.is_float else "float64"
+        edges = b.let("linspace", b.cast(low, dtype), b.cast(high, dtype), edges + 1, dims=(count + 1,), dtype=dtype, endpoint=True)
     n = edges.dims[0] - 1
     last = point(edges, 0, -1)
     inside = m.logical_and(x >= point(edges, 0, 0), x <= last)
     place = m.minimum(b.let("searchsorted", edges, x, side="right") - 1, b.dim(n) - 1)
     one = b.let("full", 1.0, dims=x.dims, dtype="float64") if weights is None else b.cast(ravel(array(b, weights)), "float64")
     total = b.let("scatter_add", m.where(inside, place, 0), m.where(inside, one, 0.0), b.dim(n), dims=(n,))
-    counts = b.cast(total, "int64") if weights is None and not density else total
+    counts = b.cast(total, array(b, weights).dtype if weights is not None else "float64" if density else "int64")
     if density:
         width = slice_axis(edges, 0, 1) - slice_axis(edges, 0, 0, n)
         counts = total / width / b.let("sum", total, axes=(0,), keepdims=False)

@@ -54,8 +54,8 @@ def stack(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
 
 
 def same_dtype(b: Builder, parts: Sequence[Expr]) -> list[Expr]:
-    """The parts in their common dtype."""
-    common = promote(*(p.type for p in parts)).strong
+    """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes them."""
+    common = promote(*(p.type.strong for p in parts))
     return [b.cast(p, common.dtype) for p in parts]
 
 

@@ -88,7 +88,7 @@ def _extremum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     axes, keepdims = params["axes"], params["keepdims"]
     hits, count = _shares(y, args[0], axes, keepdims)
     total = m.call("sum", m.where(hits, dots[0], 0.0), axes=axes, keepdims=keepdims)
-    return total / count
+    return total / _as(count, total)
 
 
 def _extremum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]

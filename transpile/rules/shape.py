@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from transpile.core.dims import Dim
 from transpile.core.nodes import Gather, Index, Slice
 from transpile.core.types import Type

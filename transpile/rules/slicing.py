@@ -32,15 +32,17 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
     return on_axis(len(dims), axis, Slice(slots[0], slots[1])), tuple(args)
 
 
-def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None) -> Expr:
-    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order."""
+def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
+    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order, or (``clip``) where the part is
+    empty otherwise."""
     axis %= x.rank
     start = Dim.of(start)
     stop = x.dims[axis] if stop is None else Dim.of(stop)
     if start == Dim(0) and stop == x.dims[axis]:
         return x
     path, args = slice_place(x.b, x.dims, axis, start, stop)
-    dims = tuple(stop - start if k == axis else d for k, d in enumerate(x.dims))
+    size = (stop - start).clip() if clip else stop - start
+    dims = tuple(size if k == axis else d for k, d in enumerate(x.dims))
     return x.b.let("index", x, *args, path=path, dims=dims)
 
 

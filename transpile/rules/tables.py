@@ -19,6 +19,7 @@ MODULES = (
     "creation",
     "products",
     "linalg",
+    "factorisations",
 )
 
 

@@ -7,6 +7,7 @@ from the product instead, so that an infinite adjoint is never multiplied by zer
 
 from __future__ import annotations
 
+from math import frexp
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
@@ -18,9 +19,7 @@ def times(bar: Expr, partial: Any) -> Expr | None:
     """``bar * partial``; None if the partial is the number 0."""
     b = bar.b
     if isinstance(partial, (int, float)) and not isinstance(partial, bool):
-        if partial == 0:
-            return None
-        return bar if partial == 1 else -bar if partial == -1 else bar * partial
+        return by_number(bar, partial)
     partial = b.expr(partial)
     made = definition(b, partial.op)
     if made is not None and made.prim == "where" and _selects(b, made):
@@ -29,11 +28,39 @@ def times(bar: Expr, partial: Any) -> Expr | None:
         return b.elementwise("where", test, a, c)
     if made is not None and made.prim == "div" and is_const(made.args[0], 1):
         return bar / b.expr(made.args[1])
-    if isinstance(partial.op, Const):
-        return times(bar, partial.op.value)
-    if is_const(bar.op, 1):
+    factor = through_broadcast(b, bar.op)
+    if is_const(factor, 1):
         return b.cast(partial, bar.type)
+    if isinstance(partial.op, Const):
+        return by_number(bar, partial.op.value)
+    if isinstance(factor, Const):
+        return by_number(partial, factor.value)
     return _scaled(b, bar, partial)
+
+
+def by_number(x: Expr, number: Any) -> Expr | None:
+    """``number * x``; two numbers become one where that rounds nothing (one of them is a power of two)."""
+    if number == 0:
+        return None
+    if number == 1:
+        return x
+    if number == -1:
+        return -x
+    if isinstance(x.op, Const):
+        return x.b.expr(Const(x.op.value * number, x.op.type)) if _is_exact(x.op.value, number) else x * number
+    made = definition(x.b, x.op)
+    if made is not None and made.prim == "mul":
+        for k in (0, 1):
+            inner = made.args[k]
+            if isinstance(inner, Const) and not isinstance(inner.value, bool) and _is_exact(inner.value, number):
+                return by_number(x.b.expr(made.args[1 - k]), inner.value * number)
+    if made is not None and made.prim == "neg":
+        return by_number(x.b.expr(made.args[0]), -number)
+    return number * x
+
+
+def _is_exact(a: Any, b: Any) -> bool:
+    return any(isinstance(v, (int, float)) and v != 0 and abs(frexp(v)[0]) == 0.5 for v in (a, b))
 
 
 def times_or_zero(bar: Expr, partial: Expr) -> Expr:
@@ -67,6 +94,13 @@ def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
         return -_scaled(b, b.broadcast(made.args[0], bar.dims), partial)
     if made is not None and made.prim == "div" and is_const(made.args[0], 1):
         return partial / b.expr(made.args[1])
+    other = definition(b, partial.op)
+    if made is not None and other is not None and made.prim == other.prim == "mul":
+        a, c = made.args[0], other.args[0]
+        if isinstance(a, Const) and isinstance(c, Const) and _is_exact(a.value, c.value):
+            product = by_number(b.expr(made.args[1]) * b.expr(other.args[1]), a.value * c.value)
+            assert product is not None
+            return product
     return bar * partial
 
 
@@ -88,7 +122,9 @@ def minus(x: Expr, y: Expr) -> Expr:
 
 def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: Let | None, dy: Let | None) -> Expr:
     if prim == "add" and same(b, x.op, y.op):
-        return 2 * x
+        doubled = by_number(x, 2.0)
+        assert doubled is not None
+        return doubled
     if dx is not None and dy is not None and dx.prim == dy.prim == "div" and same(b, dx.args[1], dy.args[1]):
         return b.elementwise("div", b.elementwise(prim, dx.args[0], dy.args[0]), dx.args[1])
     if dx is not None and dy is not None and dx.prim == dy.prim == "mul":
@@ -104,18 +140,18 @@ def _rest(b: Builder, prim: str, x: Expr, y: Expr) -> Expr:
     return plus(x, y) if prim == "add" else minus(x, y)
 
 
-def same(b: Builder, x: Operand, y: Operand) -> bool:
-    """Whether two operands are the same value, or broadcasts and casts of the same value."""
+def same(b: Builder, x: Operand, y: Operand, depth: int = 3) -> bool:
+    """Whether two operands are the same value, or the same cheap function of the same values."""
     if x is y or (isinstance(x, Const) and x == y):
         return True
     if not isinstance(x, Var) or not isinstance(y, Var):
         return False
     dx, dy = definition(b, x), definition(b, y)
-    return (
-        dx is not None
-        and dy is not None
-        and dx.prim == dy.prim
-        and dx.prim in ("broadcast", "cast")
-        and dx.params == dy.params
-        and same(b, dx.args[0], dy.args[0])
-    )
+    if dx is None or dy is None or dx.prim != dy.prim or dx.params != dy.params or depth == 0:
+        return False
+    if not (b.prims[dx.prim].elementwise or dx.prim in ("broadcast", "cast")):
+        return False
+    pairs = [(dx.args, dy.args)]
+    if dx.prim in ("add", "mul"):
+        pairs.append((dx.args, dy.args[::-1]))
+    return any(all(same(b, p, q, depth - 1) for p, q in zip(*pair)) for pair in pairs)

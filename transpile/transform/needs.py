@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def, definitions, sites
-from transpile.core.nodes import Block, For, Function, If, Let, Operand, Var, While
+from transpile.core.nodes import Block, For, Function, If, Let, Operand, Store, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
 _COPIES = frozenset({"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"})  # round nothing
@@ -35,6 +35,12 @@ class Needs:
         self.needed: dict[int, dict[Var, None]] = {}  # id of the innermost loop -> what is needed of its body
         self.loops: dict[int, For | While] = {}
         self.recorded: dict[Var, str] = {}
+        self.stored: dict[Var, Store] = {}  # values that stand in a buffer from then on
+        for site in sites(fn):
+            if isinstance(site.stmt, Store) and isinstance(site.stmt.value, Var):
+                found = self.defs.get(site.stmt.value)
+                if found is not None and found.block is site.block and not self.defs[site.stmt.buf].nest:
+                    self.stored.setdefault(site.stmt.value, site.stmt)
         self.tests = {s.stmt.test for s in sites(fn) if isinstance(s.stmt, If)}
         self._free: dict[tuple[Var, bool], bool] = {}
 
@@ -86,10 +92,23 @@ class Needs:
         if found.kind == "index":
             assert isinstance(found.stmt, For)
             return all(self.is_free(o, dear) for o in (found.stmt.start, found.stmt.step))
+        if self.place_of(var) is not None:
+            return True
         if not self.can_recompute(found, dear):
             return False
         assert isinstance(found.stmt, Let)
         return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
+
+    def place_of(self, var: Var) -> Store | None:
+        """The store that keeps ``var`` for the reverse sweep: nothing overwrites it, and its indices are free. Only worth
+        it where the value is not cheap to recompute from what is free."""
+        stmt = self.stored.get(var)
+        if stmt is None or not self.overwrites.is_kept(stmt):
+            return None
+        made = self.defs[var].stmt
+        if isinstance(made, Let) and self.table[made.prim].cost == 0:
+            return None
+        return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
 
     def can_recompute(self, found: Def, dear: bool) -> bool:
         """Whether the defining statement may be run again in the reverse sweep."""
@@ -204,6 +223,8 @@ class Needs:
         if found.kind == "index":
             assert isinstance(found.stmt, For)
             inputs: Iterable[Operand] = (found.stmt.start, found.stmt.step)
+        elif (kept := self.place_of(var)) is not None:
+            inputs = kept.args
         else:
             assert isinstance(found.stmt, Let), found
             inputs = self.inputs(found.stmt)

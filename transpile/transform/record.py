@@ -271,6 +271,11 @@ class _Linker:
             return self.mirrored_index(found.stmt, level)  # type: ignore[arg-type]
         if var in self.needs.recorded:
             return self.load(var)
+        kept = self.needs.place_of(var)
+        if kept is not None:
+            args = tuple(self.resolve(a) for a in kept.args)
+            with self.b.at(kept.loc):
+                return self.b.bind(var.name, var.type, "index", (kept.buf, *args), {"path": kept.path, "dims": var.type.dims})
         assert isinstance(found.stmt, Let), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in found.stmt.args)

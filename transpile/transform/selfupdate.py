@@ -13,6 +13,8 @@ and where something else is the first to be added, it assigns.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transpile.core.nodes import Add, Block, Gather, Index, Let, Stmt, Store, Var
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, reads, statements, written
@@ -24,11 +26,16 @@ def keep_self_updates(block: Block) -> None:
         for inner in blocks(stmt):
             keep_self_updates(inner)
     dropped: set[int] = set()
+    inserted: dict[int, list[Stmt]] = {}
     for k, stmt in enumerate(block.stmts):
         if isinstance(stmt, Store) and is_const(stmt.value, 0):
             back = _added_back(block.stmts, k)
             if back is not None:
-                dropped.update((k, back))
+                j, rest = back
+                dropped.update((k,) if rest else (k, j))
+                if rest:
+                    block.stmts[j] = rest[-1]
+                    inserted[j] = rest[:-1]
                 continue
             first = _first_added(block.stmts, k)
             if first is not None:
@@ -37,11 +44,13 @@ def keep_self_updates(block: Block) -> None:
                 block.stmts[first] = Store(add.buf, add.path, add.args, add.value, add.loc)
                 dropped.add(k)
     if dropped:
-        block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in dropped]
+        kept = [(k, s) for k, s in enumerate(block.stmts) if k not in dropped]
+        block.stmts[:] = [s for k, stmt in kept for s in (*inserted.get(k, ()), stmt)]
 
 
-def _added_back(stmts: list[Stmt], k: int) -> int | None:
-    """The position of the `Add` that puts back what the zeroing at ``k`` took away, if nothing looks in between."""
+def _added_back(stmts: list[Stmt], k: int) -> tuple[int, list[Stmt]] | None:
+    """The position of the `Add` that puts back what the zeroing at ``k`` took away, if nothing looks in between; and the
+    statements that add the rest, if it adds more than that."""
     zeroing = stmts[k]
     assert isinstance(zeroing, Store)
     taken = _read_before(stmts, k)
@@ -49,11 +58,29 @@ def _added_back(stmts: list[Stmt], k: int) -> int | None:
         return None
     for j in range(k + 1, len(stmts)):
         stmt = stmts[j]
-        if isinstance(stmt, Add) and stmt.buf is zeroing.buf and _same_place(stmt, zeroing) and stmt.value is taken:
-            return j
+        if isinstance(stmt, Add) and stmt.buf is zeroing.buf and _same_place(stmt, zeroing):
+            if stmt.value is taken:
+                return j, []
+            rest = _rest(stmts[:j], stmt, taken)
+            if rest is not None:
+                return j, rest
         if _looks(stmt, zeroing.buf):
             return None
     return None
+
+
+def _rest(stmts: list[Stmt], add: Add, taken: Var) -> list[Stmt] | None:
+    """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``."""
+    made = next((s for s in reversed(stmts) if isinstance(s, Let) and s.var is add.value), None)
+    if made is None or made.prim not in ("add", "sub") or taken not in made.args:
+        return None
+    x, y = made.args
+    if made.prim == "add":
+        return [replace(add, value=y if x is taken else x)]
+    if x is not taken:
+        return None
+    negative = Var("t", made.var.type)
+    return [Let(negative, "neg", (y,), {}, add.loc), replace(add, value=negative)]
 
 
 def _first_added(stmts: list[Stmt], k: int) -> int | None:

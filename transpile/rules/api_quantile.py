@@ -1,0 +1,127 @@
+"""Medians, quantiles and percentiles of NumPy by dotted name: all by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.api_reduction import REDUCED, Axis
+from transpile.rules.arguments import array, axes_of, product, strong
+from transpile.rules.prim import RuleError
+from transpile.rules.slicing import gather, point, slice_axis
+
+
+def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
+    """``x`` sorted along the reduced axes, which are merged into the last one."""
+    axes = axes_of(axis, x.rank)
+    kept = [k for k in range(x.rank) if k not in axes]
+    if len(axes) == 1:
+        order = [*kept, *axes]
+        return x.b.let("sort", m.transpose(x, order), axis=x.rank - 1), axes
+    merged = m.transpose(x, [*kept, *axes])
+    flat = x.b.let("reshape", merged, dims=(*(x.dims[k] for k in kept), product([x.dims[k] for k in axes])))
+    return x.b.let("sort", flat, axis=len(kept)), axes
+
+
+def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
+    return y.b.let("reshape", y, dims=tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))) if keepdims else y
+
+
+def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:
+    x = array(b, a)
+    x = x if x.type.is_float else b.cast(x, "float64")
+    share = array(b, q)
+    if share.rank > 1:
+        raise RuleError("quantiles are a number or a vector", "T201")
+    if not x.rank:
+        return strong(x)
+    ordered, axes = _sorted_along(x, axis)
+    n = m.size(ordered, (ordered.rank - 1,))
+    place = (share / scale if scale != 1 else share) * (n - 1)
+    low = m.floor(place)
+    part = place - low if method == "linear" else _PARTS[method](place, low)
+    first = b.cast(low, "int64")
+    second = m.minimum(first + 1, n - 1)
+    part = b.cast(part, x.dtype) if share.type.weak else part
+    if share.rank:
+        lower, upper = gather(ordered, -1, first), gather(ordered, -1, second)
+        y = lower + (upper - lower) * part
+        y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
+        y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
+        kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
+        return b.let("reshape", y, dims=(share.dims[0], *kept)) if keepdims else y
+    lower, upper = point(ordered, -1, first), point(ordered, -1, second)
+    return _kept(_nan_checked(lower + (upper - lower) * part, ordered), x, axes, keepdims)
+
+
+_PARTS: dict[str, Callable[[Expr, Expr], Any]] = {
+    "lower": lambda place, low: place * 0.0,
+    "higher": lambda place, low: m.where(place > low, 1.0, 0.0),
+    "midpoint": lambda place, low: m.where(place > low, 0.5, 0.0),
+    "nearest": lambda place, low: m.elementwise("round", place) - low,
+}
+
+
+def _nan_checked(y: Expr, ordered: Expr) -> Expr:
+    """NaN sorts last; one of them makes the result NaN."""
+    last = point(ordered, -1, -1)
+    return m.where(m.isnan(last), np.nan, y)
+
+
+def _quantile(scale: float) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
+        if method != "linear" and method not in _PARTS:
+            raise RuleError(f"the quantile method {method!r} is not supported", "T201", "use 'linear'")
+        return _quantile_of(b, a, q, axis, keepdims, method, scale)
+
+    return build
+
+
+def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+    x = array(b, a)
+    x = x if x.type.is_float else b.cast(x, "float64")
+    if not x.rank:
+        return strong(x)
+    ordered, axes = _sorted_along(x, axis)
+    size = ordered.dims[-1]
+    if size.is_const and size.const % 2:
+        middle = point(ordered, -1, size.const // 2)
+    else:
+        n = b.dim(size)
+        middle = (point(ordered, -1, (n - 1) // 2) + point(ordered, -1, n // 2)) / 2
+    return _kept(_nan_checked(middle, ordered), x, axes, keepdims)
+
+
+def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """NaN sorts last: the middle of what comes before."""
+    x = array(b, a)
+    if not x.type.is_float:
+        return _median(b, x, axis, keepdims)
+    ordered, axes = _sorted_along(x, axis)
+    last = ordered.rank - 1
+    count = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
+    if ordered.rank == 1:
+        count = point(count, 0, 0)
+        middle = (point(ordered, 0, (count - 1) // 2) + point(ordered, 0, count // 2)) / 2
+        return _kept(middle, x, axes, keepdims)
+    low = b.let("take_along_axis", ordered, (count - 1) // 2, axis=last)
+    high = b.let("take_along_axis", ordered, count // 2, axis=last)
+    return _kept(point((low + high) / 2, -1, 0), x, axes, keepdims)
+
+
+_STATIC = (*REDUCED, "method")
+
+_NUMPY: dict[str, Entry] = {
+    "median": Entry(_median, static=_STATIC),
+    "nanmedian": Entry(_nan_median, static=_STATIC),
+    "quantile": Entry(_quantile(1), static=_STATIC),
+    "percentile": Entry(_quantile(100), static=_STATIC),
+}
+
+TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}
