@@ -223,7 +223,9 @@ class _Machine:
 
     # ---- primitives
 
-    def prim(self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[Operand], type_: Type) -> Any:
+    def prim(
+        self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[Operand], type_: Type
+    ) -> Any:
         entry = prims()[name]
         special = _SPECIAL.get(name)
         with np.errstate(all="ignore"):
@@ -294,7 +296,9 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "reshape": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),
     "transpose": lambda m, v, p: np.transpose(v[0], p["axes"]),
-    "full": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype),
+    "full": lambda m, v, p: np.full(
+        [m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype
+    ),
     "empty": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], 77, dtype=p["dtype"]),
     "copy": lambda m, v, p: np.array(v[0]),
     "item": lambda m, v, p: v[0][p["k"]],

@@ -225,8 +225,10 @@ def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[E
         dots: dict[Var, Any] = {program.params[k]: b.expr(s) for k, s in zip(wrt, seeds)}
         push(b, stmts, dots)
         outs = [dots.get(o.op) if isinstance(o.op, Var) else None for o in program.outs]
-        return [b.let("full", 0.0, dims=o.dims, dtype=o.dtype) if d is None and o.dims else b.expr(0.0) if d is None else d
-                for o, d in zip(program.outs, outs)], seeds
+        return [
+            b.let("full", 0.0, dims=o.dims, dtype=o.dtype) if d is None and o.dims else b.expr(0.0) if d is None else d
+            for o, d in zip(program.outs, outs)
+        ], seeds
     floats = [o for o in program.outs if o.type.is_float]
     seeds = [Var(f"bar{k}", o.type) for k, o in enumerate(floats)]
     bars: dict[Var, Any] = {}
@@ -234,7 +236,9 @@ def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[E
         if isinstance(o.op, Var):
             bars[o.op] = bars[o.op] + b.expr(s) if o.op in bars else b.expr(s)
     bars = pull(b, stmts, bars)
-    return [bars[program.params[k]] if program.params[k] in bars else m_zero(b, program.params[k].type) for k in wrt], seeds
+    return [
+        bars[program.params[k]] if program.params[k] in bars else m_zero(b, program.params[k].type) for k in wrt
+    ], seeds
 
 
 def m_zero(b: Builder, type_: Type) -> Expr:
@@ -244,7 +248,9 @@ def m_zero(b: Builder, type_: Type) -> Expr:
 def _random_like(values: Sequence[Any], seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     found = [rng.standard_normal(np.shape(v)).astype(np.asarray(v).dtype) for v in values]
-    return [float(f) if isinstance(v, float) and not isinstance(v, np.generic) else f[()] for f, v in zip(found, values)]
+    return [
+        float(f) if isinstance(v, float) and not isinstance(v, np.generic) else f[()] for f, v in zip(found, values)
+    ]
 
 
 def _moved(args: Sequence[Any], wrt: Sequence[int], dots: Sequence[Any], h: float) -> list[Any]:
@@ -259,7 +265,9 @@ def _floats(values: Sequence[Any]) -> list[np.ndarray]:
     return [np.asarray(v, dtype=float) for v in values if np.asarray(v).dtype.kind == "f"]
 
 
-def _differences(f: Callable[..., Sequence[Any]], args: Sequence[Any], wrt: Sequence[int], dots: Sequence[Any]) -> list[Any]:
+def _differences(
+    f: Callable[..., Sequence[Any]], args: Sequence[Any], wrt: Sequence[int], dots: Sequence[Any]
+) -> list[Any]:
     """Central differences, extrapolated once."""
 
     def slope(h: float) -> list[np.ndarray]:
@@ -269,8 +277,16 @@ def _differences(f: Callable[..., Sequence[Any]], args: Sequence[Any], wrt: Sequ
     return [(4 * fine - coarse) / 3 for fine, coarse in zip(slope(5e-5), slope(1e-4))]
 
 
-def check(build: Build, args: Sequence[Any], *, tol: float = 2e-7, order: int = 2, dims: Any = Dim.of, smooth: bool = True,
-          wrt: Sequence[int] | None = None) -> None:
+def check(
+    build: Build,
+    args: Sequence[Any],
+    *,
+    tol: float = 2e-7,
+    order: int = 2,
+    dims: Any = Dim.of,
+    smooth: bool = True,
+    wrt: Sequence[int] | None = None,
+) -> None:
     """Forward against differences, reverse against forward, and both once more for the second derivatives."""
     wrt = active_args(args) if wrt is None else wrt
     first = Program(build, args, dims)
@@ -298,8 +314,15 @@ def check(build: Build, args: Sequence[Any], *, tol: float = 2e-7, order: int = 
         _second(build, args, wrt, dims, dots, bars, tol * 20)
 
 
-def _second(build: Build, args: Sequence[Any], wrt: Sequence[int], dims: Any, dots: Sequence[Any], bars: Sequence[Any],
-            tol: float) -> None:
+def _second(
+    build: Build,
+    args: Sequence[Any],
+    wrt: Sequence[int],
+    dims: Any,
+    dots: Sequence[Any],
+    bars: Sequence[Any],
+    tol: float,
+) -> None:
     """The derivatives of the derivatives: forward over reverse, and reverse over forward."""
 
     def reverse(b: Builder, *xs: Expr) -> Any:
@@ -353,8 +376,12 @@ class _Inner:
         for o, bar in zip(floats, bars):
             found[o.op] = found[o.op] + bar if o.op in found else bar  # type: ignore[index]
         found = pull(self.b, self.stmts, found)
-        return [found.get(self.xs[k].op) or m_zero(self.b, self.xs[k].type) if False else
-                (found[self.xs[k].op] if self.xs[k].op in found else m_zero(self.b, self.xs[k].type)) for k in wrt]
+        return [
+            found.get(self.xs[k].op) or m_zero(self.b, self.xs[k].type)
+            if False
+            else (found[self.xs[k].op] if self.xs[k].op in found else m_zero(self.b, self.xs[k].type))
+            for k in wrt
+        ]
 
     def push(self, dots: Sequence[Expr], wrt: Sequence[int]) -> list[Expr]:
         found: dict[Var, Any] = {self.xs[k].op: d for k, d in zip(wrt, dots)}  # type: ignore[misc]

@@ -101,7 +101,9 @@ def test_call(text: str, kind: str) -> None:
 SINGLE = {k: v.astype(np.float32) if v.dtype == np.float64 else v for k, v in POOL.items()}
 
 
-@pytest.mark.parametrize("text", [c for c in CASES if not c.endswith(("value", "const", "const list")) and "m33" not in c])
+@pytest.mark.parametrize(
+    "text", [c for c in CASES if not c.endswith(("value", "const", "const list")) and "m33" not in c]
+)
 def test_single_precision(text: str) -> None:
     """A derivative has the dtype of what it is the derivative of, or of."""
     case = Case(text, SINGLE)
@@ -110,10 +112,17 @@ def test_single_precision(text: str) -> None:
     for g, w in zip(got, wanted):
         assert comparable(g, w), (np.asarray(g).dtype, np.asarray(w).dtype)
     wrt = active_args(case.leaves)
-    for order, seeds, like in (("jvp", [case.leaves[k] for k in wrt], got), ("vjp", got, [case.leaves[k] for k in wrt])):
+    for order, seeds, like in (
+        ("jvp", [case.leaves[k] for k in wrt], got),
+        ("vjp", got, [case.leaves[k] for k in wrt]),
+    ):
         program = Program(case.build, case.leaves)
         outs, variables = derivative(program, wrt, order)
-        values = [np.ones_like(s) if isinstance(s, np.ndarray) else type(s)(1) for s in seeds if np.asarray(s).dtype.kind == "f"]
+        values = [
+            np.ones_like(s) if isinstance(s, np.ndarray) else type(s)(1)
+            for s in seeds
+            if np.asarray(s).dtype.kind == "f"
+        ]
         for d, x in zip(program.run(outs, [*case.leaves, *values], variables), like):
             if isinstance(x, np.ndarray) and x.dtype.kind == "f" and np.ndim(d):
                 assert d.dtype == x.dtype

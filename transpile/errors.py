@@ -216,8 +216,8 @@ def position(loc: Loc) -> str:
     """``file:line:col: ``, as much of it as is known."""
     if not loc.file:
         return ""
-    parts = [shown_path(loc.file), *([str(loc.line)] if loc.line else []), *([str(loc.col)] if loc.line and loc.col else [])]
-    return ":".join(parts) + ": "
+    numbers = [str(n) for n in ((loc.line, loc.col) if loc.line and loc.col else (loc.line,)) if n]
+    return ":".join([shown_path(loc.file), *numbers]) + ": "
 
 
 def source_line(loc: Loc) -> str:

@@ -281,3 +281,11 @@ def resort(order, key):
     for k in range(order.shape[0]):
         out[k] = order[places[k]]
     return out
+
+
+@njit
+def steps(start, stop, step):
+    """How many numbers ``arange(start, stop, step)`` has."""
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    return max(int(np.ceil((stop - start) / step)), 0)

@@ -1,4 +1,4 @@
-"""Two runs of two statements as one system of linear constraints: their loop indices, sizes, tests, and the element touched."""
+"""Two runs of two statements as one system of linear constraints: loop indices, sizes, tests, the element touched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Order:
-    """The write comes later in loop ``later`` (None: in the same trip of all common loops); ``same`` are in the same trip."""
+    """The write comes later in loop ``later`` (None: in the same trip of all); those of ``same`` are in the same trip."""
 
     same: tuple[For | While, ...]
     later: For | While | None
@@ -77,7 +77,9 @@ class Instances:
         loop = next((s for s, _ in self.site(side).nest if isinstance(s, For) and s.index is operand), None)
         if loop is not None:
             return self.index(loop, side)
-        return self.dim(operand.form, side) if operand.form is not None else self.atom(operand, ("var", id(operand)), side)
+        if operand.form is not None:
+            return self.dim(operand.form, side)
+        return self.atom(operand, ("var", id(operand)), side)
 
     def index(self, loop: For, side: int) -> Form:
         form = loop.index.form
@@ -124,12 +126,12 @@ class Instances:
         return self.variable((key, 0 if shared else side), is_size)
 
     def is_parameter(self, key: Hashable) -> bool:
-        """Whether a symbol whose holder was removed, or that never had one, is a size of a parameter of the function."""
+        """Whether a symbol whose holder was removed, or that never had one, is a size of a parameter."""
         params = (v for v, d in self.defs.items() if d.kind == "param" and d.stmt is None)
         return any(key == ("symbol", s) for p in params for d in p.type.dims for s in d.symbols())
 
     def is_shared(self, where: Def) -> bool:
-        """Whether what is defined there has one value for both instances: seen by both, in loops that are in the same trip."""
+        """Whether what is defined there has one value for both: seen by both, in loops that are in the same trip."""
         if not (_is_prefix(where.nest, self.first.nest) and _is_prefix(where.nest, self.write.nest)):
             return False
         return all(self.order.is_same(loop) for loop in where.loops)

@@ -28,6 +28,8 @@ from transpile.core.nodes import (
 )
 from transpile.core.places import consumed
 
+OpenAxes = list[int | None]  # what a path has left of a place: axes of the buffer, None for new ones
+
 
 def may_overwrite(defs: dict[Var, Def], symbols: Mapping[str, Operand], first: Site, write: Site) -> bool:
     """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote.
@@ -94,7 +96,7 @@ def _place(site: Site, write: Site) -> tuple[Var, Path, tuple[Operand, ...]]:
 def _axes(buf: Var, path: Path, args: tuple[Operand, ...]) -> list[Axis]:
     """The axes of the buffer, as far as transpositions and first subscripts say what is touched of each."""
     found = [Axis(d) for d in buf.type.dims]
-    open_axes: list[int | None] = list(range(len(found)))  # what is left of the place: the buffer's axes, None for new ones
+    open_axes: OpenAxes = list(range(len(found)))
     for step in path:
         match step:
             case Permute():
@@ -108,8 +110,8 @@ def _axes(buf: Var, path: Path, args: tuple[Operand, ...]) -> list[Axis]:
     return found
 
 
-def _subscript(found: list[Axis], open_axes: list[int | None], step: Index, args: tuple[Operand, ...]) -> list[int | None]:
-    left: list[int | None] = []
+def _subscript(found: list[Axis], open_axes: OpenAxes, step: Index, args: tuple[Operand, ...]) -> OpenAxes:
+    left: OpenAxes = []
     position = 0
     for item in step.items:
         count = consumed(item, args)

@@ -427,6 +427,14 @@ def _unify_equal(a: Dim, b: Dim) -> Dim | None:
     return a if a == b else None
 
 
+def unify_any(a: Dim, b: Dim) -> Dim | None:
+    """For transforms: what meets there has met in the function before, checked, under another name perhaps. Only two
+    different numbers cannot be equal."""
+    if a.is_const and b.is_const:
+        return a if a == b else None
+    return b if b.is_const else a
+
+
 def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
     kind = np.dtype(dtype).kind
     python: Any = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[kind]

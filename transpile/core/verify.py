@@ -23,8 +23,8 @@ from typing import NoReturn
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Const, Effect, For, Function, Gather, If, Index, Let, Mask, NewStack, Operand, Path, Permute,
-    Point, Pop, Push, Reshape, Slice, Stmt, Store, Undef, Var, While,
+    Add, Alloc, Block, Call, Const, Effect, For, Function, Gather, If, Index, Let, Mask, NewStack, Operand, Path,
+    Permute, Point, Pop, Push, Reshape, Slice, Stmt, Store, Undef, Var, While,
 )
 from transpile.core.places import consumed, place_dims
 from transpile.core.text import dump_stmt
@@ -75,8 +75,8 @@ class _Verifier:
     def use(self, operand: Operand, undef: bool = False) -> None:
         match operand:
             case Var():
-                problem = "used outside the block that defines it" if operand in self.seen else "used before it is defined"
-                self.check(operand in self.visible, f"{operand} is {problem}")
+                problem = "outside the block that defines it" if operand in self.seen else "before it is defined"
+                self.check(operand in self.visible, f"{operand} is used {problem}")
             case Const():
                 self.check(not operand.type.dims, f"constant {operand.value!r} has dims")
             case Undef():
@@ -123,10 +123,10 @@ class _Verifier:
         fn = self.fn
         if fn.out_tree is not None:
             numbers = leaf_numbers(fn.out_tree)
-            self.check(all(k < len(fn.body.yields) for k in numbers), f"out_tree names results that are not there: {numbers}")
+            self.check(all(k < len(fn.body.yields) for k in numbers), f"out_tree names more results: {numbers}")
         if fn.arg_tree is not None:
             found = [k for spec in fn.arg_tree for k in leaf_numbers(spec.tree)]
-            self.check(all(k < len(fn.params) for k in found), f"arg_tree names parameters that are not there: {found}")
+            self.check(all(k < len(fn.params) for k in found), f"arg_tree names parameters beyond the last: {found}")
 
     def statements(self, block: Block) -> None:
         for stmt in block.stmts:
@@ -279,8 +279,9 @@ class _Verifier:
     def call(self, s: Call) -> None:
         for operand in reads(s):
             self.value(operand)
-        self.check(len(s.args) == len(s.fn.params), f"{len(s.args)} arguments for {len(s.fn.params)} parameters")
-        self.check(len(s.results) == len(s.fn.body.yields), f"{len(s.results)} results for {len(s.fn.body.yields)} yields")
+        args, params, results, yields = map(len, (s.args, s.fn.params, s.results, s.fn.body.yields))
+        self.check(args == params, f"{args} arguments for {params} parameters")
+        self.check(results == yields, f"{results} results for {yields} yields")
         verify(s.fn)
         verify(s.derivative)
 
@@ -319,7 +320,8 @@ class _Verifier:
                 self.check(covered == rank, f"an index of {covered} axes for {rank}")
                 for item in step.items:
                     for slot, wanted in slots(item):
-                        self.check(wanted(args[slot].type), f"operand {args[slot]!r} does not fit {type(item).__name__}")
+                        fits = wanted(args[slot].type)
+                        self.check(fits, f"operand {args[slot]!r} does not fit {type(item).__name__}")
                 return len(place_dims([Dim(0)] * rank, (step,), args))
             case Permute():
                 self.check(sorted(step.axes) == list(range(rank)), f"axes {step.axes} of rank {rank}")
@@ -357,7 +359,7 @@ def differ(a: Dim, b: Dim) -> bool:
 
 
 def is_apart(a: Dim, b: Dim) -> bool:
-    """Whether two dims are unequal whatever the sizes; that of ``x[:1]`` may be known to be 1 by what the frontend knows of x."""
+    """Whether two dims are unequal whatever the sizes; the frontend may know that ``x[:1]`` has 1, not min(1, n)."""
     return (a - b).is_const and a != b
 
 

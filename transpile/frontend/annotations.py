@@ -42,7 +42,7 @@ _SHAPE_HINT = 'say its shape: Float[np.ndarray, "n d"], or --arg \'{0}=float64[n
 
 
 def parse_arg(text: str) -> tuple[str, Tree]:
-    """``name=type`` as (name, tree): a dtype, ``dtype[dims]``, ``float``, ``int``, ``bool``, a container of these, or a literal.
+    """``name=type`` as (name, tree): a dtype, ``dtype[dims]``, ``float``, ``int``, ``bool``, containers, or a literal.
 
     Raises T414 for what cannot be read.
     """
@@ -75,7 +75,7 @@ def _arg_tree(node: gast.expr, name: str) -> Tree:
         return Static(ast.literal_eval(gast.unparse(node).strip()))
     except ValueError:
         text = gast.unparse(node).strip()
-        hint = f"a dtype ({', '.join(('float64', 'float32', 'int64', 'bool'))}, ...) with dims, float, int, or a literal"
+        hint = "a dtype (float64, float32, int64, bool, ...) with dims, float, int, or a literal"
         raise error("T414", f"cannot read the type {text!r} of {name!r}", hint=hint) from None
 
 
@@ -85,7 +85,7 @@ _DIM_OPERATORS: dict[type, Callable[[Dim, Dim], Dim]] = {
 
 
 def dim_of(node: gast.expr) -> Dim:
-    """A dimension: a number, a symbol, or a sum, difference, product or whole quotient of such. T414 for anything else."""
+    """A dimension: a number, a symbol, or a sum, difference, product or whole quotient of such; else T414."""
     match node:
         case gast.Constant() if type(node.value) is int and node.value >= 0:
             return Dim(node.value)
@@ -93,7 +93,8 @@ def dim_of(node: gast.expr) -> Dim:
             return Dim.symbol(node.id)
         case gast.BinOp() if type(node.op) in _DIM_OPERATORS:
             return _DIM_OPERATORS[type(node.op)](dim_of(node.left), dim_of(node.right))
-    raise error("T414", f"cannot read the dimension {gast.unparse(node).strip()!r}", hint="a number, a name, or like 2*n+1")
+    text = gast.unparse(node).strip()
+    raise error("T414", f"cannot read the dimension {text!r}", hint="a number, a name, or like 2*n+1")
 
 
 # ---------------------------------------------------------------------------------------------- annotations
@@ -106,7 +107,8 @@ def annotation_tree(node: gast.expr | None, scope: Any, name: str, loc: Loc = NO
     be read.
     """
     if node is None:
-        raise error("T415", f"argument {name!r} has no type", loc, hint=f"annotate it, or pass --arg '{name}=float64[n]'")
+        hint = f"annotate it, or pass --arg '{name}=float64[n]'"
+        raise error("T415", f"argument {name!r} has no type", loc, hint)
     return _Reader(scope, name, loc).tree(node)
 
 
@@ -203,8 +205,10 @@ class _Reader:
 
     def shapeless(self, node: gast.expr) -> NoReturn:
         text = gast.unparse(node).strip()
-        raise error("T415", f"annotation {text!r} of {self.name!r} says no shape", self.loc, hint=_SHAPE_HINT.format(self.name))
+        hint = _SHAPE_HINT.format(self.name)
+        raise error("T415", f"annotation {text!r} of {self.name!r} says no shape", self.loc, hint)
 
     def refuse(self, node: gast.expr) -> NoReturn:
         text = gast.unparse(node).strip()
-        raise error("T414", f"cannot read the annotation {text!r} of {self.name!r}", self.loc, hint=_SHAPE_HINT.format(self.name))
+        hint = _SHAPE_HINT.format(self.name)
+        raise error("T414", f"cannot read the annotation {text!r} of {self.name!r}", self.loc, hint)

@@ -32,7 +32,7 @@ _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp
 
 
 def maybe_unassigned(fn: gast.FunctionDef | gast.Lambda) -> tuple[gast.Name, ...]:
-    """The ``Name`` nodes of local variables that are read (or augmented) where they may have no value, in source order."""
+    """The ``Name`` nodes of local variables that are read (or augmented) where they may have no value, in order."""
     if isinstance(fn, gast.Lambda):
         return ()
     flow = _Flow(local_names(fn))

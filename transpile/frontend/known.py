@@ -21,14 +21,15 @@ from transpile.frontend.bindings import Known
 
 # Where an object stands in several, the first names it.
 MODULES = (
-    "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.lib.stride_tricks", "math", "cmath", "operator",
-    "functools", "itertools", "collections", "dataclasses", "copy", "random", "time", "scipy.special", "scipy.linalg", "scipy",
+    "builtins", "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.lib.stride_tricks", "math", "cmath",
+    "operator", "functools", "itertools", "collections", "dataclasses", "copy", "random", "time", "scipy.special",
+    "scipy.linalg", "scipy",
 )  # fmt: skip
 # Roots of modules that are never lifted: what their tables lack is not supported.
 ROOTS = frozenset(
-    "numpy scipy math cmath operator functools itertools collections dataclasses typing typing_extensions builtins copy random"
-    " statistics warnings time enum abc numbers contextlib logging os sys re json pathlib numba transpile jaxtyping nptyping"
-    " __future__ types string io pandas matplotlib tqdm sklearn torch jax".split()
+    "numpy scipy math cmath operator functools itertools collections dataclasses typing typing_extensions builtins copy"
+    " random statistics warnings time enum abc numbers contextlib logging os sys re json pathlib numba transpile"
+    " jaxtyping nptyping __future__ types string io pandas matplotlib tqdm sklearn torch jax".split()
 )
 
 

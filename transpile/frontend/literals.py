@@ -1,4 +1,4 @@
-"""Module-level expressions of a file that is not executed: literals, aliases, partials, lambdas, named tuples, dataclasses.
+"""Module-level expressions of a file that is not executed: literals, aliases, partials, lambdas, classes of data.
 
 A literal is built from numbers, strings, containers, arithmetic, other literal constants of the module, constants
 such as ``math.pi``, and calls of a few pure functions of NumPy, math and Python. Everything else is refused with
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 # Decorators and wrappers that leave what a function computes as it is.
 TRANSPARENT = frozenset(
-    "numba.njit numba.jit numba.core.decorators.njit numba.core.decorators.jit transpile.jit functools.lru_cache functools.cache"
-    " builtins.staticmethod functools.wraps jaxtyping.jaxtyped typing.no_type_check".split()
+    "numba.njit numba.jit numba.core.decorators.njit numba.core.decorators.jit transpile.jit functools.lru_cache"
+    " functools.cache builtins.staticmethod functools.wraps jaxtyping.jaxtyped typing.no_type_check".split()
 )
 
 _PURE_NUMPY = (
-    "array asarray float64 float32 float16 int64 int32 int16 int8 uint8 bool linspace arange eye identity zeros ones full diag"
-    " dtype sqrt exp log log2 log10 sin cos tan arctan arcsin arccos sinh cosh tanh deg2rad rad2deg radians degrees power"
+    "array asarray float64 float32 float16 int64 int32 int16 int8 uint8 bool linspace arange eye identity zeros ones"
+    " full diag dtype sqrt exp log log2 log10 sin cos tan arctan arcsin arccos sinh cosh tanh deg2rad rad2deg radians"
+    " degrees power"
 ).split()
 _PURE_BUILTINS = "float int complex bool tuple list range len abs min max sum round dict frozenset slice".split()
 
@@ -39,7 +40,7 @@ _PURE_BUILTINS = "float int complex bool tuple list range len abs min max sum ro
 def is_pure(name: str) -> bool:
     """Whether a function of this dotted name may stand in a literal expression."""
     root, _, rest = name.partition(".")
-    return root == "math" or (root == "numpy" and rest in _PURE_NUMPY) or (root == "builtins" and rest in _PURE_BUILTINS)
+    return root == "math" or rest in {"numpy": _PURE_NUMPY, "builtins": _PURE_BUILTINS}.get(root, ())
 
 
 # ----------------------------------------------------------------------------------------------------- resolving
@@ -56,7 +57,7 @@ def resolve_value(module: StaticModule, name: str, node: gast.expr, loc: Loc = N
             from transpile.frontend.static import StaticFunction
 
             return User(StaticFunction(node, module, "<lambda>"))
-        case gast.Constant() if node.value is None or isinstance(node.value, (bool, str, bytes)) or node.value is Ellipsis:
+        case gast.Constant() if node.value in (None, ...) or isinstance(node.value, (bool, str, bytes)):
             return StaticValue(node.value)
         case gast.Call():
             special = _call(module, node)
@@ -135,7 +136,8 @@ def _namedtuple(module: StaticModule, node: gast.Call) -> Binding | None:
         return None
     name, names = evaluate(node.args[0], scope), evaluate(node.args[1], scope)
     names = names.replace(",", " ").split() if isinstance(names, str) else list(names)
-    defaults: list[gast.expr] = next((k.value.elts for k in node.keywords if k.arg == "defaults" and hasattr(k.value, "elts")), [])
+    given = [k.value for k in node.keywords if k.arg == "defaults"]
+    defaults: list[gast.expr] = getattr(given[0], "elts", []) if given else []
     values = [None] * (len(names) - len(defaults)) + list(defaults)
     key = f"{name}@{node.lineno}"
     if key not in module.classes:

@@ -31,7 +31,7 @@ Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
 
 @dataclass(frozen=True)
 class Located:
-    """A definition and where it stands. ``lines`` are those of the parsed text, whose line 1 is ``shift + 1`` of the file."""
+    """A definition and where it stands. ``lines`` are the parsed text; its line 1 is ``shift + 1`` of the file."""
 
     node: Definition
     file: str
@@ -124,7 +124,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
 
 
 def transparent(obj: Any) -> Any:
-    """The function that a wrapper runs unchanged (compiled, cached), or None: ``numba.njit``, ``lru_cache``, our ``jit``."""
+    """The function that a wrapper runs unchanged, or None: ``numba.njit``, ``lru_cache``, our ``jit``."""
     if isinstance(obj, (staticmethod, classmethod)):
         return obj.__func__
     if isinstance(obj, functools._lru_cache_wrapper):
@@ -154,15 +154,15 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     code = fn.__code__
     lines = source_lines(fn)
     if not lines:
-        where = "it was defined by exec, or in an interactive session" if code.co_filename.startswith("<") else code.co_filename
-        raise error("T401", f"no source code of {fn.__qualname__!r} is available ({where})", loc,
-                    hint="define the function in a file or a notebook cell")  # fmt: skip
+        interactive = code.co_filename.startswith("<")
+        where = "it was defined by exec, or in an interactive session" if interactive else code.co_filename
+        message = f"no source code of {fn.__qualname__!r} is available ({where})"
+        raise error("T401", message, loc, hint="define the function in a file or a notebook cell")
     text, shift, tree = _parse(fn, lines, loc)
     node = _find(fn, tree, text, shift, loc)
     located = Located(node, code.co_filename, text, fn.__qualname__, shift)
-    refuse_coroutine(
-        located, bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)), bool(code.co_flags & inspect.CO_GENERATOR)
-    )
+    is_async = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+    refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR))
     return located
 
 
@@ -302,7 +302,8 @@ def _same_code(code: types.CodeType, candidates: list[gast.Lambda], text: str) -
     future = code.co_flags & functools.reduce(int.__or__, (f.compiler_flag for f in _futures()), 0)
     compiled = compile(tree, code.co_filename, "exec", flags=future, dont_inherit=True)
     wanted = fingerprint(code)
-    found = [marked[c.co_firstlineno] for c in _codes(compiled) if c.co_firstlineno in marked and fingerprint(c) == wanted]
+    codes = [c for c in _codes(compiled) if c.co_firstlineno in marked]
+    found = [marked[c.co_firstlineno] for c in codes if fingerprint(c) == wanted]
     return sorted(found, key=lambda c: not _covers(c.body, code))
 
 
@@ -325,7 +326,8 @@ def fingerprint(code: types.CodeType) -> tuple[Any, ...]:
         fingerprint(c) if isinstance(c, types.CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts
     )
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return (code.co_code, consts, *names, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
+    return (code.co_code, consts, *names, *counts, code.co_flags)
 
 
 def _covers(body: gast.expr, code: types.CodeType) -> bool:

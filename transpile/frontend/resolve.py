@@ -190,7 +190,7 @@ def live_defaults(fn: types.FunctionType) -> dict[str, Binding]:
 
 
 def _default(value: Any, name: str) -> Binding:
-    # a number among the defaults stands in the function's own source: it is a constant, not something to read at each call
+    # a number among the defaults stands in the function's own source: a constant, not something to read at each call
     return StaticValue(value) if type(value) in (int, float, complex) else _bound(value, name)
 
 

@@ -34,7 +34,8 @@ class StaticModule:
         try:
             self.tree = parsed(text)
         except SyntaxError as failed:
-            raise error("T403", f"the file does not parse: {failed.msg}", Loc(path, failed.lineno or 1, failed.offset or 0)) from None
+            at = Loc(path, failed.lineno or 1, failed.offset or 0)
+            raise error("T403", f"the file does not parse: {failed.msg}", at) from None
         self.entries: dict[str, Entry] = {}
         self.stars: list[gast.ImportFrom] = []
         self.classes: dict[str, Any] = {}
@@ -168,8 +169,8 @@ def _known_member(dotted: str, name: str, loc: Loc) -> Binding:
 
 
 _SUBMODULES = frozenset(
-    "numpy.linalg numpy.fft numpy.random numpy.typing numpy.lib numpy.lib.stride_tricks scipy.special scipy.linalg scipy.optimize"
-    " scipy.constants scipy.stats scipy.integrate scipy.sparse scipy.interpolate collections.abc".split()
+    "numpy.linalg numpy.fft numpy.random numpy.typing numpy.lib numpy.lib.stride_tricks scipy.special scipy.linalg"
+    " scipy.optimize scipy.constants scipy.stats scipy.integrate scipy.sparse scipy.interpolate collections.abc".split()
 )
 
 
@@ -181,7 +182,7 @@ def static_module(module: StaticModule, dotted: str, level: int, loc: Loc) -> Mo
     if path is None:
         raise error(
             "T410", f"module {'.' * level + dotted!r} is neither NumPy, SciPy or math nor a file beside this one", loc,
-            hint="pass what it provides as an argument, or transform the function from a running program: transpile.source(...)",
+            hint="pass what it provides as an argument, or call transpile.source in a running program",
         )  # fmt: skip
     if os.path.isdir(path):
         return Module(dotted, lambda name, where: static_module(module, f"{dotted}.{name}".lstrip("."), level, where))
@@ -245,8 +246,8 @@ def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Bin
 
 def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
     raise error(
-        "T406", f"module constant {name!r} is not a literal: it is {entry.detail}", loc if loc.line else module.loc(entry.node),
-        hint=f"pass {name!r} as an argument",
+        "T406", f"module constant {name!r} is not a literal: it is {entry.detail}",
+        loc if loc.line else module.loc(entry.node), hint=f"pass {name!r} as an argument",
     )  # fmt: skip
 
 

@@ -340,17 +340,19 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
     result = Type(stmt.var.type.dtype)
     args = [lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args]
     start, step = (args[0] if len(args) > 1 else None), (args[2] if len(args) > 2 else None)
-    sizes = lw.sizes(stmt.params["dims"])
-    if len(args) == 1 and result.dtype == "int64":
-        sizes = (lw.at_least_zero(args[0]).op,)
-    _name_sizes(sizes, stmt.var.type.dims)
+    if all(lw.is_known(s) for s in stmt.params["dims"][0].symbols()):
+        sizes = lw.sizes(stmt.params["dims"])
+    else:
+        ends = (b.expr(Const(0, result)), args[0]) if len(args) == 1 else args[:2]
+        count = b.bind("size", INT, "call", (*(e.op for e in ends), (step or b.expr(Const(1, result))).op), {"fn": "arrays.steps"})
+        count.form = stmt.var.type.dims[0]
+        sizes = (count,)
 
     def at(idx: Sequence[Expr]) -> Expr:
         k = lw.compute("cast", [idx[0]], result, {})
         k = k if step is None else lw.compute("mul", [k, step], result, {})
         return k if start is None else lw.compute("add", [start, k], result, {})
 
-    del b
     return Elements(sizes, result.dtype, at)
 
 

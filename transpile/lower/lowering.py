@@ -163,6 +163,14 @@ class Lowering:
                         return size
         raise KeyError(f"the size {name} is not known here")
 
+    def is_known(self, name: str) -> bool:
+        """Whether a symbol has a value here."""
+        try:
+            self.symbol(name)
+        except KeyError:
+            return False
+        return True
+
     def sizes(self, dims: Sequence[Dim]) -> tuple[Operand, ...]:
         return tuple(self.dim(d) for d in dims)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from transpile.core.nodes import NOWHERE, Function, If, Loc, Operand, Stmt, Undef, Var
 from transpile.render.copies import settle_copies
-from transpile.render.expressions import call
+from transpile.render.exits import resolve
 from transpile.render.implicit import relax
 from transpile.render.imports import Imports
 from transpile.render.layout import Line, lay_out
@@ -92,6 +92,8 @@ class _Function:
             self.writer.block(stmts, depth)
             self.result(yields, depth)
             return
+        if self.returning_inside(stmts, last, yields, depth):
+            return
         self.writer.block(stmts[:-1], depth)
         sides = []
         for side in (last.then, last.orelse):
@@ -103,6 +105,27 @@ class _Function:
         self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
         self.writer.lines += sides[0] or [Line(depth + 1, ("pass",))]
         self.writer.lines += [replace(line, depth=line.depth - 1) for line in sides[1]]
+
+    def returning_inside(self, stmts: Sequence[Stmt], last: If, yields: tuple[Operand, ...], depth: int) -> bool:
+        """A loop that was left by ``return``: so it is again."""
+        flagged = self.writer.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
+        if flagged is None:
+            return False
+        loop = flagged.loop
+        stopped = dict(zip(last.results, flagged.stopped.yields))
+        values = tuple(stopped.get(y, y) for y in yields)  # type: ignore[call-overload]
+        only = self.writer.flags.handed_out(loop, values)
+        if only is None:
+            return False
+        out = dict(zip(loop.results, loop.body.yields))
+        self.writer.unsaid |= {loop.results[flagged.slot], loop.body.params[flagged.slot], *only}
+        self.writer.leaves[id(loop)] = lambda depth, env: self.result(
+            tuple(resolve(out.get(v, v), env) for v in values), depth  # type: ignore[call-overload]
+        )
+        self.writer.block(stmts[:-1], depth)
+        ended = dict(zip(last.results, flagged.ended.yields))
+        self.returning(flagged.ended.stmts, tuple(ended.get(y, y) for y in yields), depth)  # type: ignore[call-overload]
+        return True
 
     def is_handed_on(self, stmt: If, yields: tuple[Operand, ...]) -> bool:
         """Whether the results of a branch are what is returned, as they are."""
@@ -133,4 +156,4 @@ def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
 
 
-__all__ = ["Rendered", "call", "render_function"]
+__all__ = ["Rendered", "render_function"]

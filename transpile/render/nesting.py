@@ -191,6 +191,8 @@ class _Nester:
         uses = self.uses.get(var, [])
         if not uses or not (self.may_move(stmt, var) or self.is_late(block, at, stmt, var)) or not all(self.takes(use, stmt) for use in uses):
             return
+        if any(use.slot < 0 for use in uses) and all(use.by is uses[0].by for use in uses):
+            uses = [use for use in uses if use.slot < 0]  # what ends a loop is often carried as well, to be tested behind it
         sites = tuple(site for use in uses for site in self.resolved(use))
         if len(sites) > (COPIES if self.is_cheap(stmt) else 1):
             return
@@ -227,7 +229,8 @@ class _Nester:
 
     def may_move(self, stmt: Let | If, var: Var) -> bool:
         name = self.names.get(var, var.name)
-        if var in self.pinned or var.type.kind != "array" or not (is_synthetic(name) or name in FLAGS):
+        ours = is_synthetic(name) or (isinstance(stmt, Let) and name in FLAGS)
+        if var in self.pinned or var.type.kind != "array" or not ours:
             return False
         return isinstance(stmt, If) or stmt.prim != "item"
 

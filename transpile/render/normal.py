@@ -91,14 +91,23 @@ def _decided(block: Block) -> Block:
     last = block.stmts[-1] if block.stmts else None
     if not isinstance(last, If) or not isinstance(last.test, Var):
         return block
-    test = last.test
-    if test not in block.yields and test is not block.stop:
-        return block
+    known = {last.test: True}
+    for stmt in block.stmts:
+        if isinstance(stmt, Let) and stmt.prim == "logical_not" and stmt.var is last.test and isinstance(stmt.args[0], Var):
+            known[stmt.args[0]] = False
+    for test, value in known.items():
+        if test in block.yields or test is block.stop:
+            return _with_result(block, last, test, value)
+    return block
+
+
+def _with_result(block: Block, last: If, test: Var, value: bool) -> Block:
+    """``test`` as a result of the last branch, which is ``value`` on its first side."""
     result = Var(test.name, test.type)
-    sides = [
-        _decided(replace(side, yields=(*(Const(value, BOOL) if y is test else y for y in side.yields), Const(value, BOOL))))
-        for side, value in ((last.then, True), (last.orelse, False))
-    ]
+    sides = []
+    for side, known in ((last.then, value), (last.orelse, not value)):
+        constant = Const(known, BOOL)
+        sides.append(_decided(replace(side, yields=(*(constant if y is test else y for y in side.yields), constant))))
     branch = replace(last, then=sides[0], orelse=sides[1], results=(*last.results, result))
     return Block(
         block.params,

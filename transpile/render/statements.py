@@ -12,6 +12,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.walk import blocks, defined, defines, statements
 from transpile.render.effects import effect_lines
+from transpile.render.exits import Env, Flagged, Flags, Leave
 from transpile.render.expressions import Expressions, call, negated, range_node
 from transpile.render.layout import Line
 from transpile.render.liveness import Liveness
@@ -29,6 +30,7 @@ class _Tail:
     handed: list[Handed]
     around: int
     loc: Loc
+    leave: Leave | None = None  # how the loop is left where it is stopped, if not by ``break``
 
 
 class Writer:
@@ -41,6 +43,9 @@ class Writer:
         self.updates = Updates(nested, self.expressions, names, self.live)
         self.lines: list[Line] = []
         self.items = _item_groups(nested)
+        self.flags = Flags(nested)
+        self.unsaid: set[Var] = set()  # flags that the text does without
+        self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
         self.kept: list[Stmt] = []  # statements made here: facts are found by id, so they must not go away
 
     # ---- lines
@@ -61,8 +66,31 @@ class Writer:
                 self.line(depth, f"{targets} = ", shape)
                 at += len(sizes)
                 continue
+            flagged = self.flags.find(stmts[at], stmts[at + 1] if at + 1 < len(stmts) else None)
+            if flagged is not None and self.loop_else(flagged, stmts[at + 1], depth):
+                at += 2
+                continue
             _STATEMENTS[type(stmts[at])](self, stmts[at], depth)
             at += 1
+
+    def loop_else(self, flagged: Flagged, branch: Stmt, depth: int) -> bool:
+        """``for ...: ... else: ...``; False if the side for the stopped loop does something."""
+        assert isinstance(branch, If)
+        after = self.live.after[id(branch)]
+        if self.pairs(branch.results, flagged.stopped.yields, after):
+            return False
+        loop, slot = flagged.loop, flagged.slot
+        self.unsaid |= {loop.results[slot], loop.body.params[slot]}
+        handed = self.pairs(loop.results, loop.body.params, self.live.after[id(loop)])
+        orelse = self.captured(lambda: self.side(branch, flagged.ended, depth + 1, after))
+        if handed and orelse:  # what the loop hands on would have to be set on both ways
+            self.unsaid -= {loop.results[slot], loop.body.params[slot]}
+            return False
+        _STATEMENTS[type(loop)](self, loop, depth)
+        if orelse:
+            self.line(depth, "else:")
+            self.lines += orelse
+        return True
 
     def sizes(self, stmts: Sequence[Stmt], at: int) -> list[Let]:
         """The *lets* from ``at`` on that take all sizes of one array, in their order."""
@@ -110,7 +138,7 @@ class Writer:
         """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
         found: list[Handed] = []
         for target, source in zip(targets, sources):
-            if isinstance(source, Undef) or target in self.nested.trees:
+            if isinstance(source, Undef) or target in self.nested.trees or target in self.unsaid:
                 continue
             if not wanted >> self.nested.aliases.numbers.number(target) & 1:
                 continue
@@ -211,22 +239,37 @@ class Writer:
     def body(self, stmt: For | While, depth: int) -> list[Line]:
         """The lines of the body, its end included."""
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
-        tail = _Tail(self.pairs(stmt.body.params, stmt.body.yields, around), around, stmt.loc)
-        keep = {v for v in stmt.body.yields if isinstance(v, Var)}
-        return self.captured(lambda: self.tail(stmt.body.stmts, stmt.body.stop, tail, depth, keep))
+        handed = self.pairs(stmt.body.params, stmt.body.yields, around)
+        tail = _Tail(handed, around, stmt.loc, self.leaves.get(id(stmt)))
+        keep = {v for p, v in zip(stmt.body.params, stmt.body.yields) if isinstance(v, Var) and p not in self.unsaid}
+        return self.captured(lambda: self.tail(stmt.body.stmts, stmt.body.stop, tail, depth, keep, {}))
 
-    def tail(self, stmts: list[Stmt], stop: Operand | None, tail: _Tail, depth: int, keep: set[Var]) -> None:
+    def tail(
+        self, stmts: Sequence[Stmt], stop: Operand | None, tail: _Tail, depth: int, keep: set[Var], env: Env
+    ) -> None:
         """Statements, what the loop hands on, and its end: as ``break`` where it was decided."""
         last = stmts[-1] if stmts else None
         if isinstance(last, If) and isinstance(stop, Var) and stop in last.results:
-            early, late = self.split(tail.handed, last)
+            if tail.leave is not None and self.left_inside(stmts, last, stop, tail, depth, keep, env):
+                return
+            early, late = ([], tail.handed) if tail.leave is not None else self.split(tail.handed, last)
             rest = replace(tail, handed=late)
             if self.is_decided(last, stop, rest):
                 self.block(stmts[:-1], depth)
                 self.hand(early, depth, tail.loc, tail.around)
-                self.deciding(last, stop, rest, depth, keep)
+                self.deciding(last, stop, rest, depth, keep, env)
                 return
+        if tail.leave is not None and isinstance(last, (For, While)) and stop is not None:
+            if self.flags.slot(last, stop) is not None and not self.nested.trees.get(stop):  # type: ignore[arg-type]
+                self.leave_nested(last, tail.leave, env)
+                stop = None
         self.block(stmts, depth)
+        leaving = not isinstance(stop, Const) or stop.value
+        if tail.leave is not None and leaving and stop is not None:
+            self.leaving(stop, tail, depth, env)
+            if isinstance(stop, Const):
+                return
+            stop = None
         self.hand(tail.handed, depth, tail.loc, tail.around)
         match stop:
             case None | Const(value=False):
@@ -234,8 +277,47 @@ class Writer:
             case Const():
                 self.line(depth, "break")
             case _:
-                self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
+                carried = [name for name, operand, _ in tail.handed if operand is stop]
+                test = ast.Name(carried[0], ast.Load()) if carried else self.node(stop)
+                self.line(depth, "if ", test, ":", loc=tail.loc)
                 self.line(depth + 1, "break")
+
+    def leaving(self, stop: Operand, tail: _Tail, depth: int, env: Env) -> None:
+        """The exit that is no ``break``: it reads what the trip computed, before anything is handed on."""
+        if not isinstance(stop, Const):
+            self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
+            depth += 1
+        assert tail.leave is not None
+        tail.leave(depth, env)
+
+    def leave_nested(self, loop: For | While, leave: Leave, env: Env) -> None:
+        """An inner loop whose stop is that of the loop around is left in the same way."""
+        slot = self.flags.slot(loop, loop.body.stop and loop.results[loop.body.yields.index(loop.body.stop)])
+        assert slot is not None
+        outer = dict(env)
+        outer.update(zip(loop.results, loop.body.yields))
+        self.leaves[id(loop)] = lambda depth, inner: leave(depth, {**outer, **inner})
+        self.unsaid |= {loop.results[slot], loop.body.params[slot]}
+
+    def left_inside(
+        self, stmts: Sequence[Stmt], last: If, stop: Var, tail: _Tail, depth: int, keep: set[Var], env: Env
+    ) -> bool:
+        """An inner loop with a flag, tested by the last branch, that ends the loop around as well."""
+        flagged = self.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
+        if flagged is None or tail.leave is None:
+            return False
+        k = last.results.index(stop)
+        ends = flagged.stopped.yields[k]
+        if not isinstance(ends, Const) or not ends.value:
+            return False
+        self.leave_nested(flagged.loop, tail.leave, {**env, **dict(zip(last.results, flagged.stopped.yields))})
+        self.block(stmts[:-1], depth)
+        given = dict(zip(last.results, flagged.ended.yields))
+        after = self.live.after[id(last)]
+        handed = [h for h in self.pairs(last.results, flagged.ended.yields, after) if h[2] is not stop]
+        inner = flagged.ended.yields[k]
+        self.deciding_side(flagged.ended, handed, inner, tail, depth, keep, {**env, **given})
+        return True
 
     def split(self, handed: list[Handed], stmt: If) -> tuple[list[Handed], list[Handed]]:
         """What is handed on that may as well be set before ``stmt``, and the rest."""
@@ -272,7 +354,7 @@ class Writer:
                 return False
         return True
 
-    def deciding(self, stmt: If, stop: Var, tail: _Tail, depth: int, keep: set[Var]) -> None:
+    def deciding(self, stmt: If, stop: Var, tail: _Tail, depth: int, keep: set[Var], env: Env) -> None:
         """The branch in which the end of a loop is decided."""
         k = stmt.results.index(stop)
         after = self.live.after[id(stmt)]
@@ -282,19 +364,26 @@ class Writer:
         ends: list[bool] = []
         for side in (stmt.then, stmt.orelse):
             handed, inner = self.pairs(stmt.results, side.yields, after), side.yields[k]
-            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, keep)))
+            here = {**env, **dict(zip(stmt.results, side.yields))}
+            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, keep, here)))
             ends.append(isinstance(inner, Const) and bool(inner.value))
         self.decided(stmt, written, ends, depth)
 
     def deciding_side(
-        self, side: Block, handed: list[Handed], inner: Operand, tail: _Tail, depth: int, keep: set[Var]
+        self, side: Block, handed: list[Handed], inner: Operand, tail: _Tail, depth: int, keep: set[Var], env: Env
     ) -> None:
-        if handed and tail.handed:  # one after the other, not at once
+        if tail.leave is not None and isinstance(inner, Const) and inner.value:
             self.block(side.stmts, depth)
+            tail.leave(depth, env)
+        elif handed and tail.handed:  # one after the other, not at once
+            self.block(side.stmts, depth)
+            if tail.leave is not None and not isinstance(inner, Const):
+                self.leaving(inner, tail, depth, env)
+                inner = Const(False, inner.type)
             self.hand(handed, depth, tail.loc, tail.around)
-            self.tail([], inner, tail, depth, keep)
+            self.tail([], inner, tail, depth, keep, env)
         else:
-            self.tail(side.stmts, inner, replace(tail, handed=[*handed, *tail.handed]), depth, keep)
+            self.tail(side.stmts, inner, replace(tail, handed=[*handed, *tail.handed]), depth, keep, env)
 
     def decided(self, stmt: If, written: list[list[Line]], ends: list[bool], depth: int) -> None:
         then, orelse = written

@@ -29,15 +29,24 @@ _STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
 
 
 def _filled(value: float) -> Callable[..., Expr]:
-    def build(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+    def build(
+        b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
+    ) -> Expr:
         return full(b, value, shape_of(b, shape), dtype_of(dtype, "float64"))
 
     return build
 
 
 def _filled_like(value: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
-              device: Any = None) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: Any = True,
+        shape: Any = None,
+        device: Any = None,
+    ) -> Expr:
         x = array(b, a)
         return full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
 
@@ -48,28 +57,53 @@ def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: 
     return b.let("empty", dims=shape_of(b, shape), dtype=dtype_of(dtype, "float64"))
 
 
-def _empty_like(b: Builder, prototype: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
-                device: Any = None) -> Expr:
+def _empty_like(
+    b: Builder,
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: Any = True,
+    shape: Any = None,
+    device: Any = None,
+) -> Expr:
     x = array(b, prototype)
     return b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
 
 
-def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+def _full(
+    b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
+) -> Expr:
     value, dims = array(b, fill_value), shape_of(b, shape)
     dtype = dtype_of(dtype, value.dtype)
     return b.broadcast(b.cast(value, dtype), dims) if value.rank else full(b, b.cast(value, dtype), dims, dtype)
 
 
-def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: Any = True, shape: Any = None,
-               device: Any = None) -> Expr:
+def _full_like(
+    b: Builder,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: Any = True,
+    shape: Any = None,
+    device: Any = None,
+) -> Expr:
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
     value = b.cast(array(b, fill_value), dtype_of(dtype, x.dtype))
     return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
 
 
-def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, order: str = "K", subok: Any = False, ndmin: int = 0,
-           like: Any = None) -> Expr:
+def _array(
+    b: Builder,
+    object: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: str = "K",
+    subok: Any = False,
+    ndmin: int = 0,
+    like: Any = None,
+) -> Expr:
     x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
     while x.rank < (ndmin or 0):
         x = new_axis(x, 0)
@@ -83,8 +117,15 @@ def _copy(b: Builder, a: Any, order: str = "K", subok: Any = False) -> Expr:
 # ------------------------------------------------------------------------------------------------------ ranges
 
 
-def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None,
-            like: Any = None) -> Expr:
+def _arange(
+    b: Builder,
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+) -> Expr:
     if stop is None:
         start, stop = None, start
     given = [b.expr(v) for v in (start, stop, step) if v is not None]
@@ -118,8 +159,17 @@ def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
     return span.clip() if step == 1 else (span.clip() + (step - 1)) // step
 
 
-def _linspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-              axis: int = 0, device: Any = None) -> Any:
+def _linspace(
+    b: Builder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    device: Any = None,
+) -> Any:
     first, last = array(b, start), array(b, stop)
     common = promote(first.type, last.type).dtype
     first, last = (b.cast(x, common if common.startswith("float") else "float64") for x in (first, last))
@@ -128,7 +178,9 @@ def _linspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool =
         y = _between(b, first, last, num, endpoint)
         y = m.transpose(y, [*range(1, y.rank), 0]) if axis in (-1, y.rank - 1) and y.rank > 1 else y
     else:
-        y = b.let("linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint))
+        y = b.let(
+            "linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint)
+        )
     y = cast_to(y, dtype)
     if not retstep:
         return y
@@ -144,17 +196,31 @@ def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> E
     return first + share * (last - first)
 
 
-def _logspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
-              axis: int = 0) -> Expr:
-    return cast_to(b.elementwise("pow", array(b, base), _linspace(b, start, stop, num, endpoint, axis=axis), strong=True), dtype)
+def _logspace(
+    b: Builder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Expr:
+    return cast_to(
+        b.elementwise("pow", array(b, base), _linspace(b, start, stop, num, endpoint, axis=axis), strong=True), dtype
+    )
 
 
-def _geomspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Expr:
+def _geomspace(
+    b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Expr:
     """Even steps of the logarithm; both ends have one sign."""
     first, last = (b.cast(x, "float64") if not x.type.is_float else x for x in numeric(b, start, stop))
     shares = _linspace(b, 0.0, 1.0, num, endpoint)
     if first.rank or last.rank:
-        raise RuleError("np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))")
+        raise RuleError(
+            "np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))"
+        )
     return cast_to(first * b.elementwise("pow", last / first, shares, strong=True), dtype)
 
 
@@ -164,8 +230,16 @@ def _geomspace(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool 
 def _matrix(prim: str) -> Callable[..., Expr]:
     """``np.eye`` and ``np.tri``."""
 
-    def build(b: Builder, N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", device: Any = None,  # noqa: N803
-              like: Any = None) -> Expr:
+    def build(
+        b: Builder,
+        N: Any,
+        M: Any = None,
+        k: int = 0,
+        dtype: Any = None,
+        order: str = "C",
+        device: Any = None,  # noqa: N803
+        like: Any = None,
+    ) -> Expr:
         n = b.expr(N)
         width = n if M is None else b.expr(M)
         dims = (size_of(b, n), size_of(b, width))
@@ -230,7 +304,10 @@ _NUMPY: dict[str, Entry] = {
     "ones_like": Entry(_filled_like(1), static=_STATIC),
     "empty_like": Entry(_empty_like, static=_STATIC),
     "full_like": Entry(_full_like, static=_STATIC),
-    **{name: Entry(_array, static=_STATIC) for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},
+    **{
+        name: Entry(_array, static=_STATIC)
+        for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+    },
     "asarray_chkfinite": Entry(_array, static=_STATIC),
     "copy": Entry(_copy, static=_STATIC),
     "arange": Entry(_arange, static=_STATIC),

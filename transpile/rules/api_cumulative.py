@@ -77,6 +77,7 @@ def _ediff1d(b: Builder, ary: Any, to_end: Any = None, to_begin: Any = None) -> 
     parts = [e for e in (ends[0], x, ends[1]) if e is not None]
     return x if len(parts) == 1 else b.let("concatenate", *parts, axis=0)
 
+
 def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Expr:
     f = array(b, y)
     axis = axis_of(axis, f.rank)
@@ -89,6 +90,7 @@ def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1)
     if width.rank == 1 and f.rank > 1:
         width = b.let("reshape", width, dims=tuple(width.dims[0] if k == axis else Dim(1) for k in range(f.rank)))
     return reduce("sum", width * total, axis) / 2.0
+
 
 _ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 _STATIC = ("axis", "dtype", "include_initial", "n")

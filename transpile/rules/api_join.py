@@ -36,7 +36,9 @@ def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
         raise RuleError("zero-dimensional arrays cannot be concatenated", "T202", "use np.stack")
     axis = axis_of(axis, first.rank)
     for x in parts[1:]:
-        fits = x.rank == first.rank and all(k == axis or b.same(d, e) for k, (d, e) in enumerate(zip(first.dims, x.dims)))
+        fits = x.rank == first.rank and all(
+            k == axis or b.same(d, e) for k, (d, e) in enumerate(zip(first.dims, x.dims))
+        )
         if not fits:
             text = f"{shape_text(first.dims)} and {shape_text(x.dims)}"
             raise RuleError(f"arrays of shapes {text} cannot be concatenated along axis {axis}", "T202")
@@ -245,8 +247,16 @@ def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
         return concatenate(b, [slice_axis(x, axis, 0, place), slice_axis(x, axis, place + 1)], axis)
     from transpile.rules.api_sorting import compressed
 
-    keep = at if at.type.is_bool else b.let("isin", m.call("arange", b.dim(x.dims[axis]), dims=(x.dims[axis],), dtype="int64"),
-                                            at % b.dim(x.dims[axis]), invert=False)
+    keep = (
+        at
+        if at.type.is_bool
+        else b.let(
+            "isin",
+            m.call("arange", b.dim(x.dims[axis]), dims=(x.dims[axis],), dtype="int64"),
+            at % b.dim(x.dims[axis]),
+            invert=False,
+        )
+    )
     return compressed(b, m.logical_not(keep), x, axis)
 
 
@@ -272,4 +282,3 @@ _NUMPY: dict[str, Entry] = {
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}
-

@@ -145,7 +145,9 @@ def _fits(b: Builder, x: Expr, y: Expr) -> None:
         raise RuleError("the right side is a number", "T202")
     n = y.dims[0] if y.rank == 1 else y.dims[-2]
     if not (n == x.dims[-2] or b.same(n, x.dims[-2])):
-        raise RuleError(f"the system of shape {shape_text(x.dims)} does not fit a right side of shape {shape_text(y.dims)}", "T202")
+        raise RuleError(
+            f"the system of shape {shape_text(x.dims)} does not fit a right side of shape {shape_text(y.dims)}", "T202"
+        )
 
 
 def _square(prim: str, what: str, **params: Any) -> Callable[..., Expr]:
@@ -205,7 +207,12 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
     found = build.let("lstsq", x, y, rcond=None)
     rest = y - m.matmul(x, found)
     squares = m.sum(rest * rest, (0,))
-    return found, squares if squares.rank else reshape(squares, (Dim(1),)), build.cast(build.let("matrix_rank", x), "int32"), build.let("svdvals", x)
+    return (
+        found,
+        squares if squares.rank else reshape(squares, (Dim(1),)),
+        build.cast(build.let("matrix_rank", x), "int32"),
+        build.let("svdvals", x),
+    )
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
@@ -244,7 +251,17 @@ def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
 
 # --------------------------------------------------------------------------------------------------- scipy.linalg
 
-_FLAGS = ("overwrite_a", "overwrite_b", "overwrite_x", "check_finite", "debug", "lapack_driver", "cond", "mode", "driver")
+_FLAGS = (
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_x",
+    "check_finite",
+    "debug",
+    "lapack_driver",
+    "cond",
+    "mode",
+    "driver",
+)
 
 
 def _trans(trans: Any) -> int:
@@ -254,28 +271,49 @@ def _trans(trans: Any) -> int:
     return found
 
 
-def _solve_triangular(build: Builder, a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
-                      overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+def _solve_triangular(
+    build: Builder,
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve_triangular")
     _fits(build, x, y)
     return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
 
 
-def _scipy_solve(build: Builder, a: Any, b: Any, lower: bool = False, overwrite_a: Any = False, overwrite_b: Any = False,
-                 check_finite: Any = True, assume_a: Any = None, transposed: bool = False) -> Expr:
+def _scipy_solve(
+    build: Builder,
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    assume_a: Any = None,
+    transposed: bool = False,
+) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve")
     _fits(build, x, y)
     return build.let("solve", t(x) if transposed else x, y)
 
 
-def _scipy_cholesky(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
+def _scipy_cholesky(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> Expr:
     """SciPy reads the triangle that it returns."""
     return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
 
 
-def _cho_factor(b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True) -> tuple[Any, bool]:
+def _cho_factor(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> tuple[Any, bool]:
     """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
     return _scipy_cholesky(b, a, lower), bool(lower)
 
@@ -289,8 +327,14 @@ def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = Fals
     return solve_triangular(c, first, lower, 1 if lower else 0)
 
 
-def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, overwrite_a: Any = False, check_finite: Any = True,
-              p_indices: bool = False) -> Any:
+def _scipy_lu(
+    b: Builder,
+    a: Any,
+    permute_l: bool = False,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    p_indices: bool = False,
+) -> Any:
     x = matrix(b, a, "scipy.linalg.lu")
     if p_indices:
         raise RuleError("scipy.linalg.lu with p_indices is not supported", "T201")
@@ -298,19 +342,37 @@ def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, overwrite_a: Any = Fa
     return (m.matmul(p, low), up) if permute_l else (p, low, up)
 
 
-def _scipy_svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: Any = False,
-               check_finite: Any = True, lapack_driver: Any = "gesdd") -> Any:
+def _scipy_svd(
+    b: Builder,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = "gesdd",
+) -> Any:
     return _svd(b, a, full_matrices, compute_uv)
 
 
-def _scipy_qr(b: Builder, a: Any, overwrite_a: Any = False, lwork: Any = None, mode: str = "full", pivoting: Any = False,
-              check_finite: Any = True) -> Any:
+def _scipy_qr(
+    b: Builder,
+    a: Any,
+    overwrite_a: Any = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: Any = False,
+    check_finite: Any = True,
+) -> Any:
     if mode != "economic" or pivoting:
-        raise RuleError("scipy.linalg.qr is supported with mode='economic', without pivoting", "T201", "use np.linalg.qr")
+        raise RuleError(
+            "scipy.linalg.qr is supported with mode='economic', without pivoting", "T201", "use np.linalg.qr"
+        )
     return _qr(b, a)
 
 
-def _scipy_norm(b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True) -> Expr:
+def _scipy_norm(
+    b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
+) -> Expr:
     return _norm(b, a, ord, axis, keepdims)
 
 
@@ -319,7 +381,9 @@ def _block_diag(b: Builder, *arrs: Any) -> Expr:
     parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in floats(b, *arrs)]
     rows = []
     for k, x in enumerate(parts):
-        row = [b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)]
+        row = [
+            b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)
+        ]
         rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
     return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
 
@@ -366,4 +430,3 @@ TABLE: dict[str, Entry] = {
     **{f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()},
     **{f"scipy.linalg.{name}": entry for name, entry in _SCIPY.items()},
 }
-

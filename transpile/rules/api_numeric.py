@@ -35,8 +35,11 @@ def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Exp
     """Second-order differences inside, one-sided ones at the ends."""
     n = x.dims[axis]
     if n.is_const and n.const < edge_order + 1:
-        raise RuleError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
-                        "are required.", "T202")
+        raise RuleError(
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
+            "are required.",
+            "T202",
+        )
     step = array(b, spacing)
     if step.rank:
         return _uneven(x, axis, step, n, edge_order)
@@ -54,17 +57,27 @@ def _uneven(x: Expr, axis: int, places: Expr, n: Dim, edge_order: int) -> Expr:
     before, after = (_wide(g, x.rank, axis) for g in (slice_axis(gaps, 0, 0, n - 2), slice_axis(gaps, 0, 1)))
     left, middle, right = slice_axis(x, axis, 0, n - 2), slice_axis(x, axis, 1, n - 1), slice_axis(x, axis, 2)
     both = before + after
-    inner = left * (-after / (before * both)) + middle * ((after - before) / (before * after)) + right * (before / (after * both))
+    inner = (
+        left * (-after / (before * both))
+        + middle * ((after - before) / (before * after))
+        + right * (before / (after * both))
+    )
     if edge_order == 1:
         first = (_end(x, axis, 1) - _end(x, axis, 0)) / point(gaps, 0, 0)
         last = (_end(x, axis, -1) - _end(x, axis, -2)) / point(gaps, 0, -1)
         return _joined(axis, first, inner, last)
     h, k = point(gaps, 0, 0), point(gaps, 0, 1)
-    first = (_end(x, axis, 0) * (-(2.0 * h + k) / (h * (h + k))) + _end(x, axis, 1) * ((h + k) / (h * k))
-             - _end(x, axis, 2) * (h / (k * (h + k))))
+    first = (
+        _end(x, axis, 0) * (-(2.0 * h + k) / (h * (h + k)))
+        + _end(x, axis, 1) * ((h + k) / (h * k))
+        - _end(x, axis, 2) * (h / (k * (h + k)))
+    )
     h, k = point(gaps, 0, -2), point(gaps, 0, -1)
-    last = (_end(x, axis, -3) * (k / (h * (h + k))) - _end(x, axis, -2) * ((k + h) / (h * k))
-            + _end(x, axis, -1) * ((2.0 * k + h) / (k * (h + k))))
+    last = (
+        _end(x, axis, -3) * (k / (h * (h + k)))
+        - _end(x, axis, -2) * ((k + h) / (h * k))
+        + _end(x, axis, -1) * ((2.0 * k + h) / (k * (h + k)))
+    )
     return _joined(axis, first, inner, last)
 
 
@@ -115,7 +128,9 @@ def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True) -> Expr:
 
 
 def _allclose(build: Builder, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
-    close = build.elementwise("isclose", array(build, a), array(build, b), strong=True, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    close = build.elementwise(
+        "isclose", array(build, a), array(build, b), strong=True, rtol=rtol, atol=atol, equal_nan=equal_nan
+    )
     return build.cast(reduce("all", close) if close.rank else close, BOOL)
 
 
@@ -136,8 +151,11 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
     """``sliding_window_view``: a copy here, as everything that is not written."""
     v = array(b, x)
     sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
-    axes: Sequence[int] = axes_of(None, v.rank) if axis is None else [
-        axis_of(k, v.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes: Sequence[int] = (
+        axes_of(None, v.rank)
+        if axis is None
+        else [axis_of(k, v.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    )
     if len(sizes) != len(axes):
         raise RuleError("Since axis is None, must provide window_shape for all dimensions of `x`", "T202")
     for k, size in zip(axes, sizes):

@@ -1,4 +1,5 @@
-"""Products of NumPy by dotted name: ``dot`` of any rank, ``matmul``, ``einsum``, ``tensordot``, ``kron``, ``cross``, ``convolve``."""
+"""Products of NumPy by dotted name: ``dot`` of any rank, ``matmul``, ``einsum``, ``tensordot``, ``kron``,
+``cross``, ``convolve``."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from transpile.rules.products import einsum, outer, tensordot
 def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
     """Refuses a contraction of axes of different size."""
     if not (x.dims[k] == y.dims[j] or b.same(x.dims[k], y.dims[j])):
-        raise RuleError(f"{what} of shapes {shape_text(x.dims)} and {shape_text(y.dims)}: {x.dims[k]} is not {y.dims[j]}", "T202")
+        raise RuleError(
+            f"{what} of shapes {shape_text(x.dims)} and {shape_text(y.dims)}: {x.dims[k]} is not {y.dims[j]}", "T202"
+        )
 
 
 def matmul(b: Builder, x1: Any, x2: Any) -> Expr:
@@ -247,4 +250,3 @@ TABLE: dict[str, Entry] = {
     **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
     "operator.matmul": Entry(matmul),
 }
-

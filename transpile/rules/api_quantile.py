@@ -30,7 +30,9 @@ def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
 
 
 def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
-    return y.b.let("reshape", y, dims=tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))) if keepdims else y
+    return (
+        y.b.let("reshape", y, dims=tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))) if keepdims else y
+    )
 
 
 def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:

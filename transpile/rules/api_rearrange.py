@@ -138,8 +138,15 @@ def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any
 _FILLS = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
-def _pad(b: Builder, array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0, reflect_type: Any = "even",
-         end_values: Any = 0) -> Expr:
+def _pad(
+    b: Builder,
+    array: Any,
+    pad_width: Any,
+    mode: str = "constant",
+    constant_values: Any = 0,
+    reflect_type: Any = "even",
+    end_values: Any = 0,
+) -> Expr:
     x = m.array(b, array)
     if mode not in _FILLS or reflect_type != "even":
         raise RuleError(f"the padding mode {mode!r} is not supported", "T201", f"one of {', '.join(_FILLS)}")
@@ -147,7 +154,10 @@ def _pad(b: Builder, array: Any, pad_width: Any, mode: str = "constant", constan
     widths = [b.expr(w) for pair in pairs for w in pair]
     dims = tuple(d + size_of(b, before) + size_of(b, after) for d, (before, after) in zip(x.dims, pairs))
     params: dict[str, Any] = {"mode": mode, "dims": dims}
-    if len({id(w) if isinstance(w, Expr) else w for pair in pairs for w in pair}) == 1 or len(set(map(integer, widths)) - {None}) == 1:
+    if (
+        len({id(w) if isinstance(w, Expr) else w for pair in pairs for w in pair}) == 1
+        or len(set(map(integer, widths)) - {None}) == 1
+    ):
         if len({w.op for w in widths}) == 1:
             params["even"] = True
     if mode != "constant":
@@ -261,6 +271,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "rai
     assert total is not None
     return total
 
+
 _AXIS = ("axis", "axis1", "axis2", "axes")
 
 _NUMPY: dict[str, Entry] = {
@@ -279,7 +290,9 @@ _NUMPY: dict[str, Entry] = {
     "diagonal": Entry(_diagonal, static=(*_AXIS, "offset")),
     "linalg.diagonal": Entry(lambda b, x, offset=0: _diagonal(b, x, offset, -2, -1), static=("offset",)),
     "trace": Entry(_trace, static=(*_AXIS, "offset", "dtype")),
-    "linalg.trace": Entry(lambda b, x, offset=0, dtype=None: _trace(b, x, offset, -2, -1, dtype), static=("offset", "dtype")),
+    "linalg.trace": Entry(
+        lambda b, x, offset=0, dtype=None: _trace(b, x, offset, -2, -1, dtype), static=("offset", "dtype")
+    ),
     "diagflat": Entry(_diagflat, static=("k",)),
     "meshgrid": Entry(_meshgrid, static=("copy", "sparse", "indexing")),
     "ix_": Entry(_ix),

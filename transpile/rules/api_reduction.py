@@ -47,8 +47,15 @@ def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
 
 
 def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Any = None,
-              where: Any = None) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
         x = cast_to(array(b, a), dtype)
         x = _masked(b, x, where, float(neutral) if x.type.is_float else bool(neutral) if x.type.is_bool else neutral)
         y = reduce(prim, x, axis, keepdims)
@@ -69,8 +76,15 @@ def _count(b: Builder, x: Expr, where: Any, axis: Axis, keepdims: bool) -> Expr:
     return b.cast(reduce("count_nonzero", mask, axis, keepdims), x.dtype if x.type.is_float else "float64")
 
 
-def _nan_prod(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Any = None,
-              where: Any = None) -> Expr:
+def _nan_prod(
+    b: Builder,
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Expr:
     x = array(b, a)
     x = m.where(m.isnan(x), 1.0, x) if x.type.is_float else x
     return _folded("prod", 1, "mul")(b, x, axis, dtype, keepdims, initial, where)
@@ -79,8 +93,15 @@ def _nan_prod(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims
 def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
     """``nansum`` and ``nanmean``: without a mask one primitive."""
 
-    def build(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Any = None,
-              where: Any = None) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
         x = cast_to(array(b, a), dtype)
         if not x.type.is_float:
             return plain(b, x, axis, None, keepdims, **({} if where is None else {"where": where}))
@@ -96,12 +117,17 @@ def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
 
 
 def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None) -> Expr:
+    def build(
+        b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Expr:
         x = array(b, a)
         if where is not None:
             if initial is None:
-                raise RuleError(f"reduction operation '{join}' does not have an identity, so to use a where mask one has "
-                                "to specify 'initial'", "T201")
+                raise RuleError(
+                    f"reduction operation '{join}' does not have an identity, so to use a where mask one has "
+                    "to specify 'initial'",
+                    "T201",
+                )
             x = _masked(b, x, where, worst if x.type.is_float else initial)
         y = reduce(prim, x, axis, keepdims)
         return y if initial is None else b.elementwise(join, y, initial, strong=True)
@@ -118,8 +144,17 @@ def _ptp(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
 
 
 def _spread(prim: str) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False,
-              where: Any = None, mean: Any = None, correction: Any = None) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Expr:
         x = cast_to(array(b, a), dtype)
         ddof = ddof if correction is None else correction
         if where is None and mean is None and x.rank:
@@ -188,13 +223,17 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
 def ravel(x: Expr) -> Expr:
     return x if x.rank == 1 else x.b.let("reshape", x, dims=(product(x.dims),))
 
+
 def as_vector(x: Expr) -> Expr:
     return x if x.rank else x.b.let("reshape", strong(x), dims=(Dim(1),))
+
 
 # ----------------------------------------------------------------------------------------------------- average
 
 
-def _average(b: Builder, a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
+def _average(
+    b: Builder, a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+) -> Any:
     x = array(b, a)
     if weights is None:
         y = reduce("mean", x, axis, keepdims)
@@ -205,12 +244,17 @@ def _average(b: Builder, a: Any, axis: Axis = None, weights: Any = None, returne
         at = axis_of(axis, x.rank) if isinstance(axis, int) else None
         if at is None or w.rank != 1:
             raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
-        w = w if at == x.rank - 1 else b.let("reshape", w, dims=tuple(w.dims[0] if k == at else Dim(1) for k in range(x.rank)))
+        w = (
+            w
+            if at == x.rank - 1
+            else b.let("reshape", w, dims=tuple(w.dims[0] if k == at else Dim(1) for k in range(x.rank)))
+        )
         total = reduce("sum", w, None)
     else:
         total = reduce("sum", w, axis, keepdims)
     y = reduce("sum", x * w, axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
+
 
 # ---------------------------------------------------------------------------------------------- ufunc methods
 
@@ -218,8 +262,15 @@ def _average(b: Builder, a: Any, axis: Axis = None, weights: Any = None, returne
 def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
     """``np.add.reduce``: the axis is 0 unless said otherwise."""
 
-    def reduced(b: Builder, array: Any, axis: Axis = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None,
-                where: Any = None) -> Expr:
+    def reduced(
+        b: Builder,
+        array: Any,
+        axis: Axis = 0,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
         x = cast_to(m.array(b, array), dtype)
         more = {k: v for k, v in (("initial", initial), ("where", where)) if v is not None}
         return build(b, x, axis, keepdims=keepdims, **more)
@@ -248,6 +299,7 @@ _REDUCE = {
 
 def _entry(build: Callable[..., Any], *more: str) -> Entry:
     return Entry(build, static=(*REDUCED, *more))
+
 
 _NUMPY: dict[str, Entry] = {
     "sum": _entry(_SUM),

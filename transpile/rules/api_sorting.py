@@ -55,8 +55,16 @@ def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
     return b.let("digitize", strong(array(b, x)), array(b, bins), right=right)
 
 
-def _unique(b: Builder, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-            axis: Any = None, equal_nan: bool = True, sorted: bool = True) -> Any:
+def _unique(
+    b: Builder,
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
     x = array(b, ar)
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
@@ -183,21 +191,38 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
     return settle_size(b, b.let("bincount", where, *more, dims=(symbol,), minlength=least), 0, symbol)
 
 
-def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None) -> Any:
+def _histogram(
+    b: Builder, a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> Any:
     """Counts and edges; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
     edges = array(b, bins)
     if not edges.rank:
-        low, high = (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False)) if range is None else (
-            b.expr(range[0]), b.expr(range[1]))
+        low, high = (
+            (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False))
+            if range is None
+            else (b.expr(range[0]), b.expr(range[1]))
+        )
         count = b.form(edges)
         dtype = x.dtype if x.type.is_float else "float64"
-        edges = b.let("linspace", b.cast(low, dtype), b.cast(high, dtype), edges + 1, dims=(count + 1,), dtype=dtype, endpoint=True)
+        edges = b.let(
+            "linspace",
+            b.cast(low, dtype),
+            b.cast(high, dtype),
+            edges + 1,
+            dims=(count + 1,),
+            dtype=dtype,
+            endpoint=True,
+        )
     n = edges.dims[0] - 1
     last = point(edges, 0, -1)
     inside = m.logical_and(x >= point(edges, 0, 0), x <= last)
     place = m.minimum(b.let("searchsorted", edges, x, side="right") - 1, b.dim(n) - 1)
-    one = b.let("full", 1.0, dims=x.dims, dtype="float64") if weights is None else b.cast(ravel(array(b, weights)), "float64")
+    one = (
+        b.let("full", 1.0, dims=x.dims, dtype="float64")
+        if weights is None
+        else b.cast(ravel(array(b, weights)), "float64")
+    )
     total = b.let("scatter_add", m.where(inside, place, 0), m.where(inside, one, 0.0), b.dim(n), dims=(n,))
     counts = b.cast(total, array(b, weights).dtype if weights is not None else "float64" if density else "int64")
     if density:

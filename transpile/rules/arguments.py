@@ -54,7 +54,8 @@ def stack(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
 
 
 def same_dtype(b: Builder, parts: Sequence[Expr]) -> list[Expr]:
-    """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes them."""
+    """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
+    them."""
     common = promote(*(p.type.strong for p in parts))
     return [b.cast(p, common.dtype) for p in parts]
 
@@ -219,5 +220,3 @@ def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:
 
 def zeros_like(x: Expr) -> Expr:
     return full(x.b, 0, x.dims, x.dtype)
-
-

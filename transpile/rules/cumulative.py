@@ -1,7 +1,7 @@
 """Cumulative folds along one axis.
 
-``cumprod`` is exact with a zero on the axis (the sums of products are taken without the first zero, never divided by it);
-``cummax`` and ``cummin`` give the adjoint of an entry to the latest position that attains it.
+``cumprod`` is exact with a zero on the axis (the sums of products are taken without the first zero, never divided
+by it); ``cummax`` and ``cummin`` give the adjoint of an entry to the latest position that attains it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def _cumsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
 
 def _without_first_zero(x: Expr, axis: int) -> tuple[Expr, Expr, Expr, Expr]:
-    """Which entries are zero, which is the first zero of its line, ``x`` without zeros, the products without the first."""
+    """Which entries are zero, which is the first zero of its line, ``x`` without zeros, the products without the
+    first."""
     zero = x.eq(0)
     first = m.logical_and(zero, cumsum(zero, axis).eq(1))
     return zero, first, m.where(zero, 1.0, x), m.call("cumprod", m.where(first, 1.0, x), axis=axis)
@@ -88,7 +89,9 @@ def _running_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 def along_axis(call: str) -> Spelling:
     """The axis is said where there are several."""
-    return Spelling(lambda params, types: f"{call}({{0}})" if types[0].rank == 1 else f"{call}({{0}}, axis={params['axis']})")
+    return Spelling(
+        lambda params, types: f"{call}({{0}})" if types[0].rank == 1 else f"{call}({{0}}, axis={params['axis']})"
+    )
 
 
 def _wide(types, params) -> Type:  # type: ignore[no-untyped-def]

@@ -1,12 +1,14 @@
-"""Factorisations: Cholesky, QR, eigenvalues of symmetric matrices, singular values, LU. All take stacks of matrices.
+"""Factorisations: Cholesky, QR, eigenvalues of symmetric matrices, singular values, LU. All take stacks of
+matrices.
 
-Sources: I. Murray, *Differentiation of the Cholesky decomposition* (2016); M. Seeger et al., *Auto-differentiating linear algebra*
-(2017), for qr; M. Giles, *Collected matrix derivative results* (2008), for eigh and svd; S. de Hoog, R. Anderssen & M. Lukas,
-*Differentiation of matrix functionals using triangular factorization* (2011), for lu.
+Sources: I. Murray, *Differentiation of the Cholesky decomposition* (2016); M. Seeger et al., *Auto-differentiating
+linear algebra* (2017), for qr; M. Giles, *Collected matrix derivative results* (2008), for eigh and svd; S. de
+Hoog, R. Anderssen & M. Lukas, *Differentiation of matrix functionals using triangular factorization* (2011), for
+lu.
 
-Conventions: ``cholesky`` and ``eigh`` read one triangle of their operand, and the adjoint lies in that triangle (for a symmetric
-direction that is the textbook's derivative). Where eigenvalues or singular values coincide, their vectors get no adjoint from
-each other.
+Conventions: ``cholesky`` and ``eigh`` read one triangle of their operand, and the adjoint lies in that triangle
+(for a symmetric direction that is the textbook's derivative). Where eigenvalues or singular values coincide, their
+vectors get no adjoint from each other.
 """
 
 from __future__ import annotations
@@ -105,8 +107,8 @@ def _qr_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _qr_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. Of a wide matrix the columns on the
-    right have R = Q^T A, which gives Q_bar a part."""
+    """Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. Of a wide matrix the columns
+    on the right have R = Q^T A, which gives Q_bar a part."""
     (a,) = args
     q, r = y
     q_bar, r_bar = y_bar
@@ -289,6 +291,7 @@ def _svdvals_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
     u, vt = _factors(args[0])
     return (m.matmul(scaled_columns(u, y_bar), vt),)
 
+
 # ----------------------------------------------------------------------------------------------------------- lu
 
 
@@ -331,18 +334,22 @@ def _lu_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-de
     left = solve(t(low), inner)
     return (m.matmul(p, t(solve(up, t(left)))),)
 
+
 # ---------------------------------------------------------------------------------------------------- the table
 
 _SVD = "np.linalg.svd({0}, full_matrices={full_matrices})"
 
 TABLE = [
-    Prim("cholesky", _same_type, with_keywords("np.linalg.cholesky({0})", upper=False), jvp=_cholesky_jvp, vjp=_cholesky_vjp,
-         cost=3, examples=tuple((args, {"upper": up}) for args in (definite(3), definite(2, 3)) for up in (False, True))),
+    Prim("cholesky", _same_type, with_keywords("np.linalg.cholesky({0})", upper=False), jvp=_cholesky_jvp,
+         vjp=_cholesky_vjp,
+         cost=3, examples=tuple((args, {"upper": up}) for args in (definite(3), definite(2, 3)) for up in (False,
+         True))),
     Prim("qr", _qr_type, with_keywords("np.linalg.qr({0})", mode="reduced"), jvp=_qr_jvp, vjp=_qr_vjp, cost=3,
          examples=tuple((several(s), {"mode": "reduced"}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
     Prim("eigh", _eigh_type, with_keywords("np.linalg.eigh({0})", UPLO="L"), jvp=_eigh_jvp, vjp=_eigh_vjp, cost=3,
          examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU")),
-    Prim("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), jvp=_eigvalsh_jvp, vjp=_eigvalsh_vjp,
+    Prim("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), jvp=_eigvalsh_jvp,
+         vjp=_eigvalsh_vjp,
          cost=3, examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU")),
     Prim("svd", _svd_type, _SVD, jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
          examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),

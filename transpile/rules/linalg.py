@@ -1,9 +1,9 @@
-"""Linear algebra: inverses, systems, determinants, pseudo-inverses, the exponential. All take stacks of matrices as NumPy does; the
-formulas hold for each matrix.
+"""Linear algebra: inverses, systems, determinants, pseudo-inverses, the exponential. All take stacks of matrices as
+NumPy does; the formulas hold for each matrix.
 
-Sources: M. Giles, *Collected matrix derivative results for forward and reverse mode algorithmic differentiation* (2008), for inv,
-solve and det; G. Golub & V. Pereyra, *The differentiation of pseudo-inverses* (1973), for pinv and lstsq; R. Mathias, *A chain
-rule for matrix functions* (1996), and A. Al-Mohy & N. Higham (2009) for expm.
+Sources: M. Giles, *Collected matrix derivative results for forward and reverse mode algorithmic differentiation*
+(2008), for inv, solve and det; G. Golub & V. Pereyra, *The differentiation of pseudo-inverses* (1973), for pinv and
+lstsq; R. Mathias, *A chain rule for matrix functions* (1996), and A. Al-Mohy & N. Higham (2009) for expm.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def scaled_columns(x: Expr, s: Expr) -> Expr:
 def as_diagonal(s: Expr) -> Expr:
     """``diag(s)``, for a stack of vectors."""
     return m.call("diag", s, offset=0) if s.rank == 1 else new_axis(s, s.rank) * eye(s)
+
 
 # ------------------------------------------------------------------------------------------------- inv, solve, det
 
@@ -131,6 +132,7 @@ def _slogdet_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
     (a,) = args
     return (None if y_bar[1] is None else _over_matrices(y_bar[1], a) * t(inv(a)),)
 
+
 # ------------------------------------------------------------------------------------------------ pinv and lstsq
 
 
@@ -202,6 +204,7 @@ def _lstsq_vjp(x, x_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
         total = total + _product_t(lstsq(t(a), x), x_bar - lstsq(a, m.matmul(a, x_bar)))
     return total, b_bar if wants[1] else None
 
+
 # --------------------------------------------------------------------------------------- triangular systems, expm
 
 
@@ -255,6 +258,7 @@ def _expm_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 def _expm_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     return (frechet(t(args[0]), y_bar),)
 
+
 # ---------------------------------------------------------------------------------------------------- the table
 
 _TRIANGULAR = {"trans": 0, "lower": False, "unit_diagonal": False}
@@ -264,14 +268,18 @@ TABLE = [
     # solve(a, b): b of rank 1 is one vector
     Prim("solve", _solve_type, "np.linalg.solve({0}, {1})", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems()),
     Prim("det", _det_type, "np.linalg.det({0})", jvp=_det_jvp, vjp=_det_vjp, cost=3, examples=matrices()),
-    Prim("slogdet", _slogdet_type, "np.linalg.slogdet({0})", jvp=_slogdet_jvp, vjp=_slogdet_vjp, cost=3, examples=matrices()),
+    Prim("slogdet", _slogdet_type, "np.linalg.slogdet({0})", jvp=_slogdet_jvp, vjp=_slogdet_vjp, cost=3,
+         examples=matrices()),
     Prim("pinv", _pinv_type, "np.linalg.pinv({0})", jvp=_pinv_jvp, vjp=_pinv_vjp, cost=3,
          examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
     Prim("lstsq", _lstsq_type, "np.linalg.lstsq({0}, {1}, rcond={rcond})[0]", jvp=_lstsq_jvp, vjp=_lstsq_vjp, cost=3,
-         examples=tuple((several(*s), {"rcond": None}) for s in (((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 5), (3,)), ((3, 3), (3, 2))))),
-    Prim("matrix_rank", lambda types, params: Type("int64", types[0].dims[:-2]), "np.linalg.matrix_rank({0})", jvp=ZERO, vjp=ZERO,
+         examples=tuple((several(*s), {"rcond": None}) for s in (((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 5), (3,)),
+         ((3, 3), (3, 2))))),
+    Prim("matrix_rank", lambda types, params: Type("int64", types[0].dims[:-2]), "np.linalg.matrix_rank({0})",
+         jvp=ZERO, vjp=ZERO,
          cost=3),
-    Prim("solve_triangular", lambda types, params: types[1], with_keywords("scipy.linalg.solve_triangular({0}, {1})", **_TRIANGULAR),
+    Prim("solve_triangular", lambda types, params: types[1], with_keywords("scipy.linalg.solve_triangular({0}, {1})",
+         **_TRIANGULAR),
          jvp=_solve_triangular_jvp, vjp=_solve_triangular_vjp, cost=3, examples=tuple(
              (args, {"lower": lower, "trans": trans, "unit_diagonal": unit})
              for (args, _) in systems()[:2] for lower in (True, False) for trans in (0, 1) for unit in (False, True))),

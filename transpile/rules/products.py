@@ -189,8 +189,8 @@ def _einsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
 
 def _einsum_back(k: int, inputs: list[str], output: str, args: Sequence[Expr], y_bar: Expr) -> Any:
-    """The adjoint of operand ``k``: ``einsum`` of the others and ``y_bar``, spread over what only ``k`` has, put on the diagonal
-    where its letters repeat."""
+    """The adjoint of operand ``k``: ``einsum`` of the others and ``y_bar``, spread over what only ``k`` has, put on
+    the diagonal where its letters repeat."""
     x = args[k]
     letters = "".join(dict.fromkeys(inputs[k]))
     others = [j for j in range(len(args)) if j != k]
@@ -290,7 +290,8 @@ def _reversed(x: Expr) -> Expr:
 # --------------------------------------------------------------------------------------------------- examples
 
 _MATMULS = (
-    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((5, 2, 3), (3, 4)),
+    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((5, 2, 3),
+    (3, 4)),
     ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)), ((5, 1, 2, 3), (4, 3, 2)),
 )  # fmt: skip
 _TENSORDOTS = (
@@ -302,25 +303,31 @@ _EINSUMS = (
     ("i,j,k->ijk", (2,), (3,), (2,)), ("bij,bjk->bik", (2, 3, 2), (2, 2, 3)), ("ij,ij->i", (2, 3), (2, 3)),
     ("iij,j->i", (2, 2, 3), (3,)), ("ijk->j", (2, 3, 4)), ("ij,kl->", (2, 3), (2, 2)), ("i,ii,i->", (3,), (3, 3), (3,)),
 )  # fmt: skip
-_CONVOLUTIONS = [((a,), (c,), mode) for a, c in ((5, 3), (3, 5), (4, 4), (6, 1), (5, 2), (2, 5)) for mode in ("full", "same", "valid")]
+_CONVOLUTIONS = [
+    ((a,), (c,), mode)
+    for a, c in ((5, 3), (3, 5), (4, 4), (6, 1), (5, 2), (2, 5))
+    for mode in ("full", "same", "valid")
+]
 
 TABLE = [
     Prim("matmul", _matmul_type, "op:@", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3,
          examples=tuple((several(*shapes), {}) for shapes in _MATMULS)),
     Prim("outer", lambda types, params: Type(types[0].dtype, types[0].dims + types[1].dims), "np.outer({0}, {1})",
          jvp=bilinear("outer"), vjp=_outer_vjp, cost=1, examples=((several((3,), (2,)), {}),)),
-    Prim("tensordot", _tensordot_type, Spelling(_tensordot_spelling), jvp=bilinear("tensordot"), vjp=_tensordot_vjp, cost=3,
+    Prim("tensordot", _tensordot_type, Spelling(_tensordot_spelling), jvp=bilinear("tensordot"), vjp=_tensordot_vjp,
+         cost=3,
          examples=tuple((several(x, y), {"axes": axes}) for x, y, axes in _TENSORDOTS)),
     # einsum: params["subscripts"] is explicit: letters only, with "->"; no axis of size 1 meets a longer one
     Prim("einsum", _einsum_type, Spelling(lambda params, types: f"np.einsum({params['subscripts']!r}, "
          + ", ".join(f"{{{k}}}" for k in range(len(types))) + ")"),
-         jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text, *s in _EINSUMS)),
+         jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text,
+         *s in _EINSUMS)),
     # cross: vectors of 3 along the last axis
     Prim("cross", _cross_type, "np.cross({0}, {1})", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
          examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {}))),
-    Prim("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), jvp=bilinear("convolve"), vjp=_convolve_vjp, cost=3,
+    Prim("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), jvp=bilinear("convolve"),
+         vjp=_convolve_vjp, cost=3,
          examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS)),
     Prim("correlate", _convolve_type, with_keywords("np.correlate({0}, {1})", mode="valid"), jvp=bilinear("correlate"),
          vjp=_correlate_vjp, cost=3, examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS)),
 ]  # fmt: skip
-

@@ -1,7 +1,8 @@
 """Reductions: what is left of an array when axes are folded.
 
-Conventions: where several entries tie for ``max`` or ``min``, they share the adjoint equally; the norm at 0 and ``std`` without
-spread have derivative 0; ``prod`` is exact with zeros (the product of the others, never a quotient).
+Conventions: where several entries tie for ``max`` or ``min``, they share the adjoint equally; the norm at 0 and
+``std`` without spread have derivative 0; ``prod`` is exact with zeros (the product of the others, never a
+quotient).
 """
 
 from __future__ import annotations
@@ -244,7 +245,9 @@ def _count_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 def _position_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     axis, rank = params["axis"], types[0].rank
-    return Type("int64", reduced_dims(types[0].dims, tuple(range(rank)) if axis is None else (axis,), params["keepdims"]))
+    return Type(
+        "int64", reduced_dims(types[0].dims, tuple(range(rank)) if axis is None else (axis,), params["keepdims"])
+    )
 
 
 _POSITION = {"axis": None, "keepdims": False}
@@ -274,7 +277,9 @@ def _with(values: Any) -> Any:
 def _cases(*more: Any, **params: Any) -> tuple[Any, ...]:
     """One array for each way to reduce, then special values."""
     ways = [((5,), (0,)), ((3, 4), (0,)), ((3, 4), (1,)), ((3, 4), (0, 1)), ((2, 3, 4), (0, 2))]
-    found = [(sample(*shape), {"axes": axes, "keepdims": keep, **params}) for shape, axes in ways for keep in (False, True)]
+    found = [
+        (sample(*shape), {"axes": axes, "keepdims": keep, **params}) for shape, axes in ways for keep in (False, True)
+    ]
     return (*found, *((args, {"axes": axes, "keepdims": False, **params}) for args, axes in more))
 
 
@@ -284,11 +289,18 @@ def _holes() -> Any:
     return (x,)
 
 
-_NAN_CASES = tuple((_holes, {"axes": axes, "keepdims": keep}) for axes in ((0,), (1,), (0, 1)) for keep in (False, True))
-_ZEROS = ((_with([2.0, 0.0, 3.0]), (0,)), (_with([[1.5, 0.0], [0.0, 2.0]]), (0, 1)), (_with([[1.5, 0.0], [3.0, 2.0]]), (1,)))
+_NAN_CASES = tuple(
+    (_holes, {"axes": axes, "keepdims": keep}) for axes in ((0,), (1,), (0, 1)) for keep in (False, True)
+)
+_ZEROS = (
+    (_with([2.0, 0.0, 3.0]), (0,)),
+    (_with([[1.5, 0.0], [0.0, 2.0]]), (0, 1)),
+    (_with([[1.5, 0.0], [3.0, 2.0]]), (1,)),
+)
 
 TABLE = [
-    Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True, examples=_cases()),
+    Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
+         examples=_cases()),
     Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS)),
     Prim("max", reduced_type, reduction("np.max"), jvp=_extremum_jvp, vjp=_extremum_vjp, cost=1, examples=_cases()),
     Prim("min", reduced_type, reduction("np.min"), jvp=_extremum_jvp, vjp=_extremum_vjp, cost=1, examples=_cases()),

@@ -1,4 +1,5 @@
-"""Rearranging: what moves entries, repeats them or fills around them. All are linear; most are their own kind transposed."""
+"""Rearranging: what moves entries, repeats them or fills around them. All are linear; most are their own kind
+transposed."""
 
 from __future__ import annotations
 
@@ -54,7 +55,11 @@ def _roll_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
     axes = params["axes"]
     if types[0].rank == 1:
         return "np.roll({0}, {1})"
-    return f"np.roll({{0}}, {{1}}, axis={axes[0]})" if len(axes) == 1 else f"np.roll({{0}}, {sequence(len(axes), 1)}, axis={axes})"
+    return (
+        f"np.roll({{0}}, {{1}}, axis={axes[0]})"
+        if len(axes) == 1
+        else f"np.roll({{0}}, {sequence(len(axes), 1)}, axis={axes})"
+    )
 
 
 def _roll_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
@@ -265,7 +270,8 @@ TABLE = [
         (_more(sample(2, 3), 3, 2), {"dims": (Dim(6), Dim(6))}),
     )),
     Prim("repeat", with_dims, Spelling(_repeat_spelling), jvp=linear("repeat"), vjp=_repeat_vjp, linear=True, examples=(
-        (_more(sample(3), 2), {"axis": 0, "dims": (Dim(6),)}), (_more(sample(2, 3), 3), {"axis": 1, "dims": (Dim(2), Dim(9))}),
+        (_more(sample(3), 2), {"axis": 0, "dims": (Dim(6),)}), (_more(sample(2, 3), 3), {"axis": 1, "dims": (Dim(2),
+        Dim(9))}),
         (_more(sample(2, 3), 2), {"axis": 0, "dims": (Dim(4), Dim(3))}),
     )),
     # repeat_each(x, times): each entry as often as it says; params["dims"] is the size of the result
@@ -275,7 +281,8 @@ TABLE = [
          examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3, 3)) for k in _OFFSETS)),
     Prim("triu", _same, with_keywords("np.triu({0})", k=0), jvp=linear("triu"), vjp=_triangle_vjp("triu"), linear=True,
          examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3, 3)) for k in _OFFSETS)),
-    Prim("diagonal", _diagonal_type, Spelling(_diagonal_spelling), jvp=linear("diagonal"), vjp=_diagonal_vjp, linear=True,
+    Prim("diagonal", _diagonal_type, Spelling(_diagonal_spelling), jvp=linear("diagonal"), vjp=_diagonal_vjp,
+         linear=True,
          fresh=False, examples=(
              *((args, {"offset": k, "axes": (0, 1)}) for args in _MATRICES for k in _OFFSETS),
              (sample(2, 3, 4), {"offset": 0, "axes": (1, 2)}), (sample(3, 2, 4), {"offset": 1, "axes": (0, 2)}),
@@ -287,4 +294,3 @@ TABLE = [
          examples=tuple((args, {}) for args in _MATRICES)),
     Prim("unravel_index", _unravel_type, Spelling(_unravel_spelling), jvp=ZERO, vjp=ZERO),
 ]  # fmt: skip
-

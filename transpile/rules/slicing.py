@@ -33,8 +33,8 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
 
 
 def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
-    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order, or (``clip``) where the part is
-    empty otherwise."""
+    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order, or (``clip``) where
+    the part is empty otherwise."""
     axis %= x.rank
     start = Dim.of(start)
     stop = x.dims[axis] if stop is None else Dim.of(stop)

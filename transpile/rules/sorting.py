@@ -219,17 +219,21 @@ TABLE = [
          jvp=_partition_jvp, vjp=_partition_vjp, cost=3,
          examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES)),
     Prim("argpartition", _int(0), _partition_spelling("np.argpartition"), jvp=ZERO, vjp=ZERO, cost=3),
-    Prim("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", jvp=_take_jvp, vjp=_take_vjp, cost=1,
+    Prim("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", jvp=_take_jvp, vjp=_take_vjp,
+         cost=1,
          linear=True, examples=(
              (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
              (_indices((6,), 4, 4), {"axis": 0}),
          )),
     Prim("searchsorted", _int(1), with_keywords("np.searchsorted({0}, {1})", side="left"), jvp=ZERO, vjp=ZERO, cost=2),
     Prim("digitize", _int(0), with_keywords("np.digitize({0}, {1})", right=False), jvp=ZERO, vjp=ZERO, cost=2),
-    Prim("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), jvp=ZERO, vjp=ZERO, cost=3),
+    Prim("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), jvp=ZERO,
+         vjp=ZERO, cost=3),
     # bincount(indices[, weights]): params["dims"] is the size of the result
-    Prim("bincount", _bincount_type, Spelling(_bincount_spelling), jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1, linear=True,
-         examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4, "dims": (Dim(4),)}),)),
+    Prim("bincount", _bincount_type, Spelling(_bincount_spelling), jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1,
+         linear=True,
+         examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4,
+         "dims": (Dim(4),)}),)),
     # scatter_add(indices, weights, n): the weights summed by index, for indices below n
     Prim("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
          "np.bincount({0}, weights={1}, minlength={2})", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=(
@@ -238,6 +242,7 @@ TABLE = [
          vjp=_interp_vjp, cost=2, examples=((_interp_case(6), {}), (_interp_case(2, 3), {}), (_interp_case(), {}))),
     Prim("nonzero", _pairs_type, "np.nonzero({0})", jvp=ZERO, vjp=ZERO, cost=1),
     Prim("unique", _unique_type, with_keywords("np.unique({0})", **_UNIQUE), jvp=REFUSED, vjp=REFUSED, cost=3),
-    Prim("isin", lambda types, params: Type("bool", types[0].dims), with_keywords("np.isin({0}, {1})", invert=False), jvp=ZERO,
+    Prim("isin", lambda types, params: Type("bool", types[0].dims), with_keywords("np.isin({0}, {1})", invert=False),
+         jvp=ZERO,
          vjp=ZERO, cost=2),
 ]  # fmt: skip

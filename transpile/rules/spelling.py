@@ -1,7 +1,7 @@
 """Spellings that depend on the params of a primitive, said as templates.
 
-A template is Python text over ``{0}``, ``{1}``: the operands. The renderer parses it once and puts the nodes of the operands
-in, so that nothing is ever printed and parsed again.
+A template is Python text over ``{0}``, ``{1}``: the operands. The renderer parses it once and puts the nodes of the
+operands in, so that nothing is ever printed and parsed again.
 
 >>> with_keywords("np.tril({0})", k=0).choose({"k": -1}, [])
 'np.tril({0}, k=-1)'

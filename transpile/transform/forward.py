@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import singledispatchmethod
 
 from transpile.analysis.activity import active, carries_derivative
-from transpile.core.builder import Builder, Expr
+from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.nodes import (
     Add, Alloc, Block, Call, Const, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
 )
@@ -21,7 +21,7 @@ from transpile.core.types import Type
 from transpile.rules.prim import REFUSED, ZERO, Prim
 from transpile.transform.calculus import plus, times
 from transpile.transform.custom import splice
-from transpile.transform.prepare import own_arguments, refuse, refuse_forward
+from transpile.transform.prepare import ready, refuse, refuse_forward
 
 
 def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
@@ -30,7 +30,7 @@ def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
     Parameters: those of ``fn`` (its captured ones last), with one tangent for each of ``wrt`` before the captured.
     Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result.
     """
-    fn = own_arguments(fn)
+    fn = ready(fn)
     return _Forward(fn, wrt).run(value)
 
 
@@ -40,6 +40,7 @@ class _Forward:
         self.wrt = [fn.params[k] for k in wrt]
         self.active = active(fn, self.wrt, fn.body.yields)
         self.b = Builder(dict(fn.symbols))
+        self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
 
     def run(self, value: bool) -> Function:

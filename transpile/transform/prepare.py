@@ -25,6 +25,50 @@ def own_arguments(fn: Function) -> Function:
     return replace(fn, params=tuple(params), body=body)
 
 
+_PLAIN = ("copy", "full", "empty")
+
+
+def ready(fn: Function) -> Function:
+    """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
+    begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
+    fn = own_arguments(fn)
+    symbols = dict(fn.symbols)
+    sizes: list[Stmt] = []
+    for param in fn.params:
+        for axis, dim in enumerate(param.type.dims):
+            name = dim.as_symbol
+            if name is not None and name not in symbols:
+                size = Var(name, INT, form=dim)
+                sizes.append(Let(size, "dim", (param,), {"axis": axis}, fn.loc))
+                symbols[name] = size
+    body = _plain_block(fn.body)
+    if body is fn.body and not sizes:
+        return fn
+    return replace(fn, body=replace(body, stmts=[*sizes, *body.stmts]), symbols=symbols)
+
+
+def _plain_block(block: Block) -> Block:
+    stmts: list[Stmt] = []
+    for stmt in block.stmts:
+        match stmt:
+            case Alloc() if stmt.prim not in _PLAIN:
+                value = Var("t", stmt.var.type)
+                stmts.append(Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
+                stmts.append(replace(stmt, prim="copy", args=(value,), params={}))
+            case If():
+                then, orelse = _plain_block(stmt.then), _plain_block(stmt.orelse)
+                same = then is stmt.then and orelse is stmt.orelse
+                stmts.append(stmt if same else replace(stmt, then=then, orelse=orelse))
+            case For() | While():
+                body = _plain_block(stmt.body)
+                stmts.append(stmt if body is stmt.body else replace(stmt, body=body))
+            case _:
+                stmts.append(stmt)
+    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
+        return block
+    return replace(block, stmts=stmts)
+
+
 def count_trips(fn: Function) -> Function:
     """The function with a trip count on every loop whose number of trips only the run knows."""
     body = _count_block(fn.body)

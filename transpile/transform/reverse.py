@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from transpile.analysis.activity import carries_derivative
-from transpile.core.builder import Builder
+from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
 from transpile.transform.dce import remove_dead, remove_dead_block
-from transpile.transform.prepare import count_trips, own_arguments
+from transpile.transform.prepare import count_trips, ready
 from transpile.transform.record import link
 from transpile.transform.sweep import Sweep, reverse_sweep
 from transpile.transform.tidy import tidy, tidy_block
@@ -22,11 +22,12 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = count_trips(remove_dead(tidy(own_arguments(fn))))
+    fn = count_trips(remove_dead(tidy(ready(fn))))
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
     b = Builder(dict(fn.symbols))
+    b.unify = unify_any
     sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds), b.symbols)
     body = link(fn, sweep, b)
     kept = yields if value else yields[main:]

@@ -107,7 +107,8 @@ class _Tidy:
                 return None
             case Let() if (key := self._key(base)) is not None:
                 same = self.known.setdefault(key, base.var)
-                if same is not base.var and base.var.name == "t" and same.type == base.var.type:
+                if same is not base.var and "t" in (base.var.name, same.name) and same.type == base.var.type:
+                    same.name = same.name if base.var.name == "t" else base.var.name
                     self.equal[base.var] = same
                     return None
                 return base
@@ -187,7 +188,7 @@ def _identity(stmt: Let) -> Operand | None:
     return None
 
 
-_SIMPLE = frozenset({"cast", "broadcast", "reshape", "transpose", "dim", "index"})
+_SIMPLE = frozenset({"cast", "broadcast", "reshape", "transpose", "dim", "index", "item"})
 
 
 def _merged(first: If, second: If) -> If:
