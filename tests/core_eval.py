@@ -311,7 +311,7 @@ def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], 
     """Runs the NumPy spelling of a primitive on values."""
     names = [f"_{k}" for k in range(len(values))]
     text = spelling(render, names, params, types)
-    return eval(_compiled(text), {**_modules(), **dict(zip(names, values))})  # noqa: S307 (our own spelling)
+    return eval(_compiled(text), {**_modules(), **dict(zip(names, values))})
 
 
 def spelling(render: Any, names: Sequence[str], params: Mapping[str, Any], types: Sequence[Type]) -> str:

@@ -1,4 +1,4 @@
-"""Checks of single rules: builds one primitive (or one API function), applies its derivative rules by a straight-line transform of
+"""Checks of single rules: builds one primitive or API function, applies its derivative rules by a straight-line transform of
 its own, and compares with central differences, forward with reverse, second order.
 
 Independent of `transpile.transform`, so that a fault there does not look like a fault of a rule.

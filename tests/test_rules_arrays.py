@@ -1,4 +1,4 @@
-"""The array functions of the API tables against NumPy and SciPy: value, shape, dtype, and their derivatives, once with sizes known
+"""The array functions of the API tables against NumPy and SciPy: value, shape, dtype, derivatives, once with sizes known
 and once with symbols. In float32, the dtypes of all derivatives.
 """
 
@@ -44,12 +44,12 @@ class Case:
         call = ast.parse(self.text, mode="eval")
         call.body.func = ast.Name("function", ast.Load())  # type: ignore[attr-defined]
         code = compile(ast.fix_missing_locations(call), "<case>", "eval")
-        return eval(code, {"np": np, "function": function, **self.pool})  # noqa: S307
+        return eval(code, {"np": np, "function": function, **self.pool})
 
     def reference(self) -> list[Any]:
-        import scipy.linalg  # noqa: F401
+        import scipy.linalg
 
-        function = eval(self.name, {"np": np, "scipy": __import__("scipy")})  # noqa: S307
+        function = eval(self.name, {"np": np, "scipy": __import__("scipy")})
         with np.errstate(all="ignore"):
             found = self.evaluated(function)
         return list(found) if "list" in self.marks else [found]

@@ -445,7 +445,7 @@ def _wraps(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 class _Identity:
     """A decorator that changes nothing."""
 
-    def __transpile_lift__(self, lx: Lifter, args: Args, kwargs: Kwargs) -> Any:
+    def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return args[0]
 
 

@@ -67,14 +67,17 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
     rule = _HELD.get(type(held))
     if rule is not None:
         return rule(lx, held, args, kwargs, node)
-    if hasattr(held, "__transpile_lift__"):
-        return held.__transpile_lift__(lx, args, kwargs)
+    if hasattr(held, "__lifter_call__"):
+        return held.__lifter_call__(lx, args, kwargs, node)
     if isinstance(held, type):
         from transpile.frontend import classes
 
         return classes.construct(lx, held, args, kwargs, node)
     if held is None or isinstance(held, (str, dict, list, tuple)):
         raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+    own = _own_call(held)
+    if own is not None:
+        return own(lx, held, args, kwargs, node)
     found = resolve.bind(held, resolve.Captured(resolve.Root("it", "object", held), (), held))
     if isinstance(found, Known):
         return known_call(lx, found.name, args, kwargs, node)
@@ -82,9 +85,19 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
 
 
 def _user(lx: Lifter, held: User, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if hasattr(held.target, "__transpile_lift__"):
-        return held.target.__transpile_lift__(lx, args, kwargs)
-    return user(lx, held.target, args, kwargs, node)
+    own = _own_call(held.target)
+    return user(lx, held.target, args, kwargs, node) if own is None else own(lx, held.target, args, kwargs, node)
+
+
+def _own_call(held: Any) -> Callable[..., Any] | None:
+    """How a function that was transformed, or has a derivative of its own, is called."""
+    from transpile.frontend import nested
+
+    if isinstance(held, nested.Stand):
+        return lambda lx, held, args, kwargs, node: apply(lx, held.value, args, kwargs, node)
+    if hasattr(held, "__transpile_level__"):
+        return nested.call
+    return nested.custom if hasattr(held, "nondiff_argnums") and hasattr(held, "rules") else None
 
 
 def known_call(lx: Lifter, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
@@ -204,7 +217,7 @@ def body(lx: Lifter, frame: Frame) -> Any:
 
 
 def _caller(lx: Lifter, node: Any) -> Loc | None:
-    if lx.frame.code is None:
+    if lx.frame.up is None:
         return None
     return lx.loc(node) if node is not None and getattr(node, "lineno", None) is not None else lx.b.loc
 

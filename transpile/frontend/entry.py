@@ -15,8 +15,12 @@ from transpile.errors import error
 from transpile.frontend import calls, memory, names, outputs, resolve, statics
 from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
+from transpile.frontend.nested import Sizes, Stand
+from transpile.frontend.sources import Code
 from transpile.frontend.symbols import Symbols
-from transpile.frontend.values import Array, Buffer, Cell, Held, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import (
+    Array, Bound, Buffer, Cell, Closure, Held, Items, Ref, Scalar, Static, Tuple,
+)
 from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves
 from transpile.tree import Static as StaticTree
 
@@ -31,6 +35,7 @@ def lift(
     example: Any = None,
     name: str | None = None,
     mutable: bool = False,
+    outer: Lifter | None = None,
 ) -> Function:
     """The core function of a Python function for arguments of these types.
 
@@ -40,6 +45,8 @@ def lift(
     kept = _Kept(Symbols())
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
+        if outer is not None:
+            lx.outer, lx.sizes, lx.codes = outer, Sizes(lx, outer), outer.codes
         try:
             return _once(lx, target, list(arg_trees), dict(kwarg_trees or {}), name)
         except Restart:
@@ -76,31 +83,48 @@ class _Kept:
 
 
 def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> Function:
-    opened = resolve.open_function(target)
-    code = calls.code_of(lx, opened)
     lx.frame = Frame(code=_Outside(), live=frozenset())
+    if isinstance(target, Stand):
+        opened, code = None, _code_of_stand(target)
+    else:
+        opened = resolve.open_function(target)
+        code = calls.code_of(lx, opened)
     leaves: list[Any] = [leaf for tree in (*args, *kwargs.values()) for leaf in _arg_leaves(tree)]
     lx.first_capture = len(leaves)
     maker = _Arguments(lx)
-    given = [names.from_binding(lx, a) for a in opened.args]
+    given = [names.from_binding(lx, a) for a in opened.args] if opened is not None else []
     positional = _parameter_names(code.args)[len(given) :]
     values = [maker.value(tree, _name_at(positional, code.args, k)) for k, tree in enumerate(args)]
     keywords = {k: maker.value(tree, k) for k, tree in kwargs.items()}
-    bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
     with lx.b.at(NOWHERE):
         try:
-            result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
+            if opened is None:
+                result = calls.apply(lx, target.value, values, keywords)
+            else:
+                bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
+                result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
         except Dead:
             result = Static(None)
     out_tree, yields = outputs.results(lx, result, maker.cells)
     lx.b.block.yields = yields
     params = tuple([*maker.params, *lx.captures])
-    loc = opened.located.loc(opened.located.node)
+    loc = code.loc(code.node, None)
     fn = Function(name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values()))
     fn.arg_tree = _specs(code.args, positional, args, kwargs)
     if fn.name == "<lambda>":
         fn.name = "function"
     return finish(lx, fn)
+
+
+def _code_of_stand(target: Stand) -> Any:
+    """The signature of a function of the lifter's own."""
+    value = target.value
+    while isinstance(value, Bound):
+        value = value.function
+    if isinstance(value, Closure) and not isinstance(target.value, Bound):
+        return value.code
+    anonymous = gast.parse("lambda *args: 0").body[0].value
+    return Code(anonymous, target.__name__, lambda node, caller: NOWHERE, lambda name: None)
 
 
 class _Outside:
@@ -180,6 +204,8 @@ class _Arguments:
         return Static(tree)
 
     def _static(self, value: Any) -> Any:
+        if isinstance(value, Stand):
+            return value.value
         if isinstance(value, np.generic):
             return Scalar(self.lx.b.operand(value))
         return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \
@@ -220,6 +246,8 @@ class _Arguments:
 
     def _type(self, leaf: ArgLeaf, name: str, k: int) -> Type:
         given: Type = leaf.type
+        if self.lx.sizes is not None:
+            return self.lx.sizes.type(given, k)  # type: ignore[no-any-return]
         sizes = np.shape(leaf.example) if leaf.example is not None else (None,) * len(given.dims)
         dims: list[Dim] = []
         for axis, (dim, size) in enumerate(zip(given.dims, sizes)):

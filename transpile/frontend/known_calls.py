@@ -34,8 +34,6 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
 
         return ufuncs.method(lx, *ufunc, args, kwargs, node)
     obj = statics.known_value(found)
-    if hasattr(obj, "__transpile_lift__"):
-        return obj.__transpile_lift__(lx, args, kwargs)
     if isinstance(obj, type) and issubclass(obj, (np.generic, int, float, bool)):
         return array_calls.scalar_type(lx, obj, args, node)
     if found.name.startswith("transpile."):

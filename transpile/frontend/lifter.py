@@ -105,6 +105,10 @@ class Lifter:
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
         self.codes: dict[Any, Any] = {}
+        self.outer: Lifter | None = None  # that of the function around, where a transform is called in it
+        self.sizes: Any = None  # transpile.frontend.nested.Sizes, where there is an outer lifter
+        self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
+        self.hidden: dict[Var, Var] = {}  # variables of the lifter around -> the hidden parameters for them
         self.first_capture = 0  # the number of the first hidden parameter
         self.captures: dict[Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}

@@ -158,8 +158,8 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
         where = "it was defined by exec, or in an interactive session" if interactive else code.co_filename
         message = f"no source code of {fn.__qualname__!r} is available ({where})"
         raise error("T401", message, loc, hint="define the function in a file or a notebook cell")
-    text, shift, tree = _parse(fn, lines, loc)
-    node = _find(fn, tree, text, shift, loc)
+    text, shift, source = _parse(fn, lines)
+    node = _find(fn, source, shift, loc)
     located = Located(node, code.co_filename, text, fn.__qualname__, shift)
     is_async = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR))
@@ -219,13 +219,28 @@ def source_lines(fn: types.FunctionType) -> list[str]:
     return linecache.getlines(file, fn.__globals__)
 
 
+class Parsed:
+    """A parsed text; only the definitions that are asked for become gast, which is slow to make for a large file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = ast.parse(text)
+        self._made: dict[ast.AST, Any] = {}
+
+    def definition(self, node: ast.AST) -> Definition:
+        """The gast of a node of the tree, the same object each time; callers must not change it."""
+        if node not in self._made:
+            self._made[node] = gast.ast_to_gast(node)
+        return self._made[node]
+
+
 @functools.lru_cache(maxsize=64)
-def parsed(text: str) -> gast.Module:
-    """The gast of a text; callers must not change it."""
-    return gast.parse(text)
+def parsed(text: str) -> Parsed:
+    """The text, parsed once."""
+    return Parsed(text)
 
 
-def _parse(fn: types.FunctionType, lines: list[str], loc: Loc) -> tuple[Sequence[str], int, gast.Module]:
+def _parse(fn: types.FunctionType, lines: list[str]) -> tuple[Sequence[str], int, Parsed]:
     """The parsed text, how far its lines are from those of the file, and its tree."""
     try:
         return lines, 0, parsed("".join(lines))
@@ -243,47 +258,47 @@ def _parse(fn: types.FunctionType, lines: list[str], loc: Loc) -> tuple[Sequence
         raise error("T403", f"the source of {fn.__qualname__!r} does not parse: {failed.msg}", at) from None
 
 
-def _find(fn: types.FunctionType, tree: gast.Module, lines: Sequence[str], shift: int, loc: Loc) -> Definition:
+def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: Loc) -> Definition:
     code = fn.__code__
     first = code.co_firstlineno - shift
+    found: list[Any]
     if code.co_name == "<lambda>":
-        found = [n for n in gast.walk(tree) if isinstance(n, gast.Lambda) and n.lineno == first]
+        found = [n for n in ast.walk(source.tree) if isinstance(n, ast.Lambda) and n.lineno == first]
         if len(found) > 1:
-            found = _same_code(code, found, "".join(lines))
+            found = _same_code(code, found, source.text)
     else:
-        kinds = (gast.FunctionDef, gast.AsyncFunctionDef)
-        found = [n for n in gast.walk(tree) if isinstance(n, kinds) and n.name == code.co_name and _starts(n) == first]
-    found = [n for n in found if parameter_names(n.args) == _code_parameters(code)]
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        named = [n for n in ast.walk(source.tree) if isinstance(n, kinds) and n.name == code.co_name]
+        found = [n for n in named if _starts(n) == first]
+    found = [n for n in found if _has_parameters(n.args, code)]
     if not found:
         raise error(
             "T412", f"the source of {fn.__qualname__!r} is not at {code.co_filename}:{code.co_firstlineno}", loc,
             hint="the file was changed after it was imported: import it again",
         )  # fmt: skip
-    return found[0]
+    return source.definition(found[0])
 
 
-def _starts(node: gast.FunctionDef) -> int:
+def _starts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """The line of the first decorator, which is where the code object says that the function begins."""
     return min([node.lineno, *(d.lineno for d in node.decorator_list)])
 
 
-def parameter_names(args: gast.arguments) -> tuple[str, ...]:
-    """All parameters, in the order of a code object's variables."""
-    stars = [a.id for a in (args.vararg, args.kwarg) if a is not None]
-    positional = [*getattr(args, "posonlyargs", ()), *args.args]
-    return tuple([*(a.id for a in positional), *(a.id for a in args.kwonlyargs), *stars])
-
-
-def _code_parameters(code: types.CodeType) -> tuple[str, ...]:
+def _has_parameters(args: ast.arguments, code: types.CodeType) -> bool:
+    """Whether a definition has the parameters of a code object; those with two underscores are mangled in a class."""
+    stars = [a for a in (args.vararg, args.kwarg) if a is not None]
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *stars)]
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_varnames[:count]
+    variables = code.co_varnames[:count]
+    same = [v == n or (n.startswith("__") and v.endswith(n)) for v, n in zip(variables, names)]
+    return len(names) == count and all(same)
 
 
 # ---------------------------------------------------------------------------------------- lambdas on one line
 
 
-def _same_code(code: types.CodeType, candidates: list[gast.Lambda], text: str) -> list[gast.Lambda]:
+def _same_code(code: types.CodeType, candidates: list[ast.Lambda], text: str) -> list[ast.Lambda]:
     """Those of the lambdas that begin on one line which compile to ``code``, the one at its columns first.
 
     Each is given a line of its own before the whole text is compiled, so that the code objects can be told apart; the
@@ -291,7 +306,7 @@ def _same_code(code: types.CodeType, candidates: list[gast.Lambda], text: str) -
     """
     tree = ast.parse(text)
     by_column = {c.col_offset: c for c in candidates}
-    marked: dict[int, gast.Lambda] = {}
+    marked: dict[int, ast.Lambda] = {}
     line = text.count("\n") + 2
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda) and node.lineno == candidates[0].lineno and node.col_offset in by_column:
@@ -330,7 +345,7 @@ def fingerprint(code: types.CodeType) -> tuple[Any, ...]:
     return (code.co_code, consts, *names, *counts, code.co_flags)
 
 
-def _covers(body: gast.expr, code: types.CodeType) -> bool:
+def _covers(body: ast.expr, code: types.CodeType) -> bool:
     """Whether all columns of the code (Python 3.11 and later) lie in the expression."""
     if not hasattr(code, "co_positions"):
         return True

@@ -1,39 +1,455 @@
-"""Transforms inside the transformed function: ``grad(inner)(x)``."""
+"""Transforms inside the transformed function: ``grad(inner)(x)``, ``jvp(f, (x,), (v,))``, functions with derivatives of their own.
+
+The inner function is lifted by itself, with a `Lifter` of its own whose hidden parameters are what it reads of the functions around
+it; it is transformed as if it were called from outside, and its statements are copied to where it is called.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Function, Operand, Var
-from transpile.core.walk import Cloner
-from transpile.frontend.lifter import Lifter
+from transpile.core.nodes import Call, Const, Function, Operand, Var
+from transpile.core.types import Type
+from transpile.errors import TranspileError, error
+from transpile.frontend import memory
+from transpile.frontend.bindings import Captured, Known, User
+from transpile.frontend.convert import describe, new_list
+from transpile.frontend.lifter import Frame, Lifter, NeedStatic
+from transpile.frontend.values import (
+    Array, Bound, Cell, Closure, Held, Items, Iteration, Maybe, Ref, Scalar, Static, Tuple,
+)
+from transpile.tree import ArgLeaf, Leaf, Node, map_leaves, number_leaves
+from transpile.tree import Static as StaticTree
+
+OUTSIDE = "an array of the enclosing function cannot be written in a function that is transformed by itself"
+
+
+class Stand:
+    """A function or another static value of the lifter, where a Python object is asked for. ``lifter`` is whose it is."""
+
+    __transpile_function__ = True
+
+    def __init__(self, value: Any, lifter: Lifter) -> None:
+        self.value, self.lifter = value, lifter
+        code = value.code if isinstance(value, Closure) else None
+        self.__name__ = self.__qualname__ = code.name if code is not None else "function"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("a function of the lifter is not called")
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """How a hidden parameter of an inner function is read: it is a value of the lifter around it."""
+
+    op: Operand
+
+    def read(self) -> Any:
+        raise TypeError("only where it is spliced")
+
+
+# ------------------------------------------------------------------------------------------- making transforms
 
 
 def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    raise lx.error("T130", f"{name} inside a transformed function is not supported", node)
+    """A call of one of transpile's own functions."""
+    short = name.removeprefix("transpile.").removeprefix("api.")
+    rule = _OWN.get(short)
+    if rule is not None:
+        return rule(lx, args, kwargs, node)
+    if short not in _MAKERS or obj is None:
+        raise lx.error("T130", f"{name} cannot be called inside a transformed function", node)
+    objects = [_object(lx, a, node) for a in args]
+    named = {k: _object(lx, v, node) for k, v in kwargs.items()}
+    return Static(_named(lx, lambda: obj(*objects, **named), node))
 
 
-def splice(lx: Lifter, function: Function, operands: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The results of a core function on these operands: its statements, copied to here."""
+_MAKERS = frozenset("grad value_and_grad jacfwd jacrev hessian jit custom_jvp custom_vjp".split())
+
+
+def _object(lx: Lifter, value: Any, node: Any) -> Any:
+    """A Python object for an argument of a transform: functions of the lifter's own by a stand-in."""
+    if isinstance(value, Static) and isinstance(value.value, User):
+        return value.value.target
+    if isinstance(value, (Closure, Bound)) or (isinstance(value, Static) and isinstance(value.value, Known)):
+        return Stand(value, lx)
+    return lx.static(value, "an argument of a transform", node)
+
+
+def _made(lx: Lifter, function: Any, level: Any, node: Any) -> Static:
+    from transpile.api import Transformed
+
+    return Static(_named(lx, lambda: Transformed(_object(lx, function, node), level), node))
+
+
+def _named(lx: Lifter, run: Callable[[], Any], node: Any) -> Any:
+    """Runs a part of another lifting; what it finds without a place of its own is at the call."""
+    try:
+        return run()
+    except TranspileError as e:
+        at = lx.loc(node) if node is not None else lx.b.loc
+        raise TranspileError([d if d.loc.line else replace(d, loc=at) for d in e.diagnostics]) from None
+
+
+def _jvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from transpile.levels import Pushforward
+
+    function, primals, tangents = _bound(["f", "primals", "tangents"], args, kwargs, lx, node)
+    return call(lx, _made(lx, function, Pushforward(), node).value, [primals, tangents], {}, node)
+
+
+def _hvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from transpile.levels import Grad, Pushforward
+
+    function, primals, tangents = _bound(["f", "primals", "tangents"], args, kwargs, lx, node)
+    count = len(primals.items) if isinstance(primals, Tuple) else 1
+    gradient = _made(lx, function, Grad(0 if count == 1 else tuple(range(count))), node)
+    return call(lx, _made(lx, gradient, Pushforward(value=False), node).value, [primals, tangents], {}, node)
+
+
+def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from transpile.frontend import calls
+    from transpile.levels import Pullback
+
+    has_aux = "has_aux" in kwargs and lx.static(kwargs["has_aux"], "has_aux", node)
+    function, *primals = args
+    own = Tuple(tuple(copied(lx, p) for p in primals))
+    value = calls.apply(lx, function, list(own.items), {}, node)
+    pull = Bound(_made(lx, function, Pullback(has_aux), node), (own,))
+    rest: tuple[Any, ...] = ()
+    if has_aux:
+        value, *more = value.items
+        rest = tuple(more)
+    return Tuple((value, pull, *rest))
+
+
+def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from transpile.frontend import calls
+    from transpile.levels import Pushforward
+
+    function, *primals = args
+    own = Tuple(tuple(copied(lx, p) for p in primals))
+    value = calls.apply(lx, function, list(own.items), {}, node)
+    push = _made(lx, function, Pushforward(value=False), node)
+    return Tuple((value, Bound(Static(_Gathering()), (push, own))))
+
+
+class _Gathering:
+    """``f_jvp(*tangents)``: the tangents of a call as one tuple."""
+
+    def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        from transpile.frontend import calls
+
+        push, own, *tangents = args
+        return calls.apply(lx, push, [own, Tuple(tuple(tangents))], {}, node)
+
+
+def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter, node: Any) -> list[Any]:
+    found = dict(zip(names, args), **kwargs)
+    if list(found) != [n for n in names if n in found] or len(found) != len(names):
+        raise lx.error("T132", f"expected the arguments {', '.join(names)}", node)
+    return [found[n] for n in names]
+
+
+_OWN: dict[str, Callable[..., Any]] = {"jvp": _jvp, "hvp": _hvp, "vjp": _vjp, "linearize": _linearize}
+
+
+def copied(lx: Lifter, value: Any) -> Any:
+    """The value as it is now: later writes are not seen."""
+    match value:
+        case Array():
+            return memory.new_array(lx, memory.read(lx, value.cell))
+        case Tuple():
+            return Tuple(tuple(copied(lx, v) for v in value.items), value.cls)
+        case Ref():
+            cell = Cell(value.cell.name)
+            state: Items = lx.state.cells[value.cell]
+            lx.state.cells[cell] = replace(state, items=tuple(copied(lx, v) for v in state.items))
+            return Ref(cell)
+    return value
+
+
+# -------------------------------------------------------------------------------------------------------- calls
+
+
+@dataclass
+class Passed:
+    """Arguments as trees of types, and the operands of their leaves in order."""
+
+    lx: Lifter
+    ops: list[Operand] = field(default_factory=list)
+
+    def tree(self, value: Any) -> Any:
+        match value:
+            case Scalar() | Array():
+                op = self.lx.operand(value)
+                self.ops.append(op)
+                return ArgLeaf(op.type, None)
+            case Tuple():
+                kind = "tuple" if value.cls is None else "namedtuple"
+                keys = () if value.cls is None else tuple(value.cls._fields)
+                return Node(kind, tuple(self.tree(v) for v in value.items), keys, value.cls)
+            case Ref():
+                state: Items = self.lx.state.cells[value.cell]
+                kind = {"instance": "dataclass"}.get(state.kind, state.kind)
+                return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), state.cls)
+            case Static() if value.value is None or isinstance(value.value, (bool, str)):
+                return StaticTree(value.value)
+            case Static() | Closure() | Bound():
+                return StaticTree(Stand(value, self.lx))
+            case Iteration():
+                from transpile.frontend import iteration
+
+                return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
+        raise self.lx.error("T131", f"{describe(self.lx, value)} cannot be an argument of a transformed function")
+
+
+def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """A call of a transformed function: ``grad(f)(x)``."""
+    level = obj.__transpile_level__
+    if not level.is_derivative and not isinstance(obj.__wrapped__, Stand):
+        from transpile.frontend import calls
+
+        return calls.apply(lx, Static(User(obj.__wrapped__)), args, kwargs, node)
+    passed = Passed(lx)
+    trees = [passed.tree(a) for a in args]
+    named = {k: passed.tree(v) for k, v in kwargs.items()}
+
+    def inner(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
+        return lifted(lx, target, args, kwargs)
+
+    try:
+        fn = _named(lx, lambda: obj.__transpile_lift__(inner, trees, named), node)
+    except NeedStatic as needed:
+        lx.need(passed.ops[needed.leaf], "an argument of this call", node)
+    return from_tree(lx, fn.out_tree, spliced(lx, fn, passed.ops))
+
+
+def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
+    """The core function of a function of the user's, lifted by itself inside ``lx``."""
+    from transpile.frontend.entry import lift
+
+    return lift(target, args, kwargs, outer=lx)
+
+
+def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, ...]:
+    """The results of a core function on these operands and on what it reads of the outside."""
+    from transpile.transform.custom import splice
+
+    return splice(lx.b, fn, [*ops, *(outside(lx, c) for c in fn.captured)])
+
+
+def outside(lx: Lifter, found: Any) -> Operand:
+    """The operand of a hidden parameter."""
+    if isinstance(found, Around):
+        return found.op
+    from transpile.frontend import capture
+
+    return lx.operand(capture.captured(lx, found))
+
+
+def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand]) -> Any:
+    """The abstract value of a result."""
+    match tree:
+        case Leaf():
+            return lx.value(ops[tree.k])
+        case StaticTree():
+            return tree.value.value if isinstance(tree.value, Stand) else lx.const(tree.value)
+        case Node():
+            items = [from_tree(lx, c, ops) for c in tree.children]
+            if tree.kind in ("tuple", "namedtuple"):
+                return Tuple(tuple(items), tree.cls)
+            if tree.kind == "list":
+                return new_list(lx, items)
+            cell = Cell(tree.kind)
+            kind = {"dataclass": "instance"}.get(tree.kind, tree.kind)
+            lx.state.cells[cell] = Items(kind, tuple(items), tree.keys, tree.cls)
+            return Ref(cell)
+    raise TypeError(tree)
+
+
+# ----------------------------------------------------------------------------------- what an inner function reads
+
+
+def imported(lx: Lifter, frame: Frame, name: str, node: Any) -> Any:
+    """What a name of the functions around holds, as hidden parameters of the function that is lifted."""
+    outer = lx.outer
+    if outer is None:
+        return None
+    value = outer.state.vars.get((frame, name))
+    if value is None:
+        value = imported(outer, frame, name, node)
+        if value is None:
+            return None
+        outer.state.vars[frame, name] = value
+    if isinstance(value, Maybe):
+        value = value.value
+    found = lx.state.vars[frame, name] = _inward(lx, outer, value, name)
+    return found
+
+
+def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
+    match value:
+        case Scalar():
+            return value if isinstance(value.op, Const) else Scalar(_hidden(lx, value.op, name))
+        case Array():
+            known = lx.around.get(value.cell)
+            if known is None:
+                var = _hidden(lx, outer.operand(value), name)
+                known = lx.around[value.cell] = Cell(name, readonly=OUTSIDE)
+                lx.captured_cells[known] = Held(var)
+            lx.state.cells.setdefault(known, lx.captured_cells[known])
+            return Array(known)
+        case Tuple():
+            return Tuple(tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(value.items)), value.cls)
+        case Ref():
+            state: Items = outer.state.cells[value.cell]
+            cell = Cell(name)
+            items = tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(state.items))
+            lx.state.cells[cell] = replace(state, items=items)
+            return Ref(cell)
+        case Bound():
+            return Bound(value.function, tuple(_inward(lx, outer, v, name) for v in value.args), value.kwargs)
+    return value
+
+
+def _hidden(lx: Lifter, op: Operand, name: str) -> Operand:
+    """The hidden parameter for an operand of the lifter around."""
+    if isinstance(op, Const):
+        return op
+    assert isinstance(op, Var)
+    if op not in lx.hidden:
+        type_ = lx.sizes.type(op.type, len(lx.captures) + lx.first_capture) if lx.sizes is not None else op.type
+        var = lx.hidden[op] = Var(op.name if op.name != "t" else name, type_)
+        if op.form is not None and lx.sizes is not None:
+            var.form = lx.sizes.form(op.form)
+        lx.captures[var] = Around(op)
+    return lx.hidden[op]
+
+
+class Sizes:
+    """The sizes of an inner function's arguments: one symbol of its own for each size of the function around."""
+
+    def __init__(self, lx: Lifter, outer: Lifter) -> None:
+        self.lx, self.outer = lx, outer
+        self.known: dict[Dim, Dim] = {}
+
+    def dim(self, dim: Dim, param: int, axis: int) -> Dim:
+        """The symbol that stands for a size of outside; numbers stay numbers."""
+        dim = self.outer.symbols.resolve(dim)
+        if dim.is_const:
+            return dim
+        if dim not in self.known:
+            symbols = self.lx.symbols
+            own = symbols.argument(str(dim), param, axis, self.outer.symbols.value(dim), 1)
+            name = own.as_symbol
+            if name is not None and name in symbols.origins:
+                wanted = dim.as_symbol or name
+                symbols.names.setdefault(name, wanted.partition(".")[0])
+            self.known[dim] = own
+            symbols.operand(self.lx, own)
+        return self.lx.symbols.resolve(self.known[dim])
+
+    def type(self, type_: Type, param: int) -> Type:
+        return type_.with_dims(tuple(self.dim(d, param, k) for k, d in enumerate(type_.dims)))
+
+    def form(self, form: Dim) -> Dim | None:
+        """The form of an integer of outside, if it is a size that the inner function knows."""
+        form = self.outer.symbols.resolve(form)
+        return form if form.is_const else self.known.get(form)
+
+
+# ------------------------------------------------------------------------------------- derivatives of the user's own
+
+
+def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """A call of a `custom_jvp` or `custom_vjp` function: a core `Call` that carries the user's rule."""
+    if kwargs:
+        raise lx.error("T307", f"{obj.__name__!r} has a derivative of its own: give its arguments by position", node)
+    rules = _named(lx, obj.rules, node)
+    passed = Passed(lx)
+    trees = [passed.tree(a) for a in args]
+    counts = [len(number_leaves([t])[1]) for t in trees]
+    build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
+    try:
+        fn, derivative, outputs = _named(lx, lambda: build(lx, obj, rules, trees, counts), node)
+    except NeedStatic as needed:
+        lx.need(passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1], "an argument of this call", node)
+    around = list(dict.fromkeys([*fn.captured, *derivative.captured]))
+    fn, derivative = _with_captured(fn, around, 0), _with_captured(derivative, around, len(passed.ops))
+    if obj.rule == "vjp":
+        derivative = replace(derivative)
+    ops = (*passed.ops, *(outside(lx, c) for c in around))
+    results = _results(lx, fn, ops)
+    lx.b.emit(Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
+    return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
+
+
+def _first(tree: Any) -> Any:
+    return number_leaves([tree.children[0]])[0][0]
+
+
+def _results(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...]:
     dims: dict[str, Dim] = {}
-    for param, op in zip(function.params, operands):
+    for param, op in zip(fn.params, ops):
         for have, given in zip(param.type.dims, op.type.dims):
-            symbol = have.as_symbol
-            if symbol is not None:
-                dims.setdefault(symbol, given)
-    mapping: dict[Var, Operand] = dict(zip(function.params, operands))
-    for symbol, op in function.symbols.items():
-        if isinstance(op, Var) and op.form is not None and symbol not in dims and op in mapping:
-            dims[symbol] = lx.b.form(mapping[op])
-    cloner = Cloner(mapping, dims.get)
-    for symbol, op in function.symbols.items():
-        if symbol not in dims and symbol in lx.b.symbols:
-            dims[symbol] = lx.symbols.fresh(lx, symbol)
-    block = cloner.block(function.body)
-    lx.b.block.stmts.extend(block.stmts)
-    for symbol, op in function.symbols.items():
-        if symbol not in dims or dims[symbol].as_symbol not in lx.b.symbols:
-            lx.b.symbols.setdefault(dims[symbol].as_symbol or symbol if symbol in dims else symbol, cloner.operand(op))
-    return block.yields
+            if have.as_symbol is not None:
+                dims.setdefault(have.as_symbol, given)
+    found = []
+    for y in fn.body.yields:
+        sizes = tuple(d.substitute(dims.get) for d in y.type.dims)
+        found.append(Var("t", y.type.with_dims(sizes)))
+    return tuple(found)
+
+
+def _with_captured(fn: Function, around: list[Any], at: int) -> Function:
+    """The function with one hidden parameter for each of ``around``, behind the first ``at`` (0: all) of its own."""
+    own = len(fn.params) - len(fn.captured)
+    have = dict(zip(fn.captured, fn.params[own:]))
+    hidden = [have.get(c) or Var("unused", c.op.type if isinstance(c, Around) else _type_of(c)) for c in around]
+    at = own if at == 0 else at
+    return replace(fn, params=(*fn.params[:at], *hidden, *fn.params[at:own]), captured=tuple(around))
+
+
+def _type_of(found: Captured) -> Type:
+    import numpy as np
+
+    value = np.asarray(found.example)
+    return Type(value.dtype.name, tuple(Dim(n) for n in value.shape))
+
+
+def _floats_only(tree: Any) -> Any:
+    return map_leaves(tree, lambda leaf: leaf if leaf.type.is_float else StaticTree(None))
+
+
+def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any], counts: list[int]) -> tuple[Function, Function, int]:
+    fn = lifted(lx, obj.__wrapped__, trees, {})
+    if obj.nondiff_argnums:
+        raise error("T307", "nondiff_argnums inside transformed code is not supported for custom_jvp")
+    primals = Node("tuple", tuple(trees))
+    tangents = Node("tuple", tuple(_floats_only(t) for t in trees))
+    derivative = lifted(lx, rules[0], [primals, tangents], {})
+    outputs = len(fn.body.yields)
+    if not isinstance(derivative.out_tree, Node) or len(derivative.out_tree.children) != 2:
+        raise error("T307", f"the rule of {obj.__name__!r} must return a pair (value, tangent)", derivative.loc)
+    return fn, derivative, outputs
+
+
+def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any], counts: list[int]) -> tuple[Function, Function, int]:
+    forward, backward = rules
+    fn = lifted(lx, forward, trees, {})
+    if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
+        raise error("T307", f"the forward rule of {obj.__name__!r} must return a pair (value, kept)", fn.loc)
+    value, kept = fn.out_tree.children
+    types = [y.type for y in fn.body.yields]
+    outputs = len(number_leaves([value])[1])
+    seeds = map_leaves(value, lambda leaf: ArgLeaf(types[leaf.k]) if types[leaf.k].is_float else StaticTree(None))
+    given = map_leaves(kept, lambda leaf: ArgLeaf(types[leaf.k]))
+    back = lifted(lx, backward, [given, seeds], {})
+    return fn, back, outputs
+
+
+_ = memory

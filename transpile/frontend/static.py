@@ -20,7 +20,7 @@ from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Module, StaticValue, User
 from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
-from transpile.frontend.locate import Located, has_yield, parsed, position, refuse_coroutine, source_text
+from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine, source_text
 
 
 class StaticModule:
@@ -32,7 +32,7 @@ class StaticModule:
         self.program = program if program is not None else {}
         self.program[os.path.realpath(path)] = self
         try:
-            self.tree = parsed(text)
+            self.tree = gast.parse(text)
         except SyntaxError as failed:
             at = Loc(path, failed.lineno or 1, failed.offset or 0)
             raise error("T403", f"the file does not parse: {failed.msg}", at) from None

@@ -192,7 +192,12 @@ def broken(node: Any, column: int, indent: int, width: int, place: int = TUPLE) 
     if column + len(text) <= width:
         return [text]
     breaker = _BROKEN.get(_name_of(node))
-    return [text] if breaker is None else breaker(node, column, indent, width)
+    if breaker is None:
+        return [text]
+    lines = breaker(node, column, indent, width)
+    if text.startswith("(") and flat(node) != text and not (lines[0] == "(" and lines[-1].strip() == ")"):
+        lines = [f"({lines[0]}", *lines[1:-1], f"{lines[-1]})"] if len(lines) > 1 else [f"({lines[0]})"]
+    return lines
 
 
 def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int) -> list[str]:

@@ -237,7 +237,7 @@ def _matrix(prim: str) -> Callable[..., Expr]:
         k: int = 0,
         dtype: Any = None,
         order: str = "C",
-        device: Any = None,  # noqa: N803
+        device: Any = None,
         like: Any = None,
     ) -> Expr:
         n = b.expr(N)
@@ -252,7 +252,7 @@ def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
     return _matrix("eye")(b, n, dtype=dtype)
 
 
-def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:  # noqa: N803
+def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:
     """Powers of a vector, one a column."""
     v = array(b, x)
     v = b.cast(v, promote(v.type, INT64).dtype)
@@ -273,7 +273,7 @@ def _diag_indices_from(b: Builder, arr: Any) -> tuple[Expr, ...]:
 
 
 def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
-    def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:  # noqa: E741
+    def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:
         width = b.expr(n) if m is None else b.expr(m)
         if upper:
             inside = _matrix("tri")(b, n, width, k - 1, "bool")

@@ -191,7 +191,7 @@ def _split(exact: bool) -> Callable[..., tuple[Expr, ...]]:
 def _split_at(axis: int) -> Callable[..., tuple[Expr, ...]]:
     def build(b: Builder, ary: Any, indices_or_sections: Any) -> tuple[Expr, ...]:
         x = array(b, ary)
-        if not x.rank or x.rank <= axis and axis != 1:
+        if not x.rank or (x.rank <= axis and axis != 1):
             raise RuleError("the array has too few dimensions to be split so", "T202")
         return _cut(x, 0 if x.rank == 1 and axis == 1 else axis, indices_or_sections, True)
 

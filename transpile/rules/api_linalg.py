@@ -186,11 +186,11 @@ def _svdvals(b: Builder, x: Any) -> Expr:
     return b.let("svdvals", matrix(b, x, "np.linalg.svdvals", square=False))
 
 
-def _eigh(b: Builder, a: Any, UPLO: str = "L") -> tuple[Expr, ...]:  # noqa: N803 (NumPy's name)
+def _eigh(b: Builder, a: Any, UPLO: str = "L") -> tuple[Expr, ...]:
     return items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO))
 
 
-def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:  # noqa: N803
+def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
     return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=UPLO)
 
 
@@ -235,7 +235,7 @@ def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
     return total
 
 
-def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:  # noqa: N803
+def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
     return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
 
 

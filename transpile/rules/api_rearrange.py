@@ -81,7 +81,7 @@ def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
 # ------------------------------------------------------------------------------------------ tile, repeat, resize
 
 
-def _tile(b: Builder, A: Any, reps: Any) -> Expr:  # noqa: N803 (NumPy's name)
+def _tile(b: Builder, A: Any, reps: Any) -> Expr:
     x = array(b, A)
     counts = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     if len(counts) == 1 and b.expr(counts[0]).rank == 1:
@@ -132,7 +132,7 @@ def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any
     pairs = pairs * rank if len(pairs) == 1 else pairs
     if len(pairs) != rank or any(len(p) != 2 for p in pairs):
         raise RuleError(f"{what} does not fit an array of {rank} dimensions", "T202")
-    return pairs  # type: ignore[return-value]
+    return pairs
 
 
 _FILLS = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -154,12 +154,8 @@ def _pad(
     widths = [b.expr(w) for pair in pairs for w in pair]
     dims = tuple(d + size_of(b, before) + size_of(b, after) for d, (before, after) in zip(x.dims, pairs))
     params: dict[str, Any] = {"mode": mode, "dims": dims}
-    if (
-        len({id(w) if isinstance(w, Expr) else w for pair in pairs for w in pair}) == 1
-        or len(set(map(integer, widths)) - {None}) == 1
-    ):
-        if len({w.op for w in widths}) == 1:
-            params["even"] = True
+    if len({w.op for w in widths}) == 1:
+        params["even"] = True  # one number says it all
     if mode != "constant":
         return b.let("pad", x, *widths, **params)
     values = _pairs(b, constant_values, x.rank, "constant_values")

@@ -69,7 +69,7 @@ def _unique(
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
     symbol = fresh_size(b, "unique")
-    params = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    params: dict[str, Any] = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     found = b.let("unique", x, dims=(symbol,), **params)
     if found.type.kind != "tuple":
         return settle_size(b, found, 0, symbol)

@@ -155,19 +155,23 @@ def _factors(dim: Dim) -> tuple[int, list[Dim]]:
     return 1, [dim]
 
 
+def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
+    """The product of sizes as a number and a list of factors."""
+    number, factors = 1, []
+    for d in dims:
+        n, rest = _factors(d)
+        number *= n
+        factors += rest
+    return number, factors
+
+
 def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
     """The quotient of two products of sizes, exact where the factors say so."""
-    up, down = [1, []], [1, []]  # type: ignore[list-item]
-    for side, dims in ((up, total), (down, by)):
-        for d in dims:
-            number, rest = _factors(d)
-            side[0] *= number
-            side[1] += rest
-    left: list[Dim] = list(up[1])  # type: ignore[arg-type]
+    number, left = _taken_apart(total)
+    divisor, down = _taken_apart(by)
     right: list[Dim] = []
-    for d in down[1]:  # type: ignore[attr-defined]
+    for d in down:
         left.remove(d) if d in left else right.append(d)
-    number, divisor = int(up[0]), int(down[0])  # type: ignore[call-overload]
     if not right and divisor and number % divisor == 0:
         return product(left).scale(number // divisor)
     whole, part = product(left).scale(number), product(right).scale(divisor)

@@ -2,7 +2,7 @@
 matrices.
 
 Sources: I. Murray, *Differentiation of the Cholesky decomposition* (2016); M. Seeger et al., *Auto-differentiating
-linear algebra* (2017), for qr; M. Giles, *Collected matrix derivative results* (2008), for eigh and svd; S. de
+linear algebra* (2017), for qr; M. Giles, *Collected matrix derivative results* (2008), for eigh and svd; F. de
 Hoog, R. Anderssen & M. Lukas, *Differentiation of matrix functionals using triangular factorization* (2011), for
 lu.
 
