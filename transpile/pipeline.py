@@ -24,11 +24,12 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 
 def clean(fn: Function) -> Function:
-    """The function without dead code."""
+    """The function without calls of functions with derivatives of their own, and without dead code."""
+    from transpile.transform.custom import expand_calls
     from transpile.transform.dce import remove_dead
     from transpile.transform.tidy import tidy
 
-    return remove_dead(tidy(fn))
+    return remove_dead(tidy(expand_calls(fn)))
 
 
 def is_derivative(target: Any) -> bool:

@@ -22,7 +22,7 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Order:
-    """The write comes later in loop ``later`` (None: in the same trip of all); those of ``same`` are in the same trip."""
+    """The write comes later in loop ``later`` (None: in the same trip of all); ``same`` are in the same trip."""
 
     same: tuple[For | While, ...]
     later: For | While | None

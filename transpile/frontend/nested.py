@@ -239,7 +239,24 @@ def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, 
     """The results of a core function on these operands and on what it reads of the outside."""
     from transpile.transform.custom import splice
 
-    return splice(lx.b, fn, [*ops, *(outside(lx, c) for c in fn.captured)])
+    given = [*ops, *(outside(lx, c) for c in fn.captured)]
+    return splice(lx.b, fn, _agreeing(lx, fn, given))
+
+
+def _agreeing(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> list[Operand]:
+    """The operands with equal sizes where the function's parameters have one symbol: what cannot be so is refused."""
+    dims: dict[str, Dim] = {}
+    ready: list[Operand] = []
+    for param, op in zip(fn.params, ops):
+        for have, given in zip(param.type.dims, op.type.dims):
+            if have.as_symbol is not None:
+                dims.setdefault(have.as_symbol, given)
+        wanted = tuple(d.substitute(dims.get) for d in param.type.dims)
+        if wanted != op.type.dims and not all(lx.b.same(p, q) for p, q in zip(wanted, op.type.dims)):
+            shapes = [f"({', '.join(map(str, s))})" for s in (op.type.dims, wanted)]
+            raise lx.error("T309", f"an argument has shape {shapes[0]}, expected {shapes[1]}")
+        ready.append(lx.b.broadcast(op, wanted).op if wanted else op)
+    return ready
 
 
 def outside(lx: Lifter, found: Any) -> Operand:

@@ -132,21 +132,18 @@ ONE = [
 # ----------------------------------------------------------------------------------------------- two arguments
 
 
-def _no_zero(h):  # type: ignore[no-untyped-def]
-    return where(h.eq(0), 1.0, h)
-
-
-def _over_hypot(a, h):  # type: ignore[no-untyped-def]
-    return a / _no_zero(h)
+def _no_zero(h, *sides):  # type: ignore[no-untyped-def]
+    """A hypotenuse to divide by: 1 where it is 0, which a literal side rules out."""
+    return h if any(is_number(s) and s.op.value != 0 for s in sides) else where(h.eq(0), 1.0, h)
 
 
 def _arctan2_first(y, a, b):  # type: ignore[no-untyped-def]
-    h = _no_zero(elementwise("hypot", a, b))  # b / (a*a + b*b) would overflow and underflow
+    h = _no_zero(elementwise("hypot", a, b), a, b)  # b / (a*a + b*b) would overflow and underflow
     return b / h / h
 
 
 def _arctan2_second(y, a, b):  # type: ignore[no-untyped-def]
-    h = _no_zero(elementwise("hypot", a, b))
+    h = _no_zero(elementwise("hypot", a, b), a, b)
     return -(a / h / h)
 
 
@@ -188,7 +185,7 @@ def _ldexp(y, x, n):  # type: ignore[no-untyped-def]
 
 TWO = [
     two("arctan2", _arctan2_first, _arctan2_second),
-    two("hypot", lambda y, a, b: _over_hypot(a, y), lambda y, a, b: _over_hypot(b, y)),
+    two("hypot", lambda y, a, b: a / _no_zero(y, a, b), lambda y, a, b: b / _no_zero(y, a, b)),
     two("logaddexp", _share("exp"), _swapped(_share("exp"))),
     two("logaddexp2", _share("exp2"), _swapped(_share("exp2"))),
     two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", cost=1),

@@ -22,7 +22,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
         top = np.squeeze(top, axis=axis)
     size = np.abs(total) if return_sign else total
     empty = size == 0
-    result = np.where(empty, -np.inf, np.log(np.where(empty, 1.0, size)) + top)
+    result = np.log(np.where(empty, 1.0, size)) + np.where(empty, -np.inf, top)
     return (result, np.sign(total)) if return_sign else result
 
 

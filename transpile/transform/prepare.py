@@ -101,7 +101,7 @@ def refuse(stmt: Let | Alloc) -> NoReturn:
     from transpile.errors import Diagnostic, TranspileError
 
     message = f"'{stmt.prim}' has no derivative that means anything, and the result depends on it"
-    raise TranspileError([Diagnostic("T302", message, stmt.loc, hint="wrap its argument in tp.stop_gradient(...)")])
+    raise TranspileError([Diagnostic("T303", message, stmt.loc, hint="wrap its argument in tp.stop_gradient(...)")])
 
 
 def refuse_forward(stmt: Call) -> NoReturn:
