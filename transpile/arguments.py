@@ -93,7 +93,7 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
     wrt: list[int] = []
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
-        if not numbers:
+        if isinstance(tree, Static):
             raise error("T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc)
         for k in numbers:
             type_ = core.params[k].type

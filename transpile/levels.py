@@ -14,6 +14,7 @@ from typing import Any
 from transpile.arguments import (
     IGNORED, call_trees, check_like, differentiable, float_results, scalar_first, select, split_aux, two_tuples,
 )
+from transpile import describe
 from transpile.core.nodes import Function
 from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves
 
@@ -72,7 +73,8 @@ class Grad(Level):
         (aux_tree,), _ = number_leaves([aux], start=lead)
         trees, _ = number_leaves([tree for _, tree in chosen], start=lead + n_aux)
         gradient = shape(trees)
-        return replace(done, arg_tree=core.arg_tree, out_tree=self._results(gradient, aux_tree))
+        doc = describe.gradient(core, chosen, self.value)
+        return replace(done, arg_tree=core.arg_tree, out_tree=self._results(gradient, aux_tree), doc=doc)
 
     def _results(self, gradient: Tree, aux: Tree) -> Tree:
         """``(value, gradient)``, ``((value, aux), gradient)``, ``(gradient, aux)`` or the gradient, as JAX has them."""
@@ -112,7 +114,8 @@ class Pushforward(Level):
         seeds = iter(range(len(core.params) - len(core.captured), len(done.params)))
         seed_trees = [map_leaves(t, lambda leaf: Leaf(next(seeds)) if leaf.k in wrt else IGNORED) for t in trees]
         specs = _two_specs("primals", trees, "tangents", Node("tuple", tuple(seed_trees)))
-        return replace(done, arg_tree=specs, out_tree=_pair(core.out_tree, dot_tree) if self.value else dot_tree)
+        doc = describe.pushforward(core, [core.params[k].name for k in wrt], self.value) if wrt else ""
+        return replace(done, arg_tree=specs, out_tree=_pair(core.out_tree, dot_tree) if self.value else dot_tree, doc=doc)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ class Pullback(Level):
         found = {k: i for i, k in enumerate(wrt)}
         outs = [map_leaves(t, lambda leaf: Leaf(found[leaf.k]) if leaf.k in found else Static(None)) for t in trees]
         specs = _two_specs("primals", trees, "cotangent", bar_tree)
-        return replace(done, arg_tree=specs, out_tree=Node("tuple", tuple(outs)))
+        doc = describe.pullback(core, [core.params[k].name for k in wrt], False) if wrt else ""
+        return replace(done, arg_tree=specs, out_tree=Node("tuple", tuple(outs)), doc=doc)
 
 
 def float_leaves(core: Function, trees: Sequence[Tree]) -> list[int]:
@@ -195,4 +199,51 @@ class Jacobian(Level):
         if self.has_aux:
             (aux,), _ = number_leaves([aux], start=len(rows) * len(wrt))
             tree = _pair(tree, aux)
-        return replace(done, arg_tree=core.arg_tree, out_tree=tree)
+        return replace(done, arg_tree=core.arg_tree, out_tree=tree, doc=describe.jacobian(core, chosen))
+
+
+# ---------------------------------------------------------------------------------------- as a file's functions have them
+
+
+@dataclass(frozen=True)
+class Flat(Level):
+    """``f_jvp(x, y, x_dot)`` or ``f_vjp(x, y, z_bar)``: what an emitted module offers, without tuples around the arguments."""
+
+    forward: bool = True
+    argnums: int | tuple[int, ...] | None = 0
+    argnames: str | tuple[str, ...] | None = None
+    value: bool = False
+
+    is_derivative = True
+
+    def lift(self, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
+        core = inner(fn, args, kwargs)
+        chosen, shape = select(core, self.argnums, self.argnames, len(args), tuple(kwargs))
+        wrt = differentiable(core, chosen)
+        return (self._forward if self.forward else self._reverse)(core, wrt, chosen, shape)
+
+    def _forward(self, core: Function, wrt: list[int], chosen: Any, shape: Any) -> Function:
+        from transpile.transform.forward import jvp
+
+        done = jvp(core, wrt, value=self.value)
+        lead = len(core.body.yields) if self.value else 0
+        dots = {k: lead + i for i, k in enumerate(float_results(core))}
+        dot_tree = map_leaves(core.out_tree, lambda leaf: Leaf(dots[leaf.k]) if leaf.k in dots else Static(None))
+        trees, _ = number_leaves([t for _, t in chosen], start=len(core.params) - len(core.captured))
+        seeds = tuple(ArgSpec(f"{name}_dot", tree) for (name, _), tree in zip(chosen, trees))
+        out = _pair(core.out_tree, dot_tree) if self.value else dot_tree
+        doc = describe.pushforward(core, [name for name, _ in chosen], self.value)
+        return replace(done, arg_tree=(*core.arg_tree, *seeds), out_tree=out, doc=doc)
+
+    def _reverse(self, core: Function, wrt: list[int], chosen: Any, shape: Any) -> Function:
+        from transpile.transform.reverse import vjp
+
+        done = vjp(core, wrt, value=self.value, seeds=True)
+        split = len(core.params) - len(core.captured)
+        bars = {k: split + i for i, k in enumerate(float_results(core))}
+        bar_tree = map_leaves(core.out_tree, lambda leaf: Leaf(bars[leaf.k]) if leaf.k in bars else IGNORED)
+        trees, _ = number_leaves([t for _, t in chosen], start=len(core.body.yields) if self.value else 0)
+        name = done.params[split].name if isinstance(bar_tree, Leaf) else "cotangent"
+        out = _pair(core.out_tree, shape(trees)) if self.value else shape(trees)
+        doc = describe.pullback(core, [n for n, _ in chosen], self.value)
+        return replace(done, arg_tree=(*core.arg_tree, ArgSpec(name, bar_tree)), out_tree=out, doc=doc)

@@ -46,7 +46,7 @@ def lift(
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
         if outer is not None:
-            lx.outer, lx.sizes, lx.codes = outer, Sizes(lx, outer), outer.codes
+            lx.outer, lx.sizes, lx.codes, lx.own_rules = outer, Sizes(lx, outer), outer.codes, outer.own_rules
         try:
             return _once(lx, target, list(arg_trees), dict(kwarg_trees or {}), name)
         except Restart:

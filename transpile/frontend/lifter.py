@@ -106,6 +106,7 @@ class Lifter:
         self.params: dict[Var, int] = {}
         self.codes: dict[Any, Any] = {}
         self.outer: Lifter | None = None  # that of the function around, where a transform is called in it
+        self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
         self.sizes: Any = None  # transpile.frontend.nested.Sizes, where there is an outer lifter
         self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
         self.hidden: dict[Var, Var] = {}  # variables of the lifter around -> the hidden parameters for them

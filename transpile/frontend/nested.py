@@ -386,15 +386,22 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     """A call of a `custom_jvp` or `custom_vjp` function: a core `Call` that carries the user's rule."""
     if kwargs:
         raise lx.error("T307", f"{obj.__name__!r} has a derivative of its own: give its arguments by position", node)
+    if any(obj is own for own in lx.own_rules):  # in its own rule it is the plain function
+        from transpile.frontend.calls import user
+
+        return user(lx, obj.__wrapped__, args, kwargs, node)
     rules = _named(lx, obj.rules, node)
     passed = Passed(lx)
     trees = [passed.tree(a) for a in args]
     counts = [len(number_leaves([t])[1]) for t in trees]
     build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
+    around_rules, lx.own_rules = lx.own_rules, (*lx.own_rules, obj)
     try:
         fn, derivative, outputs = _named(lx, lambda: build(lx, obj, rules, trees, counts), node)
     except NeedStatic as needed:
         lx.need(passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1], "an argument of this call", node)
+    finally:
+        lx.own_rules = around_rules
     around = list(dict.fromkeys([*fn.captured, *derivative.captured]))
     fn, derivative = _with_captured(fn, around, 0), _with_captured(derivative, around, len(passed.ops))
     if obj.rule == "vjp":

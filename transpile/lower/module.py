@@ -1,0 +1,222 @@
+"""The module that ``transpile ... --jit`` emits: the kernel that Numba compiles, and the function that one calls.
+
+With ``standalone`` the functions of `runtime.compiled` that the kernel calls are copied into the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from transpile.core.nodes import Function
+from transpile.errors import error
+from transpile.lower.numba import MODULES, text_of
+from transpile.tree import Leaf, Node, Static, Tree
+
+
+def module_text(core: Function, standalone: bool = False) -> str:
+    """Kernel and wrapper as one module."""
+    kernel = replace(core, name=f"_{core.name}")
+    text, _ = text_of(kernel)
+    text = text.replace("@njit(", f"@njit({signature(core)}, ", 1)
+    if standalone:
+        text = inlined(text, core)
+    return f"{text}\n\n{wrapper(core)}"
+
+
+def signature(core: Function) -> str:
+    """The argument types for ``njit``, so that ints given for floats are converted."""
+    names = []
+    for p in core.params:
+        dtype = "boolean" if p.type.dtype == "bool" else p.type.dtype
+        names.append(f"{dtype}[{', '.join([':'] * (p.type.rank - 1) + ['::1'])}]" if p.type.dims else dtype)
+    return f'"({", ".join(names)}{"," * (len(names) == 1)})"'
+
+
+# ----------------------------------------------------------------------------------------------------- wrapper
+
+
+def wrapper(core: Function) -> str:
+    """The function with the user's arguments and results."""
+    header: list[str] = []
+    given: dict[int, str] = {}
+    starred = False
+    for spec in core.arg_tree:
+        if spec.kind == "kw" and not starred:
+            header.append("*")
+            starred = True
+        starred = starred or spec.kind == "varpos"
+        header.append({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + spec.name)
+        given.update(_paths(spec.tree, spec.name))
+    args = [_argument(given[k], p.type) for k, p in enumerate(core.params)]
+    lines = [f"def {core.name}({', '.join(header)}):"]
+    if core.doc:
+        lines.append(f'    """{core.doc}"""')
+    call = f"_{core.name}({', '.join(args)})"
+    count = len(core.body.yields)
+    tree = core.out_tree
+    if isinstance(tree, Leaf) and count == 1 or tree == Node("tuple", tuple(Leaf(k) for k in range(count))) and count > 1:
+        lines.append(f"    return {call}")
+    else:
+        classes = {cls for cls in _classes(tree)}
+        if classes:
+            names = ", ".join(sorted(c.__name__ for c in classes))
+            raise error("T501", f"--jit: a result of class {names} cannot be put together in an emitted file", core.loc)
+        lines.append(f"    out = {call}")
+        lines.append(f"    return {_result(tree, count)}")
+    return "\n".join(lines) + "\n"
+
+
+def _paths(tree: Tree, base: str) -> Iterator[tuple[int, str]]:
+    if isinstance(tree, Leaf):
+        yield tree.k, base
+    elif isinstance(tree, Node):
+        for k, child in enumerate(tree.children):
+            if tree.kind in ("dataclass", "namedtuple"):
+                yield from _paths(child, f"{base}.{tree.keys[k]}")
+            else:
+                yield from _paths(child, f"{base}[{(tree.keys[k] if tree.kind == 'dict' else k)!r}]")
+
+
+def _argument(text: str, type_: Any) -> str:
+    return f"np.ascontiguousarray({text}, np.{_dtype(type_.dtype)})" if type_.dims else text
+
+
+def _dtype(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype
+
+
+def _classes(tree: Tree) -> Iterator[Any]:
+    if isinstance(tree, Node):
+        if tree.cls is not None:
+            yield tree.cls
+        for child in tree.children:
+            yield from _classes(child)
+
+
+def _result(tree: Tree, count: int) -> str:
+    if isinstance(tree, Leaf):
+        return "out" if count == 1 else f"out[{tree.k}]"
+    if isinstance(tree, Static):
+        return repr(tree.value)
+    parts = [_result(c, count) for c in tree.children]
+    if tree.kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
+    if tree.kind == "list":
+        return f"[{', '.join(parts)}]"
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+
+# ---------------------------------------------------------------------------------------------------- standalone
+
+
+def inlined(text: str, core: Function) -> str:
+    """The text with the functions of `runtime.compiled` that it calls in it."""
+    import runtime.compiled
+
+    folder = Path(runtime.compiled.__file__).parent  # type: ignore[arg-type]
+    sources = {m: _Source(ast.parse((folder / f"{m}.py").read_text(encoding="utf-8"))) for m in MODULES}
+    wanted: dict[tuple[str, str], None] = {}
+    for module, name in _calls(ast.parse(text)):
+        _gather(sources, module, name, wanted, core)
+    head, _, rest = text.partition("from runtime.compiled import ")
+    if not rest:
+        return text
+    rest = rest.partition("\n")[2].lstrip("\n")
+    head = head if "import math" in head or not wanted else f"import math\n\n{head}"
+    if any(m == "errors" for m, _ in wanted):
+        head = f"import os\n{head}" if head.startswith("import math\n") else f"import os\n\n{head}"
+    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in _prelude(sources, wanted)]
+    return f"{head.rstrip()}\n\n\n" + "\n\n\n".join(parts) + f"\n\n\n{_own_names(rest)}"
+
+
+def _own_names(text: str) -> str:
+    """``scalars.maximum`` as ``scalars_maximum``, the name of its copy; what `errors` has keeps its name."""
+    text = re.sub(r"\berrors\.(\w)", r"\1", text)
+    return re.sub(rf"\b({'|'.join(m for m in MODULES if m != 'errors')})\.(\w+)", r"\1_\2", text)
+
+
+class _Source:
+    """What a module of the runtime defines."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+        self.functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+        self.constants: dict[str, ast.stmt] = {}
+        for s in tree.body:
+            if isinstance(s, ast.Assign):
+                for target in s.targets:
+                    for name in ast.walk(target):
+                        if isinstance(name, ast.Name):
+                            self.constants[name.id] = s
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            yield node.value.id, node.attr
+
+
+def _gather(sources: dict[str, _Source], module: str, name: str, wanted: dict[tuple[str, str], None], core: Function) -> None:
+    """The function and all that it calls, those first."""
+    if (module, name) in wanted:
+        return
+    if module == "errors":
+        wanted[module, name] = None
+        return
+    source = sources[module]
+    if name not in source.functions:
+        if name in source.constants and not _is_external(source, name):
+            wanted[module, name] = None
+            return
+        raise error("T901", f"--standalone: {module}.{name} needs the package 'runtime'", core.loc, "leave --standalone out")
+    for node in ast.walk(source.functions[name]):
+        if isinstance(node, ast.Name) and node.id != name and (node.id in source.functions or node.id in source.constants):
+            _gather(sources, module, node.id, wanted, core)
+    wanted[module, name] = None
+
+
+def _is_external(source: _Source, name: str) -> bool:
+    """Whether a constant is a function of SciPy."""
+    return any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(source.constants[name])) or name == "digamma"
+
+
+def _prelude(sources: dict[str, _Source], wanted: dict[tuple[str, str], None]) -> list[ast.stmt]:
+    """The definitions, each after what it needs."""
+    out: list[ast.stmt] = []
+    if any(m == "errors" for m, _ in wanted):
+        source = sources["errors"]
+        out += [source.constants["SITES"], *(source.functions[n] for n in ("_shown", "_value", "message", "_make"))]
+    for module, name in wanted:
+        source = sources[module]
+        if module == "errors":
+            if name != "SITES":
+                out.append(source.constants.get(name) or source.functions[name])
+            continue
+        own = {n for m, n in wanted if m == module}
+        if name in source.functions:
+            function = source.functions[name]
+            function.decorator_list = [ast.parse('njit(error_model="numpy", fastmath={"contract"})', mode="eval").body]
+            out.append(_Rename(module, own).visit(function))
+        elif source.constants[name] not in out:
+            out.append(_Rename(module, own).visit(source.constants[name]))
+    return out
+
+
+class _Rename(ast.NodeTransformer):
+    """Names of a runtime module as those of their copies."""
+
+    def __init__(self, module: str, own: set[str]) -> None:
+        self.module, self.own = module, own
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.name = f"{self.module}_{node.name}"
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(f"{self.module}_{node.id}", node.ctx), node) if node.id in self.own else node
