@@ -80,6 +80,10 @@ class Expressions:
         spelled = SPELLED.get(let.prim)
         if spelled is not None:
             return spelled(self, let)
+        return self.by_table(let)
+
+    def by_table(self, let: Let) -> ast.expr:
+        """As the rule tables spell it."""
         if let.prim in ("add", "sub") and (turned := self.turned(let.args[1])) is not None:
             return operator("-" if let.prim == "add" else "+", [self.operand(let.args[0]), turned])
         render = self.spelling(let)
@@ -324,6 +328,15 @@ def _copy(e: Expressions, let: Let) -> ast.expr:
     return call(ast.Attribute(e.operand(source), "copy", LOAD))
 
 
+def _pow(e: Expressions, let: Let) -> ast.expr:
+    """``x**2`` rather than ``x**2.0``: NumPy means the same."""
+    base, power = let.args
+    if isinstance(power, Const) and isinstance(power.value, float) and power.value.is_integer() and abs(power.value) < 100:
+        if base.type.is_float and not isinstance(base, Const) and not let.params.get("py"):
+            return operator("**", [e.operand(base), number(int(power.value))])
+    return e.by_table(let)
+
+
 def _where(e: Expressions, let: Let) -> ast.expr:
     test, a, b = let.args
     if not any(o.type.dims for o in let.args):
@@ -376,6 +389,7 @@ SPELLED: dict[str, Callable[[Expressions, Let], ast.expr]] = {
     "copy": _copy,
     "item": lambda e, let: ast.Subscript(e.operand(let.args[0]), ast.Constant(let.params["k"]), LOAD),
     "dim": lambda e, let: fill("{0}.shape[{axis}]", [e.operand(let.args[0])], let.params),
+    "pow": _pow,
     "where": _where,
     "logical_and": _logical(ast.And, "np.logical_and({0}, {1})"),
     "logical_or": _logical(ast.Or, "np.logical_or({0}, {1})"),

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
+
+from transpile.render.places import dotted
+from transpile.render.templates import literal
 
 ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
 OURS = ("runtime", "special")  # `special.f` in a spelling is `runtime.special.f`
@@ -61,6 +68,21 @@ class Imports:
             self.members.setdefault(cls.__module__, set()).add(name)
         elif cls.__module__ != "builtins":
             self.classes[name] = cls
+        return ast.Name(name, ast.Load())
+
+    def static(self, value: Any) -> ast.expr:
+        """A part of a result that is no number: a literal, a member of a module, else a name that who runs the text defines."""
+        if value is None or isinstance(value, (bool, int, float, complex, str, tuple)):
+            return literal(value)
+        name = getattr(value, "__name__", None) or type(value).__name__
+        if getattr(np, name, None) is value:
+            return self.visit(dotted(f"np.{name}"))
+        if getattr(math, name, None) is value:
+            return self.visit(dotted(f"math.{name}"))
+        name = re.sub(r"\W", "_", name)
+        while name in self.classes and self.classes[name] is not value:
+            name += "_"
+        self.classes[name] = value
         return ast.Name(name, ast.Load())
 
     def lines(self) -> list[str]:

@@ -200,10 +200,10 @@ def broken(node: Any, column: int, indent: int, width: int, place: int = TUPLE) 
     return lines
 
 
-def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int) -> list[str]:
-    """``head``, the parts one below the other (or all on one line, if they fit), ``tail``."""
+def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, comma: bool = False) -> list[str]:
+    """``head``, the parts one below the other (or all on one line, if they fit), ``tail``; ``comma``: one part has one, too."""
     inner = indent + 4
-    together = ", ".join(_part(p) for p in parts)
+    together = ", ".join(_part(p) for p in parts) + ("," if comma and len(parts) == 1 else "")
     if inner + len(together) <= width:
         return [head, " " * inner + together, " " * indent + tail]
     lines = [head]
@@ -212,13 +212,13 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int) 
         value = part
         if _name_of(part) == "keyword":
             prefix, value = f"{prefix}{part.arg}=", part.value
-        whole = broken(value, indent, indent, width) if len(parts) == 1 and value is part else []
+        whole = broken(value, indent, indent, width) if len(parts) == 1 and value is part and not comma else []
         if len(whole) > 2 and whole[0] == "(":
             lines += whole[1:-1]  # the brackets are there already
             continue
         first, *rest = broken(value, len(prefix), inner, width - 1, NAMED)
         lines += [prefix + first, *rest]
-        lines[-1] += "," if len(parts) > 1 else ""
+        lines[-1] += "," if len(parts) > 1 or comma else ""
     return [*lines, " " * indent + tail]
 
 
@@ -346,7 +346,7 @@ _BROKEN: dict[str, Callable[[Any, int, int, int], list[str]]] = {
     "Attribute": _broken_attribute,
     "Subscript": _broken_subscript,
     "JoinedStr": _broken_joined,
-    "Tuple": lambda node, column, indent, width: _bracketed("(", node.elts, ")", indent, width),
+    "Tuple": lambda node, column, indent, width: _bracketed("(", node.elts, ")", indent, width, True),
     "List": lambda node, column, indent, width: _bracketed("[", node.elts, "]", indent, width),
     "Dict": lambda node, column, indent, width: _bracketed("{", _pairs(node), "}", indent, width),
 }

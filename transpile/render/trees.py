@@ -84,7 +84,7 @@ def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
     if isinstance(tree, Leaf):
         return nodes[tree.k]
     if isinstance(tree, Static):
-        return literal(tree.value)
+        return imports.static(tree.value)
     children = [pack(c, nodes, imports) for c in tree.children]
     match tree.kind:
         case "tuple":

@@ -177,8 +177,9 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
     x = matrix(b, a, "np.linalg.svd", square=False)
     if not compute_uv:
         return b.let("svdvals", x)
-    if full_matrices and x.dims[-1] != x.dims[-2]:
-        raise RuleError("the full matrices of an SVD have no derivative", "T301", "use full_matrices=False")
+    if full_matrices and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
+        u, _, vt = items(b.let("svd_full", x))
+        return u, b.let("svdvals", x), vt
     return items(b.let("svd", x, full_matrices=False))
 
 

@@ -21,7 +21,7 @@ from transpile.core.types import Type
 from transpile.rules import language as m
 from transpile.rules.linalg import as_diagonal, diagonal, scaled_columns, solve, t
 from transpile.rules.linalg_examples import definite, matrices, several, symmetric
-from transpile.rules.prim import Prim
+from transpile.rules.prim import REFUSED, Prim
 from transpile.rules.slicing import new_axis, slice_axis, smaller
 from transpile.rules.spelling import with_keywords
 
@@ -212,6 +212,13 @@ def _svd_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(a.dtype, (), kind="tuple", items=tuple(Type(a.dtype, d) for d in parts))
 
 
+def _svd_full_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    (a,) = types
+    *batch, rows, columns = a.dims
+    parts = ((*batch, rows, rows), (*batch, smaller(rows, columns)), (*batch, columns, columns))
+    return Type(a.dtype, (), kind="tuple", items=tuple(Type(a.dtype, d) for d in parts))
+
+
 def _safe(s: Expr) -> Expr:
     return m.where(s.eq(0), 1.0, s)
 
@@ -353,6 +360,8 @@ TABLE = [
          cost=3, examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU")),
     Prim("svd", _svd_type, _SVD, jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
          examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
+    # svd_full: of a matrix that is not square; the columns that the matrix does not determine have no derivative
+    Prim("svd_full", _svd_full_type, "np.linalg.svd({0})", jvp=REFUSED, vjp=REFUSED, cost=3),
     Prim("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", jvp=_svdvals_jvp, vjp=_svdvals_vjp, cost=3,
          examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
     Prim("lu", _lu_type, "scipy.linalg.lu({0})", jvp=_lu_jvp, vjp=_lu_vjp, cost=3, examples=matrices()[:1]),

@@ -17,7 +17,6 @@ from transpile.rules.arithmetic import same
 from transpile.rules.language import elementwise, exp, log, log1p, sign, where
 from transpile.rules.prim import REFUSED, ZERO, Prim
 
-
 # SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
 

@@ -78,7 +78,15 @@ class _Linker:
         return all(self.is_outside(self.b.symbols[s]) for d in var.type.dims for s in d.symbols())
 
     def is_outside(self, operand: Operand) -> bool:
-        return not isinstance(operand, Var) or operand not in self.defs or not self.defs[operand].nest
+        """Whether the operand has a value before the outermost loop, whatever branches were taken."""
+        if not isinstance(operand, Var) or operand not in self.defs:
+            return True
+        found = self.defs[operand]
+        if isinstance(found.stmt, If) and operand in found.stmt.results:
+            k = found.stmt.results.index(operand)
+            if any(isinstance(side.yields[k], Undef) for side in (found.stmt.then, found.stmt.orelse)):
+                return False
+        return not found.nest
 
     def make_tape(self, var: Var) -> None:
         b, name = self.b, f"{var.name}_tape"

@@ -175,9 +175,14 @@ class _Tidy:
 
 
 def _identity(stmt: Let) -> Operand | None:
-    """What ``1 * x``, ``x * 1`` and ``x / 1`` are; such products appear when a carried 1 is no longer carried."""
+    """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
     if stmt.prim == "mul":
         pairs = [(stmt.args[0], stmt.args[1]), (stmt.args[1], stmt.args[0])]
+    elif stmt.prim == "add":
+        for zero, other in (stmt.args, stmt.args[::-1]):
+            if is_const(zero, 0) and isinstance(other, Var) and other.type == stmt.var.type:
+                return other
+        return None
     elif stmt.prim == "div":
         pairs = [(stmt.args[1], stmt.args[0])]
     else:
