@@ -448,7 +448,7 @@ def test_a_derivative_warns_of_nothing():
 
 def test_source():
     text = tp.source(tp.grad(energy), np.ones(3))
-    assert text.startswith("import numpy as np\n") and "def energy_grad(x):" in text
+    assert "def energy_grad(x):" in text and "d energy / d x: float64[n]" in text
     assert "float64" in tp.source(tp.grad(energy), np.ones(3), stage="core")
     assert "@njit" in tp.source(tp.grad(energy), np.ones(3), stage="loops")
     with pytest.raises(tp.TranspileError):

@@ -186,7 +186,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
     does not see later changes of the primals.
     """
-    from transpile.nested import check_shapes, own
+    from transpile.nested import fitted, own
 
     primals = own(primals)
     pull = _made(f, Pullback(has_aux))
@@ -194,14 +194,13 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     value, *aux = value if has_aux else (value,)
 
     def pullback(cotangent: Any) -> Any:
-        check_shapes(value, cotangent, "the cotangent")
-        return pull(primals, cotangent)
+        return pull(primals, fitted(value, cotangent, "the cotangent"))
 
     return (value, pullback, *aux)
 
 
 def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    from transpile.nested import check_shapes
+    from transpile.nested import fitted
 
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
@@ -209,9 +208,7 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
             raise error("T309", f"{name} must be a tuple with one entry for each argument, not {_short(given)}", hint=hint)
     if len(primals) != len(tangents):
         raise error("T309", f"{len(primals)} primals but {len(tangents)} tangents")
-    for k, (x, x_dot) in enumerate(zip(primals, tangents)):
-        check_shapes(x, x_dot, f"tangents[{k}]")
-    return tuple(primals), tuple(tangents)
+    return tuple(primals), tuple(fitted(x, x_dot, f"tangents[{k}]") for k, (x, x_dot) in enumerate(zip(primals, tangents)))
 
 
 def jit(

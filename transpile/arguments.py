@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, number_leaves, structure_text
+from transpile.tree import (
+    ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, structure_text, walk_leaves,
+)
 
 Named = tuple[str, Tree]
 
@@ -104,6 +108,38 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
                 raise error("T311", f"argument {name!r} is complex: derivatives of complex functions are not there yet", core.loc)
         wrt += numbers
     return wrt
+
+
+def refuse_early(
+    name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any
+) -> None:
+    """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
+    for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
+        if -len(args) <= k < len(args):
+            _refuse_tree(args[k], f"argument {k % len(args)} of {name!r}")
+    for key in argnames if isinstance(argnames, tuple) else (argnames,):
+        if key in kwargs:
+            _refuse_tree(kwargs[key], f"argument {key!r} of {name!r}")
+
+
+def _refuse_tree(tree: Tree, what: str) -> None:
+    if isinstance(tree, Static):
+        raise error("T302", f"{what} has nothing to differentiate: it is {structure_text(tree)}")
+    for leaf in walk_leaves(tree):
+        type_ = getattr(leaf, "type", None)
+        if type_ is not None and not type_.is_float:
+            hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
+            raise error("T302", f"{what} is differentiated but is of type {type_}", hint=hint)
+
+
+def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
+    """A tree of parameters whose leaves say which of them were arrays of rank 0; ``given`` are the call's `ArgLeaf`s."""
+
+    def leaf(leaf: Leaf) -> Leaf:
+        example = getattr(given[leaf.k], "example", None) if leaf.k < len(given) else None
+        return Leaf(leaf.k, type(example) is np.ndarray and not example.ndim)
+
+    return map_leaves(tree, leaf)
 
 
 def split_aux(core: Function) -> tuple[Tree, Tree]:

@@ -64,3 +64,8 @@ class CustomVjp(Custom):
             hint = "call .defvjp(forward, backward)"
             raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_vjp without a rule", hint=hint)
         return self.forward, self.backward
+
+
+def call_custom(function: Any, *args: Any) -> Any:
+    """The function called: what is lifted where a transform is taken of it directly."""
+    return function(*args)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.arguments import (
-    IGNORED, call_trees, check_like, differentiable, float_results, scalar_first, select, split_aux, two_tuples,
+    IGNORED, as_given, call_trees, check_like, differentiable, float_results, refuse_early, scalar_first, select, split_aux,
+    two_tuples,
 )
 from transpile import describe
 from transpile.core.nodes import Function
-from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves
+from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
 
 Lift = Callable[[Any, Sequence[Tree], Mapping[str, Tree]], Function]
 
@@ -61,6 +62,7 @@ class Grad(Level):
     def lift(self, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
         from transpile.transform.reverse import vjp
 
+        refuse_early(getattr(fn, "__name__", "function"), args, kwargs, self.argnums, self.argnames)
         core = inner(fn, args, kwargs)
         chosen, shape = select(core, self.argnums, self.argnames, len(args), tuple(kwargs))
         wrt = differentiable(core, chosen)
@@ -71,7 +73,8 @@ class Grad(Level):
         # its results: the value, if wanted; what is auxiliary; the adjoints
         lead = int(self.value)
         (aux_tree,), _ = number_leaves([aux], start=lead)
-        trees, _ = number_leaves([tree for _, tree in chosen], start=lead + n_aux)
+        given = [*(leaf for t in (*args, *kwargs.values()) for leaf in walk_leaves(t))]
+        trees, _ = number_leaves([as_given(tree, given) for _, tree in chosen], start=lead + n_aux)
         gradient = shape(trees)
         doc = describe.gradient(core, chosen, self.value)
         return replace(done, arg_tree=core.arg_tree, out_tree=self._results(gradient, aux_tree), doc=doc)
@@ -142,7 +145,11 @@ class Pullback(Level):
         bars = {k: split + i for i, k in enumerate(float_results(core))}
         bar_tree = map_leaves(core.out_tree, lambda leaf: Leaf(bars[leaf.k]) if leaf.k in bars else IGNORED)
         found = {k: i for i, k in enumerate(wrt)}
-        outs = [map_leaves(t, lambda leaf: Leaf(found[leaf.k]) if leaf.k in found else Static(None)) for t in trees]
+        given = [leaf for t in primals for leaf in walk_leaves(t)]
+        outs = [
+            map_leaves(as_given(t, given), lambda leaf: Leaf(found[leaf.k], leaf.zero_dim) if leaf.k in found else Static(None))
+            for t in trees
+        ]
         specs = _two_specs("primals", trees, "cotangent", bar_tree)
         doc = describe.pullback(core, [core.params[k].name for k in wrt], False) if wrt else ""
         return replace(done, arg_tree=specs, out_tree=Node("tuple", tuple(outs)), doc=doc)
@@ -179,6 +186,7 @@ class Jacobian(Level):
     def lift(self, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
         from transpile.transform.jacobian import by_columns, by_rows
 
+        refuse_early(getattr(fn, "__name__", "function"), args, kwargs, self.argnums, self.argnames)
         core = inner(fn, args, kwargs)
         chosen, shape = select(core, self.argnums, self.argnames, len(args), tuple(kwargs))
         wrt = differentiable(core, chosen)

@@ -16,15 +16,30 @@ def own(values: Any) -> Any:
     return unflatten(tree, [np.array(v) if isinstance(v, np.ndarray) else v for v in leaves])
 
 
-def check_shapes(like: Any, given: Any, what: str) -> None:
-    """Raises unless ``given`` has the structure of ``like`` and the shapes of its leaves of floating point."""
+def fitted(like: Any, given: Any, what: str) -> Any:
+    """``given`` with the leaves' dtypes of ``like``; raises unless it has its structure, and the shapes of its leaves of
+    floating point."""
     wanted, tree = flatten(like)
     found, other = flatten(given)
     if not wanted:
-        return
-    if len(wanted) == len(found) and tree == other:
-        for a, b in zip(wanted, found):
-            if np.shape(a) != np.shape(b) and np.result_type(a).kind in "fc":
-                raise error("T309", f"{what} has shape {np.shape(b)}, expected {np.shape(a)}")
-    elif all(np.result_type(a).kind in "fc" for a in wanted):
-        raise error("T309", f"{what} has structure {structure_text(other)}, expected {structure_text(tree)}")
+        return given
+    if len(wanted) != len(found) or tree != other:
+        if any(_is_float(a) for a in wanted):
+            raise error("T309", f"{what} has structure {structure_text(other)}, expected {structure_text(tree)}")
+        return given
+    return unflatten(other, [_fitted_leaf(a, b, what) for a, b in zip(wanted, found)])
+
+
+def _is_float(value: Any) -> bool:
+    return np.result_type(value).kind in "fc"
+
+
+def _fitted_leaf(like: Any, given: Any, what: str) -> Any:
+    if not _is_float(like):
+        return given
+    if np.shape(like) != np.shape(given):
+        raise error("T309", f"{what} has shape {np.shape(given)}, expected {np.shape(like)}")
+    dtype = np.result_type(like)
+    if isinstance(like, np.ndarray):
+        return np.asarray(given, dtype)
+    return float(given) if type(like) is float else dtype.type(given)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from transpile.core.nodes import Function
+from transpile.custom import Custom, call_custom
 from transpile.tree import Tree
 
 
@@ -18,6 +20,8 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
             return level.lift(inner, target.__wrapped__, args, kwargs)
         from transpile.frontend import lift as lift_source
 
+        if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
+            return lift_source(partial(call_custom, target), args, kwargs, name=target.__name__, mutable=mutable)
         return lift_source(target, args, kwargs, mutable=mutable)
 
     return inner(target, args, kwargs)

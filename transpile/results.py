@@ -6,13 +6,14 @@ A Python float has a Python float for its gradient, a float32 scalar a float32 s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from transpile.core.nodes import Operand, Undef
 from transpile.core.types import Type
-from transpile.tree import Leaf, Node, Static, Tree, close_node, open_node
+from transpile.tree import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
 
 Convert = Callable[[Any], Any]
 
@@ -24,9 +25,16 @@ def scalar_converter(type_: Type) -> Convert:
     return _PYTHON[type_.dtype] if type_.weak else np.dtype(type_.dtype).type
 
 
-def converters(yields: Sequence[Operand]) -> list[Convert | None]:
+def converters(yields: Sequence[Operand], tree: Tree | None) -> list[Convert | None]:
     """For each leaf what makes it of its type, None for arrays: they are."""
-    return [None if y.type.dims or isinstance(y, Undef) else scalar_converter(y.type) for y in yields]
+    arrays = {leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf) and leaf.zero_dim} if tree is not None else set()
+
+    def one(k: int, y: Operand) -> Convert | None:
+        if y.type.dims or isinstance(y, Undef):
+            return None
+        return partial(np.array, dtype=y.type.dtype) if k in arrays else scalar_converter(y.type)
+
+    return [one(k, y) for k, y in enumerate(yields)]
 
 
 def assemble_flat(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:

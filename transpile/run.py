@@ -80,7 +80,7 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
 
     rendered = render(core)
     function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes)
-    finish = adjust_tree(core.out_tree, result_converters(core, request))
+    finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     place = placement(core, request)
     read = captured_reader(core)
     code = function.__code__
@@ -138,11 +138,6 @@ def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[An
     return place
 
 
-def result_converters(core: Function, request: Request) -> list[Any]:
-    """Converters of the results; a gradient of a 0-d array is a 0-d array."""
-    return converters(core.body.yields)
-
-
 # ------------------------------------------------------------------------------------------------------ compiled
 
 
@@ -161,7 +156,7 @@ def compiled(core: Function, request: Request, level: Any) -> Runner:
 
     kernel = compile_core(core, level.fastmath, level.cache)
     slots = leaf_slots(core, request)
-    finish = assemble_flat(core.out_tree, result_converters(core, request))
+    finish = assemble_flat(core.out_tree, converters(core.body.yields, core.out_tree))
     read = captured_reader(core)
     order = [s.leaf for s in slots]
     straight = order == list(range(len(request.leaves)))

@@ -26,9 +26,10 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Leaf number ``k`` of the flat sequence."""
+    """Leaf number ``k`` of the flat sequence. Of a result, ``zero_dim`` says that a number is given as an array of rank 0."""
 
     k: int
+    zero_dim: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], li
 
     def number(leaf: Any) -> Leaf:
         old.append(leaf)
-        return Leaf(start + len(old) - 1)
+        return Leaf(start + len(old) - 1, getattr(leaf, "zero_dim", False))
 
     return [map_leaves(t, number) for t in trees], old
 

@@ -118,7 +118,7 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(value, Array):
         return attributes.size(lx, memory.type_of(lx, value.cell).dims[0])
     if isinstance(value, (Tuple, Ref)):
-        if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "grown":
+        if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
             from transpile.frontend import growing
 
             return growing.length(lx, value)
@@ -205,6 +205,8 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     if "key" in kwargs:
         raise lx.error("T131", f"{name} with a key is not supported", node)
     if len(args) == 1:
+        if isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown":
+            args = [lx.value(lx.array(args[0]))]
         if isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) == 1:
             return calls.known_call(lx, f"numpy.{name}", [args[0]], {}, node)
         found = _items(lx, args[0], node)

@@ -8,9 +8,11 @@ from typing import Any
 
 import gast
 
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Operand, Undef, Var
 from transpile.core.types import Type, promote
-from transpile.frontend import aliases, carries, memory, names, writes
+from transpile.frontend import aliases, carries, growing, memory, names, writes
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, State
 from transpile.frontend.liveness import assigned
@@ -50,9 +52,12 @@ class Carrying:
 
     def __init__(
         self, lx: Lifter, node: Any, body: list[gast.stmt], assigned_in: Sequence[gast.AST], learnt: Any,
-        ran: Callable[[], Operand],
+        ran: Callable[[], Operand], length: Dim | None = None, trip: Callable[[], Operand] | None = None,
     ) -> None:
         self.lx, self.node, self.body, self.learnt, self.ran = lx, node, body, learnt, ran
+        self.length, self.trip = length, trip  # how many trips there are, and the number of a trip: if they are known
+        self.grow: dict[Cell, Any] = {}  # lists that become arrays before the loop
+        self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         self.own = [n for n in assigned(assigned_in)]
         self.cells: dict[Cell, None] = {}  # containers of outside that the body changes
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
@@ -77,6 +82,7 @@ class Carrying:
 
     def _try(self, lift: Any, emit: Any, test: Any) -> None:
         lx = self.lx
+        self._grow()
         slots = self._slots()
         block = Block(tuple(p for s in slots for p in s.params))
         self.learnt.params = dict.fromkeys(block.params)
@@ -102,6 +108,37 @@ class Carrying:
         self._add_late(block, late, inits, results, lifted_test)
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
         self._leave(slots, late, results, state)
+
+    # ---- lists that grow
+
+    def _grow(self) -> None:
+        lx = self.lx
+        for cell, (element, most) in self.grow.items():
+            assert self.length is not None
+            growing.convert(lx, cell, element, most * self.length + len(lx.state.cells[cell].items))
+        self.grow.clear()
+
+    def _counted(self, factor: Callable[[Dim], Expr], state: State) -> None:
+        """Gives the lists that grow evenly the number of elements that they have after so many trips."""
+        lx = self.lx
+        for cell, per_trip in self.even.items():
+            held: Items = state.cells[cell]
+            count = lx.b.expr(held.items[0].op) + factor(per_trip)
+            lx.state.cells[cell] = Items("grown", (Scalar(count.op),), None, held.cls)
+
+    def _is_even(self, cell: Cell, held: Items, now: Items) -> bool:
+        """Notes a list to which each trip appends equally many elements."""
+        lx = self.lx
+        if held.kind != "grown" or self.trip is None or self.length is None:
+            return False
+        inside = lx.b.form(lx.inside_counts[cell]) if cell in lx.inside_counts else lx.b.form(held.items[0].op)
+        gap = lx.symbols.resolve(lx.b.form(now.items[0].op) - inside)
+        if not lx.symbols.is_size(gap):
+            return False
+        if self.even.get(cell) != gap:
+            self.even[cell] = gap
+            raise Again
+        return True
 
     # ---- before the body
 
@@ -155,6 +192,10 @@ class Carrying:
         memory.drop_snapshots(lx)
         for slot in slots:
             self._place(slot, iter(slot.params), slot.pairs)
+        if self.trip is not None:
+            trip = lx.b.expr(self.trip()) if self.even else None
+            self._counted(lambda n: trip * lx.b.dim(n), lx_state(lx))  # type: ignore[operator]
+            lx.inside_counts.update({c: lx.state.cells[c].items[0].op for c in self.even})
         self._note_aliases(slots)
 
     def _place(self, slot: Slot, ops: Any, pairs: list[tuple[Cell, Cell]]) -> None:
@@ -247,16 +288,14 @@ class Carrying:
             now = state.cells.get(cell)
             if isinstance(held, Items) and now is not held and cell not in carried:
                 if carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
-                    self._restructured(cell, held, now)
-                self.cells[cell] = None
+                    growing.restructured(self, cell, held, now)
+                elif self._is_even(cell, held, now):
+                    continue
+                else:
+                    self.cells[cell] = None
                 learnt = True
         if learnt:
             raise Again
-
-    def _restructured(self, cell: Cell, held: Any, now: Any) -> None:
-        from transpile.frontend import growing
-
-        growing.restructured(self, cell, held, now)
 
     def _ends(self, slots: list[Slot], dead: bool) -> list[list[Operand]]:
         """The leaves at the end of a trip, in the types of the parameters."""
@@ -384,6 +423,9 @@ class Carrying:
             for old, new in pairs:
                 if old in lx.state.cells:
                     aliases.may_be(lx, new, (memory.root(lx, old), *self.also.get(slot.key, ())))
+        if self.even:
+            assert self.length is not None
+            self._counted(lambda n: lx.b.dim(n * self.length), lx.state)  # type: ignore[operator]
         flag = _Once(self.ran)
         for key, value, _ in late:
             with lx.forked(_with(lx, end)):

@@ -68,11 +68,12 @@ Kwargs = dict[str, Any]
 
 
 def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    state = items(lx, owner, node)
-    if state.kind == "grown":
-        from transpile.frontend import growing
+    from transpile.frontend import growing
 
+    state = items(lx, owner, node)
+    if state.kind in ("grown", "counted"):
         return growing.append(lx, owner, args[0], node)
+    growing.note(lx, owner.cell, args[0])
     replace_items(lx, owner.cell, (*state.items, args[0]))
     return Static(None)
 
@@ -197,7 +198,7 @@ def _sort(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 METHODS: dict[tuple[str, str], Callable[[Lifter, Any, Args, Kwargs, Any], Any]] = {
     ("list", "append"): _append, ("list", "extend"): _extend, ("list", "insert"): _insert, ("list", "pop"): _pop,
     ("list", "reverse"): _reverse, ("list", "copy"): _copy, ("list", "clear"): _clear, ("list", "count"): _count,
-    ("list", "index"): _index, ("list", "sort"): _sort, ("grown", "append"): _append,
+    ("list", "index"): _index, ("list", "sort"): _sort, ("grown", "append"): _append, ("counted", "append"): _append,
     ("tuple", "count"): _count, ("tuple", "index"): _index,
     ("dict", "keys"): _keys, ("dict", "values"): _values, ("dict", "items"): _items, ("dict", "get"): _get,
     ("dict", "pop"): _pop, ("dict", "copy"): _copy, ("dict", "clear"): _clear, ("dict", "update"): _update,

@@ -35,6 +35,8 @@ def _array(lx: Lifter, value: Array, node: Any) -> Operand:
 
 def _sequence(lx: Lifter, value: Any, node: Any) -> Operand:
     nested = exprs(lx, value, node)
+    if isinstance(nested, Expr):
+        return nested.op
     if not isinstance(nested, (list, tuple)):
         raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
     return _language().array(lx.b, nested).op
@@ -66,7 +68,7 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
         state: Items = lx.state.cells[value.cell]
         if state.kind == "list":
             return [exprs(lx, v, node) for v in state.items]
-        if state.kind == "grown":
+        if state.kind in ("grown", "counted"):
             from transpile.frontend import growing
 
             return growing.stacked(lx, value)
@@ -112,7 +114,8 @@ def describe(lx: Lifter, value: Any) -> str:
             return "a tuple" if value.cls is None else f"a {value.cls.__name__}"
         case Ref():
             state: Items = lx.state.cells[value.cell]
-            return {"list": "a list", "dict": "a dict", "grown": "a list that a loop appends to"}.get(
+            return {"list": "a list", "dict": "a dict", "grown": "a list that a loop appends to",
+                    "counted": "a list that a loop appends to"}.get(
                 state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}"
             )
         case Static():

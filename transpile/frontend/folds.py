@@ -7,6 +7,7 @@ from typing import Any
 
 import gast
 
+from transpile.core.dims import Dim
 from transpile.core.nodes import For, Operand, Var
 from transpile.core.types import INT
 from transpile.frontend import assignment, branches, comprehensions, iteration, loops, truth
@@ -23,7 +24,7 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
     """``step(step(start, first), second)...`` over an iterable whose length only the run knows."""
     if start is None:
         raise lx.error("T113", f"{describe(lx, value)} cannot be folded without a start: it may be empty", node)
-    outer = _frame(lx, node)
+    outer = frame_of(lx, node)
     saved, lx.frame = lx.frame, outer
     try:
         lx.state.vars[outer, TOTAL] = start
@@ -32,7 +33,7 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
             lx.state.vars[outer, TOTAL] = step(lx.state.vars[outer, TOTAL], item)
 
         if isinstance(value, Generator):
-            _generated(lx, value, 0, one, outer, node)
+            generated(lx, value, one, node)
         else:
             each(lx, iteration.stream(lx, value, node), one, node, value)
         found = lx.state.vars.pop((outer, TOTAL))
@@ -41,7 +42,7 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
         lx.frame = saved
 
 
-def _frame(lx: Lifter, node: Any) -> Frame:
+def frame_of(lx: Lifter, node: Any) -> Frame:
     code: Code = lx.frame.code.inside(node, "<fold>") if node is not None else lx.frame.code
     return Frame(code, lx.frame, lx.frame.caller, frozenset({TOTAL}), depth=lx.frame.depth, up=lx.frame, keep=True)
 
@@ -63,15 +64,17 @@ def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: 
     def emit(done: Body) -> None:
         lx.b.emit(For(index, zero, bound, unit, done.inits, done.block, done.results, None, False, lx.b.loc))
 
+    length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
     marker = gast.copy_location(gast.Pass(), node) if node is not None else gast.Pass()
-    carrying = Carrying(lx, marker, [], assigned_in=[], learnt=learnt, ran=lambda: truth.TRUE)
+    carrying = Carrying(lx, marker, [], assigned_in=[], learnt=learnt, ran=lambda: truth.TRUE, length=length,
+                        trip=lambda: index)  # fmt: skip
     try:
         carrying.run(lift, emit)
     except StructureChanges as changes:
         raise changes.why from None
 
 
-def _generated(lx: Lifter, value: Generator, k: int, one: Callable[[Any], None], frame: Frame, node: Any) -> None:
+def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: Any) -> None:
     """The loops of a generator expression, one inside the other."""
     lx.frame = value.frame
     inner = comprehensions.scope(lx, value.node)

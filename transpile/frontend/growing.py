@@ -1,38 +1,309 @@
-"""Lists that a loop appends to, and comprehensions of a length that only the run knows."""
+"""Lists that a loop appends to, and comprehensions over a length that only the run knows: arrays with a count.
+
+A list that a loop grows becomes, before the loop, one buffer for each leaf of its elements with room for all that will come, and
+a number of elements. Where each trip appends equally many, that number follows from the index and is not carried. Where the
+number of trips is not known (``while``), the loop is lifted twice: once to count, with only the last element at hand, and once to
+fill.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Effect, Index, Operand, Point, Slice, Undef, Var
+from transpile.core.types import INT, Type, promote
+from transpile.core.walk import statements
+from transpile.frontend import carries, memory
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Buffer, Cell, Items, Ref, Scalar, Static, Tuple
 
 
-def restructured(carrying: Any, cell: Any, held: Any, now: Any) -> NoReturn:
-    """A container whose structure a trip changes."""
+@dataclass(eq=False)
+class Grown:
+    """Where the elements are: one buffer for each leaf; ``like`` is an element, ``types`` are those of its leaves."""
+
+    cells: tuple[Cell, ...]
+    like: Any
+    types: tuple[Type, ...]
+
+
+@dataclass(eq=False)
+class Counted:
+    """A list of which only the number of elements and the last one are known: while it is counted how many there will be."""
+
+    like: Any
+
+
+@dataclass
+class Element:
+    """What a loop appends to a list: the structure, and the types of the leaves."""
+
+    like: Any
+    types: list[Type] = field(default_factory=list)
+
+
+class Grows(Exception):
+    """A list grows in a loop whose number of trips is not known."""
+
+    def __init__(self, cell: Cell) -> None:
+        super().__init__(cell)
+        self.cell = cell
+
+
+# ------------------------------------------------------------------------------------------------------- in loops
+
+
+def note(lx: Lifter, cell: Cell, item: Any) -> None:
+    """Remembers what is appended to a list of outside the loop or branch."""
+    if not any(cell in region for region in lx.regions):
+        return
+    types = [o.type for o in carries.leaves(lx, item)]
+    known = lx.appended.get(cell)
+    if known is None or carries.skeleton(lx, known.like) != carries.skeleton(lx, item):
+        lx.appended[cell] = Element(item, types)
+        return
+    known.types = [_wider(a, b) for a, b in zip(known.types, types)]
+
+
+def _wider(a: Type, b: Type) -> Type:
+    common = promote(a, b)
+    return Type(common.dtype, a.dims, common.weak and not a.dims)
+
+
+def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
+    """A container whose structure a trip changes: a list that grows becomes arrays before the loop."""
     from transpile.frontend.carrying import StructureChanges
 
-    raise StructureChanges(
-        carrying.lx.error("T119", "a list or dict changes its structure from trip to trip of this loop", carrying.node,
-                          hint="fill an array of known size instead")  # fmt: skip
-    )
+    lx: Lifter = carrying.lx
+    element = lx.appended.get(cell)
+    if held.kind != "list" or element is None or now.kind not in ("list", "grown", "conflict"):
+        why = "a list or dict changes its structure from trip to trip of this loop"
+        raise StructureChanges(
+            lx.error("T119", why, carrying.node, hint="fill an array of known size instead")
+        )
+    if now.kind == "list" and len(now.items) < len(held.items):
+        raise StructureChanges(lx.error("T119", "a list becomes shorter in this loop", carrying.node))
+    if carrying.length is None:
+        raise Grows(cell)
+    per_trip: Dim | None = None
+    if now.kind == "list":
+        per_trip = Dim(len(now.items) - len(held.items))
+    elif now.kind == "grown":
+        per_trip = lx.symbols.resolve(lx.b.form(_count(now))) - len(held.items)
+    most = per_trip if per_trip is not None and lx.symbols.is_size(per_trip) else None
+    if most is None:
+        most = Dim(max(_appends(lx, carrying), 1))
+    carrying.grow[cell] = (element, most)
 
 
-def stacked(lx: Lifter, value: Any) -> Any:
-    raise NotImplementedError
+def _appends(lx: Lifter, carrying: Any) -> int:
+    """How often a trip may append at most, by the text of the body; each ``append`` counts once."""
+    import gast
+
+    calls = [n for s in carrying.body for n in gast.walk(s) if isinstance(n, gast.Attribute) and n.attr == "append"]
+    nested = [n for s in carrying.body for n in gast.walk(s) if isinstance(n, (gast.For, gast.While))]
+    if nested:
+        raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
+                       hint="fill an array of known size instead")  # fmt: skip
+    return len(calls)
 
 
-def item(lx: Lifter, value: Any, index: Any, node: Any) -> Any:
-    raise NotImplementedError
+def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
+    """Makes arrays of a list: what it has so far, and room up to ``capacity`` elements."""
+    held: Items = lx.state.cells[cell]
+    types = list(element.types)
+    prefix = [carries.leaves(lx, item) for item in held.items]
+    for leaves in prefix:
+        if len(leaves) != len(types):
+            raise lx.error("T119", "the elements of a list that grows in a loop have different structures")
+        types = [_wider(t, o.type) for t, o in zip(types, leaves)]
+    cells: list[Cell] = []
+    for j, type_ in enumerate(types):
+        dims = (capacity, *type_.dims)
+        name = cell.name if cell.name and cell.name != "list" else "items"
+        var = lx.b.alloc(name, Type(type_.dtype, dims), "empty", dims=dims, dtype=type_.dtype)
+        made = Cell(name, contiguous=True)
+        lx.state.cells[made] = Buffer(var)
+        cells.append(made)
+        for k, leaves in enumerate(prefix):
+            _put(lx, made, lx.b.expr(k), leaves[j])
+    grown = Grown(tuple(cells), element.like, tuple(types))
+    lx.state.cells[cell] = Items("grown", (lx.const(len(held.items)),), None, grown)
 
 
-def length(lx: Lifter, value: Any) -> Any:
-    raise NotImplementedError
+def _put(lx: Lifter, cell: Cell, k: Expr, value: Operand) -> None:
+    rank = len(memory.type_of(lx, cell).dims)
+    memory.write(lx, cell, Index((Point(0), *[Slice()] * (rank - 1))), (k.op,), value)
 
 
-def append(lx: Lifter, owner: Any, item: Any, node: Any) -> Any:
-    raise NotImplementedError
+def _count(state: Items) -> Operand:
+    return state.items[-1].op if state.kind == "counted" else state.items[0].op  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------------ operations
+
+
+def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
+    """``owner.append(item)``."""
+    state: Items = lx.state.cells[owner.cell]
+    more = lx.b.expr(_count(state)) + 1
+    if state.kind == "counted":
+        _check_like(lx, state.cls.like, item, node)
+        lx.state.cells[owner.cell] = Items("counted", (item, Scalar(more.op)), None, state.cls)
+        return Static(None)
+    grown: Grown = state.cls
+    _check_like(lx, grown.like, item, node)
+    for cell, op in zip(grown.cells, carries.leaves(lx, item)):
+        _put(lx, cell, lx.b.expr(_count(state)), op)
+    lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
+    return Static(None)
+
+
+def _check_like(lx: Lifter, like: Any, item: Any, node: Any) -> None:
+    if carries.skeleton(lx, like) != carries.skeleton(lx, item):
+        raise lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
+
+
+def length(lx: Lifter, value: Ref) -> Any:
+    """``len(value)``."""
+    return Scalar(_count(lx.state.cells[value.cell]))
+
+
+def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
+    """``value[index]``."""
+    from transpile.frontend.values import SliceOf
+
+    state: Items = lx.state.cells[value.cell]
+    if isinstance(index, SliceOf):
+        return _slice(lx, value, index, node)
+    k = lx.b.expr(lx.operand(index, node))
+    if state.kind == "counted":
+        if not (isinstance(k.op, Const) and k.op.value == -1):
+            raise lx.error("T119", "of a list that grows in a 'while' loop only the last element can be read there", node)
+        return state.items[0]
+    if isinstance(k.op, Const) and k.op.value < 0:
+        k = lx.b.expr(_count(state)) + k.op.value
+    return at(lx, value, k)
+
+
+def at(lx: Lifter, value: Ref, k: Expr) -> Any:
+    """The element of a number that is not negative."""
+    grown: Grown = lx.state.cells[value.cell].cls
+    ops: list[Operand] = []
+    for cell, type_ in zip(grown.cells, grown.types):
+        rank = len(memory.type_of(lx, cell).dims)
+        found = memory.read_place(lx, cell, (Index((Point(0), *[Slice()] * (rank - 1))),), (k.op,))
+        ops.append(lx.b.cast(found, type_).op)
+    return carries.rebuilt(lx, grown.like, iter(ops), "t", lambda old, new: None)
+
+
+def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
+    """A slice with bounds that are known and not negative: a list of known length."""
+    from transpile.frontend.convert import new_list
+
+    bounds = [0 if b is None else lx.static(b, "the bound of a slice of a list", node) for b in (index.start, index.stop)]
+    if index.stop is None or min(bounds) < 0 or index.step is not None:
+        raise lx.error("T119", "this slice of a list that a loop appends to is not supported", node, hint="make it an array first")
+    return new_list(lx, [at(lx, value, lx.b.expr(k)) for k in range(*bounds)])
+
+
+def stacked(lx: Lifter, value: Ref) -> Any:
+    """All elements, as what NumPy makes an array of: an Expr, or a nested list of Exprs."""
+    state: Items = lx.state.cells[value.cell]
+    if state.kind == "counted":
+        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there")
+    grown: Grown = state.cls
+    count = lx.symbols.resolve(lx.b.form(_count(state)))
+    wholes: list[Expr] = []
+    for cell in grown.cells:
+        type_ = memory.type_of(lx, cell)
+        if lx.symbols.resolve(type_.dims[0]) == count:
+            wholes.append(lx.b.expr(memory.read(lx, cell)))
+            continue
+        path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
+        wholes.append(lx.b.expr(memory.read_place(lx, cell, path, (_count(state),))))
+    if isinstance(grown.like, (Scalar, Array)):
+        return wholes[0]
+    if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, Array)) for v in grown.like.items):
+        raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
+    common = promote(*(w.type for w in wholes)).strong
+    return lx.b.let("stack", *(lx.b.cast(w, common.dtype) for w in wholes), axis=1)
+
+
+# --------------------------------------------------------------------------------------- loops of unknown length
+
+
+def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) -> dict[Cell, Dim]:
+    """Lifts a *while* loop with only the last elements of its lists at hand; how many they have at its end."""
+    before = lx.state.fork()
+    at_first = len(lx.b.block.stmts)
+    for cell in cells:
+        held: Items = before.cells[cell]
+        element = lx.appended[cell]
+        last = held.items[-1] if held.items else undefined(lx, element)
+        last = _cast_leaves(lx, last, element)
+        lx.state.cells[cell] = Items("counted", (last, lx.const(len(held.items))), None, Counted(element.like))
+    run()
+    found: dict[Cell, Dim] = {}
+    for cell in cells:
+        op = _count(lx.state.cells[cell])
+        assert isinstance(op, Var)
+        name = lx.symbols.unique(lx, cell.name if cell.name != "list" else "items")
+        op.form = found[cell] = Dim.symbol(name)
+        lx.b.symbols[name] = op
+    for stmt in lx.b.block.stmts[at_first:]:
+        from transpile.core.nodes import Block
+
+        if any(isinstance(s, Effect) and s.kind == "print" for s in statements(Block(stmts=[stmt]))):
+            raise lx.error("T119", "a list grows in a 'while' loop that prints", node, hint="fill an array of known size instead")
+    lx.state.vars, lx.state.cells = before.vars, before.cells
+    return found
+
+
+def undefined(lx: Lifter, element: Element) -> Any:
+    """An element of which there is none yet."""
+    ops: Iterator[Operand] = iter([Undef(t) for t in element.types])
+    return carries.rebuilt(lx, element.like, ops, "last", lambda old, new: None)
+
+
+def _cast_leaves(lx: Lifter, value: Any, element: Element) -> Any:
+    types = [_wider(t, o.type) for t, o in zip(element.types, carries.leaves(lx, value))]
+    element.types = types
+    ops = iter([lx.b.cast(o, t).op for o, t in zip(carries.leaves(lx, value), types)])
+    return carries.rebuilt(lx, value, ops, "last", lambda old, new: None)
+
+
+# ------------------------------------------------------------------------------------------------ comprehensions
 
 
 def filled(lx: Lifter, value: Any, node: Any) -> Any:
-    """A comprehension as an array that a loop fills."""
-    raise lx.error("T112", "a comprehension over a length that only the run knows", node, hint="write it as a loop")
+    """A list comprehension over a length that only the run knows: a loop that appends."""
+    from transpile.frontend import containers, folds
+    from transpile.frontend.convert import new_list
+
+    made = new_list(lx, [])
+
+    def one(item: Any) -> None:
+        containers.METHODS["list", "append"](lx, made, [item], {}, node)
+
+    saved = lx.frame
+    outer = folds.frame_of(lx, node)
+    lx.frame = outer
+    try:
+        lx.state.vars[outer, folds.TOTAL] = made
+        folds.generated(lx, value, one, node)
+        lx.state.vars.pop((outer, folds.TOTAL))
+    finally:
+        lx.frame = saved
+    return made
+
+
+def _never() -> NoReturn:
+    raise AssertionError
+
+
+_ = INT

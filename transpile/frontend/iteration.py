@@ -144,6 +144,14 @@ def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
     return Stream(lx.symbols.resolve(memory.type_of(lx, value.cell).dims[0]), lambda k: element(lx, value, k))
 
 
+def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:
+    from transpile.frontend import growing
+
+    if lx.state.cells[value.cell].kind != "grown":
+        return None
+    return Stream(lx.symbols.resolve(lx.b.form(growing.length(lx, value).op)), lambda k: growing.at(lx, value, k))
+
+
 def length_of_range(lx: Lifter, value: RangeOf) -> Dim | Operand:
     """How many numbers a range has."""
     start, stop, step = (lx.b.expr(o) for o in (value.start, value.stop, value.step))
@@ -220,5 +228,5 @@ _ITERATIONS: dict[str, Callable[..., Stream | None]] = {
     "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "filter": lambda *_: None,
 }  # fmt: skip
 _STREAMS: dict[type, Callable[[Lifter, Any, Any], Stream | None]] = {
-    Array: _of_array, RangeOf: _of_range, Iteration: _of_iteration,
+    Array: _of_array, RangeOf: _of_range, Iteration: _of_iteration, Ref: _of_grown,
 }  # fmt: skip

@@ -15,12 +15,12 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, For, Operand, Var, While
 from transpile.core.types import INT
-from transpile.frontend import assignment, branches, iteration, truth
+from transpile.frontend import assignment, branches, growing, iteration, truth
 from transpile.frontend.carrying import Body, Carrying, StructureChanges
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
 from transpile.frontend.lifter import Lifter, NeedValue
-from transpile.frontend.values import Scalar
+from transpile.frontend.values import Cell, Items, Scalar
 
 UNROLL_AT_MOST = 200  # trips of a loop that is unrolled because its body needs the index
 SMALL = 32  # trips of a loop that is unrolled because the structure of its values changes
@@ -134,7 +134,16 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
         back = truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
         return lx.b.elementwise("where", step > 0, forward.op, back.op).op
 
-    carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips)
+    length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
+
+    def trip() -> Operand:
+        """The number of a trip, from 0."""
+        if plain and stream.backwards:
+            return ((lx.b.dim(length) - 1) - (lx.b.expr(index) - start) // step).op
+        return ((lx.b.expr(index) - start) // step).op if plain else index
+
+    carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips, length=length,
+                        trip=None if stop is not None else trip)  # fmt: skip
 
     def emit(done: Body) -> None:
         block = done.block
@@ -183,13 +192,32 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
 
     def emit(done: Body) -> None:
         assert done.test is not None
-        ran.append(While(done.inits, done.test, done.block, done.results, None, lx.b.loc))
+        ran.insert(0, While(done.inits, done.test, done.block, done.results, None, lx.b.loc))
         lx.b.emit(ran[0])
 
-    carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
-    try:
-        carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
-    except StructureChanges as changes:
-        raise changes.why from None
+    def run() -> None:
+        carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
+        try:
+            carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
+        except StructureChanges as changes:
+            raise changes.why from None
+
+    growing_cells: list[Cell] = []
+    sizes: dict[Cell, Dim] = {}
+    while True:
+        try:
+            run()
+            break
+        except growing.Grows as grows:  # the loop is lifted once to count, and once to fill
+            if grows.cell in growing_cells:
+                raise lx.error("T119", "a list grows in this loop in a way that cannot be followed", node) from None
+            growing_cells.append(grows.cell)
+            sizes = growing.counting(lx, growing_cells, run, node)
+            ran.clear()
+            for cell, size in sizes.items():
+                growing.convert(lx, cell, lx.appended[cell], size)
+    for cell, size in sizes.items():
+        held = lx.state.cells[cell]
+        lx.state.cells[cell] = Items("grown", (Scalar(lx.b.dim(size).op),), None, held.cls)
     if walrus:
         truth.test(lx, node.test)

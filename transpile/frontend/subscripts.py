@@ -31,7 +31,7 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
         return value
     if isinstance(value, RangeOf):
         return containers.range_item(lx, value, index, node)
-    if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "grown":
+    if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
         from transpile.frontend import growing
 
         return growing.item(lx, value, index, node)

@@ -118,9 +118,9 @@ class Aliases:
             case Pop():
                 self.define(stmt.var, stmt.stack, Link("pop", id(stmt), 0, depth))
             case If():
+                inner = self.numbers.mask((*defined(stmt.then), *defined(stmt.orelse), *stmt.results))
                 for side in (stmt.then, stmt.orelse):
                     self.block(side, depth)
-                    inner = self.numbers.mask(defined(side))
                     self.join(stmt.results, side.yields, [Link("yield", id(side), k, depth) for k in range(len(side.yields))], inner)
             case For() | While():
                 self.loop(stmt, depth)
@@ -150,7 +150,8 @@ class Aliases:
         inits = [Link("init", id(stmt), k, depth) for k in range(n)]
         outs = [Link("yield", id(stmt.body), k, depth + 1) for k in range(n)]
         inner = m.mask(defined(stmt.body)) | (m.mask(defined(stmt.test)) if isinstance(stmt, While) else 0)
-        self.join(params, stmt.inits, inits, 0)
+        inner |= m.mask(stmt.results)
+        self.join(params, stmt.inits, inits, inner)
         while True:
             before = self.version
             if isinstance(stmt, While):
@@ -159,11 +160,11 @@ class Aliases:
             self.join(params, stmt.body.yields, outs, inner)
             if self.version == before:
                 break
-        self.join(stmt.results, stmt.inits, inits, 0)
+        self.join(stmt.results, stmt.inits, inits, inner)
         self.join(stmt.results, stmt.body.yields, outs, inner)
 
     def join(self, targets: Sequence[Var], sources: Sequence[Operand], links: Sequence[Link], inner: int) -> None:
-        """``targets = sources``, all at once; ``inner``: what nobody sees any more afterwards."""
+        """``targets = sources``, all at once; ``inner``: what nobody sees any more afterwards (or not yet)."""
         pairs: list[tuple[Var, int, Link]] = []
         for target, source, link in zip(targets, sources, links):
             if is_memory(target) and is_memory(source) and link not in self.copied:

@@ -22,6 +22,7 @@ from transpile.render.liveness import Liveness, Numbers
 
 # Where a copy is made if several places would do: first as few loops around as possible, then as the user wrote it.
 _RANK = {"alloc": 0, "push": 0, "return": 1, "let": 2, "init": 3, "yield": 4, "pop": 5}
+_RESULT_RANK = {**_RANK, "yield": 1, "return": 2, "let": 3}  # of what is returned: in the branch that needs it
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def _cuts(fn: Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> 
         if any(link in found for link in chain):
             return
         assert chain, f"memory conflict in {fn.name} that no copy ends"
-        found[min(chain, key=lambda link: (link.depth, _RANK[link.kind]))] = None
+        rank = _RESULT_RANK if extra else _RANK
+        found[min(chain, key=lambda link: (link.depth, rank[link.kind]))] = None
 
     for stmt in statements(fn.body):
         if isinstance(stmt, (Store, Add)) and is_memory(stmt.buf):

@@ -37,12 +37,20 @@ def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
     """A string or an f-string."""
     if all(isinstance(p, str) for p in parts):
         return ast.Constant("".join(parts))
-    return ast.JoinedStr([_piece(p, args) for p in parts])
+    pieces: list[ast.expr] = []
+    for part in parts:
+        piece = _piece(part, args)
+        if isinstance(piece, ast.Constant) and pieces and isinstance(pieces[-1], ast.Constant):
+            piece = ast.Constant(pieces.pop().value + piece.value)  # type: ignore[attr-defined]
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], ast.Constant) else ast.JoinedStr(pieces)
 
 
 def _piece(part: Any, args: Sequence[ast.expr]) -> ast.expr:
     if isinstance(part, str):
         return ast.Constant(part)
     slot, conversion, form = part if isinstance(part, tuple) else (part, "", "")
+    if isinstance(args[slot], ast.Constant) and type(args[slot].value) is int and not form:  # type: ignore[attr-defined]
+        return ast.Constant(str(args[slot].value))  # type: ignore[attr-defined]
     spec = ast.JoinedStr([ast.Constant(form)]) if form else None
     return ast.FormattedValue(args[slot], ord(conversion) if conversion else -1, spec)

@@ -21,6 +21,7 @@ class Line:
     depth: int
     parts: tuple[str | ast.expr, ...]
     loc: Loc = NOWHERE
+    comment: bool = True
 
     @property
     def text(self) -> str:
@@ -30,10 +31,10 @@ class Line:
 
 def lay_out(lines: Sequence[Line], comments: bool = True) -> Iterator[tuple[str, Loc]]:
     """The physical lines, each with the user's line that it comes from."""
-    physical = [(wrap(line), line.loc) for line in lines]
-    column = _column([text for text, loc in physical if loc.line]) if comments else 0
-    for text, loc in physical:
-        note = f"# {_place(loc)}" if comments and loc.line else ""
+    physical = [(wrap(line), line.loc, comments and line.comment and bool(line.loc.line)) for line in lines]
+    column = _column([text for text, _, has_comment in physical if has_comment])
+    for text, loc, has_comment in physical:
+        note = f"# {_place(loc)}" if has_comment else ""
         at = _commented(text, note, column) if note else None
         if note and at is None and text[0].strip():
             yield " " * _indent(text[0]) + note, loc
@@ -75,7 +76,7 @@ def wrap(line: Line) -> list[str]:
     first, last = nodes[0], nodes[-1]
     if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
         whole = ast.Tuple([line.parts[k] for k in nodes], ast.Load())  # parentheses to break in
-        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc))
+        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment))
     longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])
     tail = "".join(p if isinstance(p, str) else flat(p) for p in line.parts[longest + 1 :])

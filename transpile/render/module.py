@@ -41,7 +41,7 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
     while True:
         names = name_variables(nested, preferred, reserved)
         imports = Imports(runtime)
-        lines = [Line(line.depth, tuple(imports.parts(line.parts)), line.loc) for line in _Function(nested, names, imports).lines()]
+        lines = [replace(line, parts=tuple(imports.parts(line.parts))) for line in _Function(nested, names, imports).lines()]
         clash = imports.names & {names[v] for v in names}
         if not clash:
             return _module(fn, lines, imports)

@@ -156,7 +156,8 @@ class Writer:
         then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
         inner = stmt.orelse.stmts
         if then:
-            self.line(depth, f"{word} ", self.node(stmt.test), ":", loc=stmt.loc)
+            is_check = all(isinstance(s, Effect) and s.kind == "raise" for s in stmt.then.stmts) and not then[0].comment
+            self.lines.append(Line(depth, (f"{word} ", self.node(stmt.test), ":"), stmt.loc, comment=not is_check))
             self.lines += then
             if len(inner) == 1 and isinstance(inner[0], If) and not self.pairs(stmt.results, stmt.orelse.yields, after):
                 self.branch(inner[0], depth, "elif")
@@ -475,8 +476,9 @@ def _push(w: Writer, stmt: Push, depth: int) -> None:
 
 
 def _effect(w: Writer, stmt: Effect, depth: int) -> None:
+    said = any(isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.params["parts"])  # the message names the line
     for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
-        w.line(depth, *parts, loc=stmt.loc)
+        w.lines.append(Line(depth, parts, stmt.loc, comment=not said))
 
 
 _STATEMENTS: dict[type, Callable[[Writer, Stmt, int], None]] = {
