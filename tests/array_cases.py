@@ -71,7 +71,8 @@ REDUCTIONS = [
     "np.quantile(v, 0.0)  # value", *(f"np.quantile(v, 0.37, method={m!r})" for m in ("lower", "higher", "midpoint", "nearest")),
     *(f"np.{f}(holes{way})  # value" for f in (
         "nansum nanprod nanmean nanmax nanmin nanvar nanstd nanmedian nancumsum nancumprod").split() for way in WAYS[:3]),
-    "np.median(holes)  # value", "np.median(holes, axis=0)  # value",
+    "np.nanquantile(x, 0.3)", "np.nanpercentile(x, 30.0, axis=1, keepdims=True)", "np.nanquantile(holes, 0.3, axis=0)  # value",
+    "np.nanquantile(holes, 0.7)  # value", "np.median(holes)  # value", "np.median(holes, axis=0)  # value",
     *(f"np.{f}({a}{way})  # value" for f in "sum prod mean max min var std all any cumsum cumprod".split()
       for a in ("i23", "i32", "b23", "f32") for way in ("", ", axis=0")),
     *(f"np.{f}({a}{way})  # value" for f in "ptp median".split() for a in ("i23", "i32", "f32") for way in ("", ", axis=0")),

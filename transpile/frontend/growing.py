@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Effect, Index, Operand, Point, Slice, Undef, Var
-from transpile.core.types import INT, Type, promote
+from transpile.core.types import Type, promote
 from transpile.core.walk import statements
 from transpile.frontend import carries, memory
 from transpile.frontend.lifter import Lifter
@@ -28,6 +28,7 @@ class Grown:
 
     cells: tuple[Cell, ...]
     like: Any
+    skeleton: Any
     types: tuple[Type, ...]
 
 
@@ -35,7 +36,7 @@ class Grown:
 class Counted:
     """A list of which only the number of elements and the last one are known: while it is counted how many there will be."""
 
-    like: Any
+    skeleton: Any
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Element:
     """What a loop appends to a list: the structure, and the types of the leaves."""
 
     like: Any
+    skeleton: Any
     types: list[Type] = field(default_factory=list)
 
 
@@ -63,8 +65,9 @@ def note(lx: Lifter, cell: Cell, item: Any) -> None:
         return
     types = [o.type for o in carries.leaves(lx, item)]
     known = lx.appended.get(cell)
-    if known is None or carries.skeleton(lx, known.like) != carries.skeleton(lx, item):
-        lx.appended[cell] = Element(item, types)
+    skeleton = carries.skeleton(lx, item)
+    if known is None or known.skeleton != skeleton:
+        lx.appended[cell] = Element(item, skeleton, types)
         return
     known.types = [_wider(a, b) for a, b in zip(known.types, types)]
 
@@ -131,7 +134,7 @@ def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
         cells.append(made)
         for k, leaves in enumerate(prefix):
             _put(lx, made, lx.b.expr(k), leaves[j])
-    grown = Grown(tuple(cells), element.like, tuple(types))
+    grown = Grown(tuple(cells), element.like, element.skeleton, tuple(types))
     lx.state.cells[cell] = Items("grown", (lx.const(len(held.items)),), None, grown)
 
 
@@ -152,19 +155,19 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
     state: Items = lx.state.cells[owner.cell]
     more = lx.b.expr(_count(state)) + 1
     if state.kind == "counted":
-        _check_like(lx, state.cls.like, item, node)
+        _check_like(lx, state.cls.skeleton, item, node)
         lx.state.cells[owner.cell] = Items("counted", (item, Scalar(more.op)), None, state.cls)
         return Static(None)
     grown: Grown = state.cls
-    _check_like(lx, grown.like, item, node)
+    _check_like(lx, grown.skeleton, item, node)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
         _put(lx, cell, lx.b.expr(_count(state)), op)
     lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
     return Static(None)
 
 
-def _check_like(lx: Lifter, like: Any, item: Any, node: Any) -> None:
-    if carries.skeleton(lx, like) != carries.skeleton(lx, item):
+def _check_like(lx: Lifter, skeleton: Any, item: Any, node: Any) -> None:
+    if skeleton != carries.skeleton(lx, item):
         raise lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
 
 
@@ -246,7 +249,7 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         element = lx.appended[cell]
         last = held.items[-1] if held.items else undefined(lx, element)
         last = _cast_leaves(lx, last, element)
-        lx.state.cells[cell] = Items("counted", (last, lx.const(len(held.items))), None, Counted(element.like))
+        lx.state.cells[cell] = Items("counted", (last, lx.const(len(held.items))), None, Counted(element.skeleton))
     run()
     found: dict[Cell, Dim] = {}
     for cell in cells:
@@ -301,9 +304,3 @@ def filled(lx: Lifter, value: Any, node: Any) -> Any:
         lx.frame = saved
     return made
 
-
-def _never() -> NoReturn:
-    raise AssertionError
-
-
-_ = INT

@@ -11,6 +11,7 @@ from typing import Any
 from transpile.core.nodes import NOWHERE, Function, If, Loc, Operand, Stmt, Undef, Var
 from transpile.render.copies import settle_copies
 from transpile.render.exits import resolve
+from transpile.render.guards import say_guards
 from transpile.render.implicit import relax
 from transpile.render.imports import Imports
 from transpile.render.layout import Line, lay_out
@@ -49,7 +50,7 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
 
 
 def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
-    fn = say_shapes(remove_dead(relax(normalise(fn))))
+    fn = say_shapes(remove_dead(relax(normalise(say_guards(fn)))))
     fn = remove_dead(replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False)  # what a size reads is an operand by now
     settled = settle_copies(fn)
     final = remove_dead(settled.fn, sizes=False)

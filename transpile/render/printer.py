@@ -230,9 +230,8 @@ def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
     parts = [*node.args, *node.keywords]
     head = flat(node.func, ATOM)
     if not parts:
-        lines = broken(node.func, column, indent, width, ATOM)
-        lines[-1] += "()"
-        return lines
+        lines = broken(node.func, column, indent, width - 2, ATOM)
+        return [*lines[:-1], lines[-1] + "()"]
     if column + len(head) >= width:
         return [flat(node)]
     if len(parts) == 1 and _name_of(parts[0]) in ("Tuple", "List", "Call") and column + len(head) + 20 < width:
@@ -252,9 +251,9 @@ def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
 def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]:
     sign, binding = _BINARY[_name_of(node.op)]
     if binding == POWER:
-        lines = broken(node.left, column, indent, width, AWAIT)
-        lines[-1] += f"**{flat(node.right, SIGN)}"
-        return lines
+        tail = f" ** {flat(node.right, SIGN)}"
+        lines = broken(node.left, column, indent, width - len(tail), AWAIT)
+        return [*lines[:-1], lines[-1] + tail]
     chain = _operands(node, binding)
     if len(chain) == 2 and (lines := _last_broken(chain, column, indent, width)) is not None:
         return lines
@@ -304,15 +303,15 @@ def _broken_compare(node: Any, column: int, indent: int, width: int) -> list[str
 
 
 def _broken_attribute(node: Any, column: int, indent: int, width: int) -> list[str]:
-    lines = broken(node.value, column, indent, width, ATOM)
-    lines[-1] += f".{node.attr}"
-    return lines
+    tail = f".{node.attr}"
+    lines = broken(node.value, column, indent, width - len(tail), ATOM)
+    return [*lines[:-1], lines[-1] + tail]
 
 
 def _broken_subscript(node: Any, column: int, indent: int, width: int) -> list[str]:
-    lines = broken(node.value, column, indent, width, ATOM)
-    lines[-1] += _subscript(node)[0][len(flat(node.value, ATOM)) :]
-    return lines
+    tail = _subscript(node)[0][len(flat(node.value, ATOM)) :]
+    lines = broken(node.value, column, indent, width - len(tail), ATOM)
+    return [*lines[:-1], lines[-1] + tail]
 
 
 def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]:

@@ -208,8 +208,8 @@ _NUMPY: dict[str, Entry] = {
     "polyder": Entry(_polyder, static=("m",)),
     "polyint": Entry(_polyint, static=("m",)),
     "polymul": Entry(_polymul),
-    "piecewise": Entry(source="piecewise"),
-    "fromfunction": Entry(source="fromfunction"),
+    "piecewise": Entry(source="library_numpy:piecewise"),
+    "fromfunction": Entry(source="library_numpy:fromfunction"),
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

@@ -15,6 +15,7 @@ from transpile.rules.api_reduction import REDUCED, Axis
 from transpile.rules.arguments import array, axes_of, product, strong
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import gather, point, slice_axis
+from transpile.rules.sorting import take_along
 
 
 def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
@@ -117,12 +118,39 @@ def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -
     return _kept(point((low + high) / 2, -1, 0), x, axes, keepdims)
 
 
+def _nan_quantile(scale: float) -> Callable[..., Expr]:
+    """NaN sorts last: the quantile of what comes before. One share, linear between entries."""
+
+    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
+        x = array(b, a)
+        if not x.type.is_float:
+            return _quantile(scale)(b, x, q, axis, method, keepdims)
+        share = array(b, q)
+        if share.rank or method != "linear":
+            raise RuleError("np.nanquantile takes one number and method='linear' here", "T201")
+        ordered, axes = _sorted_along(x, axis)
+        last = ordered.rank - 1
+        valid = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
+        place = (share / scale if scale != 1 else share) * m.maximum(valid - 1, 0)
+        low = m.floor(place)
+        first = b.cast(low, "int64")
+        lower = take_along(ordered, first, last)
+        upper = take_along(ordered, m.minimum(first + 1, m.maximum(valid - 1, 0)), last)
+        part = place - low
+        y = lower + (upper - lower) * (b.cast(part, x.dtype) if share.type.weak else part)
+        return _kept(point(y, -1, 0), x, axes, keepdims)
+
+    return build
+
+
 _STATIC = (*REDUCED, "method")
 
 _NUMPY: dict[str, Entry] = {
     "median": Entry(_median, static=_STATIC),
     "nanmedian": Entry(_nan_median, static=_STATIC),
     "quantile": Entry(_quantile(1), static=_STATIC),
+    "nanquantile": Entry(_nan_quantile(1), static=_STATIC),
+    "nanpercentile": Entry(_nan_quantile(100), static=_STATIC),
     "percentile": Entry(_quantile(100), static=_STATIC),
 }
 

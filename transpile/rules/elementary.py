@@ -90,7 +90,8 @@ ONE = [
     smooth("log2", lambda y, x: (1 / math.log(2)) / x),
     smooth("log10", lambda y, x: (1 / math.log(10)) / x),
     smooth("log1p", lambda y, x: 1 / (1 + x)),
-    smooth("sqrt", lambda y, x: 0.5 / y, cost=1),
+    # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
+    smooth("sqrt", lambda y, x: where(y.eq(0), 0.0, 0.5 / y), cost=1),
     smooth("cbrt", lambda y, x: 1 / (3 * (y * y))),
     smooth("sin", lambda y, x: cos(x)),
     smooth("cos", lambda y, x: -sin(x)),

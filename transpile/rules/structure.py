@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.types import INT, Type
+from transpile.core.types import BOOL, INT, Type
 from transpile.rules import language as m
 from transpile.rules.prim import ZERO, Prim, Scatter
 
@@ -102,6 +103,22 @@ def _copy_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
     return (y_bar if wants[0] else None,)
 
 
+def _shape_differs(args, params, types) -> Any:  # type: ignore[no-untyped-def]
+    return ast.Compare(_shape_of(args[:1], params, types), [ast.NotEq()], [_shape_tuple(args[1:], params, types)])
+
+
+def _shape_of(args, params, types) -> Any:  # type: ignore[no-untyped-def]
+    return ast.Attribute(args[0], "shape", ast.Load())
+
+
+def _shape_tuple(args, params, types) -> Any:  # type: ignore[no-untyped-def]
+    return ast.Tuple(list(args), ast.Load())
+
+
+def _shape_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type("int64", (Dim(len(types)),))
+
+
 def _item_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     return types[0].items[params["k"]]
 
@@ -127,6 +144,10 @@ TABLE = [
          fresh=False),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
     Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False),
+    # for checks of sizes in printed text (transpile.render.guards): x.shape != (n, d), x.shape, (n, d)
+    Prim("shape_differs", lambda types, params: BOOL, _shape_differs, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
+    Prim("shape_of", _shape_type, _shape_of, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
+    Prim("shape_tuple", _shape_type, _shape_tuple, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
     # dim: the run-time size of axis params["axis"]
     Prim("dim", lambda types, params: INT, "{0}.shape[{axis}]", jvp=ZERO, vjp=ZERO, cost=0, linear=True),
 ]  # fmt: skip

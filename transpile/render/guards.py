@@ -1,0 +1,131 @@
+"""Checks of sizes, said for each argument at once.
+
+    if p != n: raise ...                 if y.shape != (n,):
+                               ->            raise ValueError(f"logistic.py:8: y has shape {y.shape}, expected {(n,)}")
+
+A check that a product makes by itself, because both of its operands are the arguments in question, is left to NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
+from transpile.core.types import BOOL, INT, Type
+
+
+@dataclass(frozen=True)
+class _Check:
+    """``param.shape[axis]`` must be ``size``, the size of another argument."""
+
+    param: Var
+    axis: int
+    size: Operand
+    other: tuple[Var, int] | None
+    loc: Loc
+    where: str
+
+
+def say_guards(fn: Function) -> Function:
+    """The function with the checks of each parameter's sizes in one."""
+    sizes: dict[Var, tuple[Var, int]] = {}
+    for stmt in fn.body.stmts:
+        if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] in fn.params:
+            sizes[stmt.var] = (stmt.args[0], stmt.params["axis"])  # type: ignore[assignment]
+    if not sizes:
+        return fn
+    canonical = {op for op in fn.symbols.values() if isinstance(op, Var)}
+    tests = {s.var: s for s in fn.body.stmts if isinstance(s, Let) and s.prim == "not_equal"}
+    checks: dict[int, _Check] = {}
+    for k, stmt in enumerate(fn.body.stmts):
+        found = _check(stmt, tests, sizes, canonical)
+        if found is not None:
+            checks[k] = found
+    if not checks:
+        return fn
+    by_param: dict[Var, list[_Check]] = {}
+    for check in checks.values():
+        by_param.setdefault(check.param, []).append(check)
+    stmts: list[Stmt] = []
+    for k, stmt in enumerate(fn.body.stmts):
+        if k not in checks:
+            stmts.append(stmt)
+            continue
+        found = by_param.pop(checks[k].param, None)
+        if found is not None:
+            open_ = [c for c in found if not _is_made_by_product(c, fn)]
+            if open_:
+                stmts += _guard(open_, found, fn)
+    return replace(fn, body=replace(fn.body, stmts=stmts))
+
+
+def _check(
+    stmt: Stmt, tests: Mapping[Var, Let], sizes: Mapping[Var, tuple[Var, int]], canonical: set[Var]
+) -> _Check | None:
+    if not isinstance(stmt, If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
+        return None
+    effect = stmt.then.stmts[0]
+    made = tests.get(stmt.test)  # type: ignore[call-overload]
+    if made is None or not isinstance(effect, Effect) or effect.kind != "raise" or len(effect.args) != 2:
+        return None
+    if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.params.get("parts", ("",))[0]):
+        return None
+    a, b = made.args
+    for size, wanted in ((a, b), (b, a)):
+        if isinstance(size, Var) and size in sizes and size not in canonical:
+            if isinstance(wanted, Const) or wanted in sizes:
+                where = str(effect.params["parts"][0]).split(": ")[0]
+                return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
+    return None
+
+
+def _is_made_by_product(check: _Check, fn: Function) -> bool:
+    if check.other is None:
+        return False
+    mine, theirs = (check.param, check.axis), check.other
+    for stmt in fn.body.stmts:
+        if isinstance(stmt, Let) and stmt.prim in ("matmul", "dot") and all(isinstance(a, Var) for a in stmt.args):
+            x, y = stmt.args
+            inner = {(x, x.type.rank - 1), (y, max(y.type.rank - 2, 0))}
+            if inner == {mine, theirs}:
+                return True
+    return False
+
+
+def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> list[Stmt]:
+    param, loc = checks[0].param, checks[0].loc
+    wanted = {c.axis: c.size for c in known}
+    stmts: list[Stmt] = []
+    for axis, dim in enumerate(param.type.dims):
+        if axis not in wanted:
+            wanted[axis] = _size(param, axis, dim, fn, stmts)
+    operands = tuple(wanted[axis] for axis in range(param.type.rank))
+    test, shape, expected = Var("t", BOOL), Var("t", Type("int64", (Dim(1),))), Var("t", Type("int64", (Dim(1),)))
+    stmts.append(Let(test, "shape_differs", (param, *operands), {}, loc))
+    then: list[Stmt] = [
+        Let(shape, "shape_of", (param,), {}, loc),
+        Let(expected, "shape_tuple", operands, {}, loc),
+        Effect(
+            "raise",
+            (shape, expected),
+            {
+                "exception": "ValueError",
+                "parts": (f"{checks[0].where}: {param.name} has shape ", (0, "", ""), ", expected ", (1, "", "")),
+            },
+            loc,
+        ),
+    ]
+    return [*stmts, If(test, Block((), then), Block(), (), loc)]
+
+
+def _size(param: Var, axis: int, dim: Dim, fn: Function, stmts: list[Stmt]) -> Operand:
+    if dim.is_const:
+        return Const(dim.const, INT)
+    name = dim.as_symbol
+    if name is not None and name in fn.symbols:
+        return fn.symbols[name]
+    size = Var(f"{param.name}_{axis}", INT)
+    stmts.append(Let(size, "dim", (param,), {"axis": axis}))
+    return size
