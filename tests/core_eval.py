@@ -57,9 +57,10 @@ from transpile.rules import prims
 from transpile.rules.spelling import Spelling
 
 
-def evaluate(fn: Function, *args: Any) -> tuple[Any, ...]:
-    """The results of ``fn``, one a yield. Buffer parameters are written in place."""
+def evaluate(fn: Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
+    """The results of ``fn``, one a yield. Buffer parameters are written in place. ``strict``: what NumPy warns of raises."""
     machine = _Machine(fn.symbols)
+    machine.errors = "raise" if strict else "ignore"
     if len(args) != len(fn.params):
         raise TypeError(f"{fn.name} takes {len(fn.params)} leaves, got {len(args)}")
     for var, value in zip(fn.params, args):
@@ -72,6 +73,7 @@ class _Machine:
     def __init__(self, symbols: Mapping[str, Operand]) -> None:
         self.symbols = symbols
         self.env: dict[Var, Any] = {}
+        self.errors: Any = "ignore"
 
     def value(self, operand: Operand) -> Any:
         if isinstance(operand, Const):
@@ -228,7 +230,7 @@ class _Machine:
     ) -> Any:
         entry = prims()[name]
         special = _SPECIAL.get(name)
-        with np.errstate(all="ignore"):
+        with np.errstate(divide=self.errors, invalid=self.errors, over="ignore", under="ignore"):
             if special is not None:
                 return special(self, values, params)
             return run_spelling(entry.render, values, params, [a.type for a in args])

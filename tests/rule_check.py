@@ -69,11 +69,13 @@ class Program:
                 size.op.form = dim  # type: ignore[union-attr]
                 self.b.symbols[name] = size.op
 
-    def run(self, outs: Sequence[Any], args: Sequence[Any], extra: Sequence[Var] = ()) -> tuple[Any, ...]:
+    def run(
+        self, outs: Sequence[Any], args: Sequence[Any], extra: Sequence[Var] = (), strict: bool = False
+    ) -> tuple[Any, ...]:
         from transpile.core.nodes import Block
 
         body = Block((), list(self.b.block.stmts), tuple(o.op if isinstance(o, Expr) else o for o in outs))
-        return evaluate(Function("f", (*self.params, *extra), body, self.b.symbols), *args)
+        return evaluate(Function("f", (*self.params, *extra), body, self.b.symbols), *args, strict=strict)
 
     def value(self, *args: Any) -> tuple[Any, ...]:
         return self.run(self.outs, args or self.args)

@@ -441,7 +441,7 @@ def test_an_exception_names_the_users_line():
 def test_a_derivative_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert tp.grad(lambda x: np.sum(np.sqrt(x)))(np.array([0.0, 4.0]))[0] == np.inf
+        assert tp.grad(lambda x: np.sum(np.log(x)))(np.array([0.0, 4.0]))[0] == np.inf
         with np.errstate(all="raise"):
             tp.grad(lambda x: np.sum(np.where(x > 0, np.log(x), 0.0)))(np.array([0.0, 4.0]))
 

@@ -126,3 +126,40 @@ def test_single_precision(text: str) -> None:
         for d, x in zip(program.run(outs, [*case.leaves, *values], variables), like):
             if isinstance(x, np.ndarray) and x.dtype.kind == "f" and np.ndim(d):
                 assert d.dtype == x.dtype
+
+
+CONVENTIONS = {
+    "ties of max share": ("np.max(p)", [2.0, 1.0, 2.0], [0.5, 0.0, 0.5]),
+    "ties of min share": ("np.min(p)", [1.0, 1.0, 2.0], [0.5, 0.5, 0.0]),
+    "ties of max along an axis": ("np.max(p, axis=0)", [[1.0, 3.0], [1.0, 2.0]], [[0.5, 1.0], [0.5, 0.0]]),
+    "ties of amax of nan": ("np.nanmax(p)", [2.0, float("nan"), 2.0], [0.5, 0.0, 0.5]),
+    "norm at zero": ("np.linalg.norm(p)", [0.0, 0.0], [0.0, 0.0]),
+    "norm of a zero row": ("np.linalg.norm(p, axis=1)", [[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0], [0.6, 0.8]]),
+    "p-norm at zero": ("np.linalg.norm(p, 3)", [0.0, 0.0], [0.0, 0.0]),
+    "1-norm with a zero": ("np.linalg.norm(p, 1)", [0.0, -2.0], [0.0, -1.0]),
+    "std without spread": ("np.std(p)", [2.0, 2.0], [0.0, 0.0]),
+    "prod with a zero": ("np.prod(p)", [2.0, 0.0, 3.0], [0.0, 6.0, 0.0]),
+    "prod with two zeros": ("np.prod(p)", [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]),
+    "cumprod with a zero": ("np.cumprod(p)", [2.0, 0.0, 3.0], [1.0, 8.0, 0.0]),
+    "cumprod with two zeros": ("np.cumprod(p)", [2.0, 0.0, 0.0], [1.0, 2.0, 0.0]),
+    "nothing to sum": ("np.sum(p)", [], []),
+    "nothing to multiply": ("np.prod(p)", [], []),
+    "nothing to accumulate": ("np.cumsum(p)", [], []),
+    "one to differ": ("np.diff(p)", [1.0], [0.0]),
+    "nanmean without nan": ("np.nanmean(p)", [1.0, float("nan")], [1.0, 0.0]),
+    "interp outside": ("np.interp(p, xp, fp)", [-1.0, 9.0], [0.0, 0.0]),
+    "median between": ("np.median(p)", [3.0, 1.0], [0.5, 0.5]),
+}
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_convention(name: str) -> None:
+    text, point, wanted = CONVENTIONS[name]
+    x = np.array(point, dtype=float)
+    case = Case(text, {**POOL, "p": x})
+    ones = [np.ones_like(v)[()] for v in results(case, Dim.of)]
+    program = Program(case.build, case.leaves)
+    outs, variables = derivative(program, [0], "vjp")
+    (got,) = program.run(outs, [*case.leaves, *ones], variables, strict=True)
+    np.testing.assert_allclose(got, wanted, rtol=1e-15)
+    assert got.shape == x.shape

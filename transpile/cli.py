@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             write(options.output, text)
     except TranspileError as failed:
         print(failed, file=sys.stderr)
-        return 2 if all(c in REQUESTS for c in failed.codes) else 1
+        return 2 if all(d.code in REQUESTS or d.code == "T414" and not d.loc.line for d in failed.diagnostics) else 1
     return 0
 
 

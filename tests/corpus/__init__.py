@@ -13,7 +13,7 @@ MODULES = (
     "inplace", "views", "swaps", "aliases", "indexing",
     "scalars", "functions", "trees", "statics", "dtypes",
     "reductions", "shapes", "joins", "cumulative", "matmul", "einsum", "linalg", "special",
-    "wrong_elsewhere", "nested_transforms",
+    "wrong_elsewhere", "found_by_fuzz", "nested_transforms",
     "kernels_mechanics", "kernels_statistics", "kernels_chemistry", "kernels_graphics",
     "kernels_control", "kernels_finance", "kernels_linear",
 )

@@ -9,10 +9,10 @@ import numpy as np
 
 from transpile.core.nodes import Diagonal, Index, NewAxis, Permute, Point, Reshape, Slice
 from transpile.core.types import Type
-from transpile.frontend import aliases, memory, table_calls
+from transpile.frontend import aliases, calls, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Buffer, Cell, Held, Scalar, Static, View
+from transpile.frontend.values import Array, Cell, Held, Ref, Scalar, Static, View
 from transpile.rules.api import entries
 
 Args = list[Any]
@@ -259,7 +259,39 @@ def _attribute(name: str) -> Any:
     return call
 
 
+def _joined(flat: bool) -> Any:
+    """``np.stack``, ``np.concatenate`` and their like, of a list that a loop has filled: it is an array already."""
+
+    def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        if not (args and isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown"):
+            return NotImplemented
+        x = lx.array(args[0])
+        axis = lx.static(args[1] if len(args) > 1 else kwargs.get("axis", lx.const(0)), "the argument 'axis'", node)
+        whole = lx.value(x, contiguous=True)
+        if not flat:
+            if axis == 0:
+                return whole
+            return calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(axis)], {}, node)
+        if axis != 0 or x.rank < 2:
+            raise lx.error("T131", "a list that a loop appends to can be joined along the first axis only", node)
+        first = x.dims[0] * x.dims[1]
+        return lx.value(lx.b.let("reshape", x, dims=(first, *x.dims[2:])), contiguous=True)
+
+    return call
+
+
+def _vstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    stacked = _joined(False)(lx, args, kwargs, node)
+    if stacked is NotImplemented or len(type_of(lx, stacked).dims) < 3:
+        return stacked
+    return _joined(True)(lx, args, kwargs, node)
+
+
 TABLE: dict[str, Any] = {
+    "numpy.stack": _joined(False),
+    "numpy.concatenate": _joined(True),
+    "numpy.hstack": _joined(True),
+    "numpy.vstack": _vstack,
     "numpy.array": _array,
     "numpy.copy": copy,
     "copy.copy": copy,
@@ -289,4 +321,3 @@ TABLE: dict[str, Any] = {
         ).split()
     },
 }
-_ = Buffer

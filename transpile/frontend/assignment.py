@@ -12,7 +12,7 @@ from transpile.frontend import attributes, iteration, names, subscripts
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, SYMBOL, in_place
-from transpile.frontend.values import Array, Buffer, Held, Scalar, View
+from transpile.frontend.values import Array, Buffer, Held, Ref, Scalar, View
 
 
 def assign(lx: Lifter, target: gast.expr, value: Any) -> None:
@@ -39,6 +39,8 @@ def bind(lx: Lifter, name: str, value: Any, node: Any = None) -> None:
 def christen(lx: Lifter, name: str, value: Any) -> None:
     """The variable that holds a value gets the user's name for it, if it has none yet."""
     lx.symbols.christen(lx, name, value)
+    if isinstance(value, Ref) and value.cell.name in ("", "list", "dict"):
+        value.cell.name = name
     for op in _made(lx, value):
         if isinstance(op, Var) and op.name == "t" and op not in lx.params:
             op.name = name

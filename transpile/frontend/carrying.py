@@ -8,7 +8,6 @@ from typing import Any
 
 import gast
 
-from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Operand, Undef, Var
 from transpile.core.types import Type, promote
@@ -72,17 +71,25 @@ class Carrying:
         writes.prepare(self.lx, self.body)
         for _ in range(40):
             try:
+                self.lx.loops.append(self)
                 self._try(lift, emit, test)
                 return
             except Again:
                 continue
             except NeedBuffer as needed:
                 memory.to_buffer(self.lx, needed.cell)
+            except growing.NeedArray as needed:
+                if needed.loop is not self:
+                    raise
+                growing.as_array(self, needed.cell)
+            finally:
+                self.lx.loops.pop()
         raise self.lx.error("T206", "the types of this loop's values do not settle", self.node)
 
     def _try(self, lift: Any, emit: Any, test: Any) -> None:
         lx = self.lx
         self._grow()
+        self.entered = lx.state
         slots = self._slots()
         block = Block(tuple(p for s in slots for p in s.params))
         self.learnt.params = dict.fromkeys(block.params)
@@ -118,13 +125,14 @@ class Carrying:
             growing.convert(lx, cell, element, most * self.length + len(lx.state.cells[cell].items))
         self.grow.clear()
 
-    def _counted(self, factor: Callable[[Dim], Expr], state: State) -> None:
-        """Gives the lists that grow evenly the number of elements that they have after so many trips."""
+    def _counted(self, trip: Operand) -> None:
+        """Gives the lists that grow evenly the number of elements that they have when a trip begins."""
         lx = self.lx
         for cell, per_trip in self.even.items():
-            held: Items = state.cells[cell]
-            count = lx.b.expr(held.items[0].op) + factor(per_trip)
+            held: Items = lx_state(lx).cells[cell]
+            count = lx.b.expr(held.items[0].op) + lx.b.expr(trip) * lx.b.dim(per_trip)
             lx.state.cells[cell] = Items("grown", (Scalar(count.op),), None, held.cls)
+            lx.inside_counts[cell] = count.op
 
     def _is_even(self, cell: Cell, held: Items, now: Items) -> bool:
         """Notes a list to which each trip appends equally many elements."""
@@ -192,10 +200,8 @@ class Carrying:
         memory.drop_snapshots(lx)
         for slot in slots:
             self._place(slot, iter(slot.params), slot.pairs)
-        if self.trip is not None:
-            trip = lx.b.expr(self.trip()) if self.even else None
-            self._counted(lambda n: trip * lx.b.dim(n), lx_state(lx))  # type: ignore[operator]
-            lx.inside_counts.update({c: lx.state.cells[c].items[0].op for c in self.even})
+        if self.trip is not None and self.even:
+            self._counted(self.trip())
         self._note_aliases(slots)
 
     def _place(self, slot: Slot, ops: Any, pairs: list[tuple[Cell, Cell]]) -> None:
@@ -327,7 +333,7 @@ class Carrying:
     def _end_leaves(self, slot: Slot, end: Any) -> list[Operand]:
         lx = self.lx
         if isinstance(end, Conflict):
-            raise lx.error("T119", f"{end.message} (in a loop)", self.node)
+            raise StructureChanges(lx.error("T119", f"{end.message}, in a loop", self.node))
         late = isinstance(slot.entry, Maybe)
         if isinstance(end, Items):
             now, then = carries.items_skeleton(lx, end), carries.items_skeleton(lx, slot.inside)
@@ -423,9 +429,11 @@ class Carrying:
             for old, new in pairs:
                 if old in lx.state.cells:
                     aliases.may_be(lx, new, (memory.root(lx, old), *self.also.get(slot.key, ())))
-        if self.even:
+        for cell, per_trip in self.even.items():
             assert self.length is not None
-            self._counted(lambda n: lx.b.dim(n * self.length), lx.state)  # type: ignore[operator]
+            held: Items = lx.state.cells[cell]
+            count = lx.symbols.sized(lx, lx.b.form(held.items[0].op) + per_trip * self.length)
+            lx.state.cells[cell] = Items("grown", (Scalar(count),), None, held.cls)
         flag = _Once(self.ran)
         for key, value, _ in late:
             with lx.forked(_with(lx, end)):

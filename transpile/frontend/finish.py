@@ -79,7 +79,8 @@ def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
     """The symbols that types and subscripts speak of, with the operands that hold their values."""
     found: dict[str, None] = {}
     for var in (*fn.params, *defined(fn.body)):
-        for dim in (*var.type.dims, *([var.form] if var.form is not None else [])):
+        parts = [d for t in (var.type, *var.type.items) for d in t.dims]
+        for dim in (*parts, *([var.form] if var.form is not None else [])):
             found.update(dict.fromkeys(lx.symbols.resolve(dim).symbols()))
     for stmt in statements(fn.body):
         if isinstance(stmt, (Let, Alloc)):

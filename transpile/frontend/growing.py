@@ -56,13 +56,50 @@ class Grows(Exception):
         self.cell = cell
 
 
+class NeedArray(Exception):
+    """A list that an open loop appends to is read there by an index that only the run knows."""
+
+    def __init__(self, cell: Cell, loop: Any) -> None:
+        super().__init__(cell)
+        self.cell, self.loop = cell, loop
+
+
 # ------------------------------------------------------------------------------------------------------- in loops
+
+
+def read_inside(lx: Lifter, cell: Cell) -> None:
+    """Asks for arrays in the place of a list if the innermost loop that knows the list appends to it."""
+    held: Items = lx.state.cells[cell]
+    for loop in reversed(lx.loops):
+        before = loop.entered.cells.get(cell)
+        if before is not None and before.kind == "list" and _append_calls(loop.body):
+            for item in held.items:
+                note_any(lx, cell, item)
+            raise NeedArray(cell, loop)
+
+
+def as_array(loop: Any, cell: Cell) -> None:
+    """The list becomes arrays when its loop is lifted again."""
+    lx: Lifter = loop.lx
+    if cell not in lx.appended or loop.length is None:
+        raise lx.error("T119", "a list that grows in this loop is read by an index that only the run knows", loop.node)
+    loop.grow[cell] = (lx.appended[cell], Dim(max(_appends(lx, loop), 1)))
+
+
+def _append_calls(body: list[Any]) -> int:
+    import gast
+
+    return sum(isinstance(n, gast.Attribute) and n.attr == "append" for s in body for n in gast.walk(s))
 
 
 def note(lx: Lifter, cell: Cell, item: Any) -> None:
     """Remembers what is appended to a list of outside the loop or branch."""
-    if not any(cell in region for region in lx.regions):
-        return
+    if any(cell in region for region in lx.regions):
+        note_any(lx, cell, item)
+
+
+def note_any(lx: Lifter, cell: Cell, item: Any) -> None:
+    """Widens what is known of the elements of a list by one of them."""
     types = [o.type for o in carries.leaves(lx, item)]
     known = lx.appended.get(cell)
     skeleton = carries.skeleton(lx, item)
@@ -107,12 +144,11 @@ def _appends(lx: Lifter, carrying: Any) -> int:
     """How often a trip may append at most, by the text of the body; each ``append`` counts once."""
     import gast
 
-    calls = [n for s in carrying.body for n in gast.walk(s) if isinstance(n, gast.Attribute) and n.attr == "append"]
     nested = [n for s in carrying.body for n in gast.walk(s) if isinstance(n, (gast.For, gast.While))]
     if nested:
         raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
                        hint="fill an array of known size instead")  # fmt: skip
-    return len(calls)
+    return _append_calls(carrying.body)
 
 
 def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
@@ -127,7 +163,7 @@ def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
     cells: list[Cell] = []
     for j, type_ in enumerate(types):
         dims = (capacity, *type_.dims)
-        name = cell.name if cell.name and cell.name != "list" else "items"
+        name = cell.name if cell.name not in ("", "list") else "items"
         var = lx.b.alloc(name, Type(type_.dtype, dims), "empty", dims=dims, dtype=type_.dtype)
         made = Cell(name, contiguous=True)
         lx.state.cells[made] = Buffer(var)
@@ -255,7 +291,7 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
     for cell in cells:
         op = _count(lx.state.cells[cell])
         assert isinstance(op, Var)
-        name = lx.symbols.unique(lx, cell.name if cell.name != "list" else "items")
+        name = lx.symbols.unique(lx, cell.name if cell.name not in ("", "list") else "items")
         op.form = found[cell] = Dim.symbol(name)
         lx.b.symbols[name] = op
     for stmt in lx.b.block.stmts[at_first:]:

@@ -118,6 +118,7 @@ class Lifter:
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
         self.inside_counts: dict[Cell, Operand] = {}  # how many elements lists that grow have when a trip begins
+        self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
 

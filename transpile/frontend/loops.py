@@ -138,9 +138,10 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
 
     def trip() -> Operand:
         """The number of a trip, from 0."""
-        if plain and stream.backwards:
-            return ((lx.b.dim(length) - 1) - (lx.b.expr(index) - start) // step).op
-        return ((lx.b.expr(index) - start) // step).op if plain else index
+        done = lx.b.expr(index) - start
+        if not (isinstance(step.op, Const) and step.op.value == 1):
+            done = done // step
+        return ((lx.b.dim(length) - 1) - done if plain and stream.backwards else done).op
 
     carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips, length=length,
                         trip=None if stop is not None else trip)  # fmt: skip

@@ -98,7 +98,8 @@ class _Marker:
             stmt = self.around[id(stmt)]
 
     def _visit(self, var: Var) -> None:
-        for dim in (*var.type.dims, *([var.form] if var.form is not None else [])):
+        parts = [d for t in (var.type, *var.type.items) for d in t.dims]
+        for dim in (*parts, *([var.form] if var.form is not None else [])):
             for symbol in dim.symbols():
                 self.need(self.fn.symbols.get(symbol))
         for write in self.writes.get(var, ()):

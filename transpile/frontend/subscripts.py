@@ -64,6 +64,10 @@ def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> A
 def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     state = containers.items(lx, value, node)
     if state.kind == "list":
+        if lx.loops and not statics.is_known(lx, index):
+            from transpile.frontend import growing
+
+            growing.read_inside(lx, value.cell)
         k = lx.static(index, "the index of a list", node)
         if isinstance(k, slice):
             return containers.new_list(lx, list(state.items[k]))

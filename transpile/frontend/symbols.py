@@ -6,8 +6,10 @@ function; one of them 1, it is specialised to 1. Without an example they are tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.dims import Atom, Dim
@@ -33,6 +35,11 @@ class Origin:
     example: int | None
     path: str = ""
     rank: int = 1
+
+
+def _candidates(pool: str) -> Iterator[str]:
+    """Names for a size, the likeliest first."""
+    return chain(pool, (f"{pool[0]}{k}" for k in count(2)))
 
 
 def _is_leading(origin: Origin) -> bool:
@@ -203,9 +210,10 @@ class Symbols:
         return all(s in self.origins and order.index(s) < order.index(name) for s in dim.symbols())
 
     def _message(self, lx: Lifter, x: Dim, y: Dim) -> str:
-        from transpile.errors import shown_path
-
-        return f"{shown_path(lx.b.loc.file)}:{lx.b.loc.line}: " if lx.b.loc.file else ""
+        loc = lx.b.loc
+        while loc.caller is not None and not loc.line:
+            loc = loc.caller
+        return f"{os.path.basename(loc.file)}:{loc.line}: " if loc.file else ""
 
     def _check_here(self, lx: Lifter, x: Dim, y: Dim) -> None:
         """A check where the two meet: sizes that only this point of the program knows."""
@@ -213,6 +221,13 @@ class Symbols:
         a, b = lx.b.dim(x), lx.b.dim(y)
         where = self._message(lx, x, y)
         emit_check(lx, a.op, b.op, where, lx.b.loc)
+
+    def sized(self, lx: Lifter, dim: Dim) -> Operand:
+        """The run-time value of a size, which knows its form."""
+        op = lx.b.dim(self.resolve(dim)).op
+        if isinstance(op, Var):
+            op.form = dim
+        return op
 
     # ---- loop indices
 
@@ -244,7 +259,7 @@ class Symbols:
             if (origin.path, origin.axis) == (path, axis):
                 return self.resolve(Dim.symbol(name))
         pool = "nmpq" if axis == 0 else "dkhcr"
-        name = next(n for n in [*pool, *(f"{pool[0]}{k}" for k in range(2, 99999))] if n not in self.origins)
+        name = next(n for n in _candidates(pool) if n not in self.origins)
         self.origins[name] = Origin(param, axis, size, path, rank)
         return Dim.symbol(name)
 
@@ -280,8 +295,7 @@ class Symbols:
         for pool, wanted in (("nmpq", _is_leading), ("dkhcr", _is_trailing), ("nmkpq", lambda o: True)):
             for canonical, members in classes.items():
                 if canonical not in found and any(wanted(self.origins[m]) for m in members):
-                    names = [*pool, *(f"{pool[0]}{k}" for k in range(2, 99999))]
-                    found[canonical] = next(n for n in names if n not in found.values() and n not in taken)
+                    found[canonical] = next(n for n in _candidates(pool) if n not in found.values() and n not in taken)
         return found
 
     def christen(self, lx: Lifter, name: str, value: Any) -> None:

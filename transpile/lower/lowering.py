@@ -270,7 +270,7 @@ class Lowering:
         for _ in range(4):  # a range may be bounded by an outer index
             total, changed = Dim(form.const), False
             for atom, coef in form.terms:
-                ends = self.ranges.get(atom.name) if atom.kind == "int" else None
+                ends = self.ranges.get(atom.name) if atom.name else None
                 end = None if ends is None else ends[0] if coef > 0 else ends[1]
                 if end is None:
                     total = total + Dim(0, ((atom, coef),))
@@ -454,16 +454,20 @@ class Lowering:
     def receive(self, var: Var, new: Var) -> None:
         """What holds a carried value from here on."""
         if new.type.dims:
-            self.env[var] = stored(self.b, new, self.own_sizes(new))
+            self.env[var] = stored(self.b, new, self.own_sizes(new, known=True))
         else:
             self.env[var] = new
 
-    def own_sizes(self, var: Var) -> tuple[Operand, ...]:
-        """The sizes of an array variable; a 1 is what its type says."""
+    def own_sizes(self, var: Var, known: bool = False) -> tuple[Operand, ...]:
+        """The sizes of an array variable; a 1 is what its type says. With ``known`` (no parameter) all are, where they can be
+        said: operands that do not change in a loop let its temporaries out of it."""
         sizes: list[Operand] = []
         for k, dim in enumerate(var.type.dims):
-            if dim.is_one:
-                sizes.append(Const(1, INT))
+            if dim.is_one or (known and dim.is_const):
+                sizes.append(Const(dim.const, INT))
+                continue
+            if known and dim.as_symbol is not None and self.is_known(dim.as_symbol):
+                sizes.append(self.symbol(dim.as_symbol))
                 continue
             size = self.b.let("dim", var, axis=k, name=dim.as_symbol or "size").op
             size.form = dim  # type: ignore[union-attr]

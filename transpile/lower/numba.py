@@ -23,6 +23,7 @@ from transpile.errors import Diagnostic, TranspileError, error
 from transpile.loader import register
 from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
+from transpile.lower.hoist import hoist
 from transpile.lower.lowering import lower
 
 MODULES = ("arrays", "errors", "linalg", "scalars", "special")
@@ -30,7 +31,7 @@ MODULES = ("arrays", "errors", "linalg", "scalars", "special")
 
 def text_of(core: Function, fastmath: Any = ("contract", "reassoc"), cache: bool = True) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    lowered = lower(core)
+    lowered = hoist(lower(core))
     flags = fastmath if isinstance(fastmath, bool) else "{" + ", ".join(repr(f) for f in fastmath) + "}"
     options = f'error_model="numpy", fastmath={flags}' + (", cache=True" if cache else "")
     found = sites(lowered)

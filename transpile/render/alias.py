@@ -18,6 +18,7 @@ from transpile.render.liveness import Numbers
 from transpile.rules import prims
 
 FOREIGN = 0  # the bit
+WRITABLE = ("index", "reshape", "transpose", "flip", "stop_gradient", "einsum")  # other views may be read-only
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ def is_view(let: Let) -> bool:
     """Whether NumPy may give a view of an operand."""
     if let.prim == "index":
         return all(not isinstance(step, Index) or step.is_basic for step in let.params["path"])
+    if let.prim == "einsum" and len(let.args) == 1:
+        return True  # "ij->ji" and "ii->i" are views
     entry = prims().get(let.prim)
     return entry is not None and not entry.fresh and let.prim != "item"
 
@@ -141,7 +144,7 @@ class Aliases:
         link = Link("let", id(stmt), 0, depth)
         for source in sources:
             self.define(stmt.var, source, link)
-        if stmt.prim == "broadcast" and is_memory(sources[0]) and link not in self.copied:
+        if stmt.prim not in WRITABLE and is_memory(sources[0]) and link not in self.copied:
             self.add(self.numbers.number(stmt.var), 1 << FOREIGN, (link,), None)
 
     def loop(self, stmt: For | While, depth: int) -> None:
@@ -170,8 +173,8 @@ class Aliases:
             if is_memory(target) and is_memory(source) and link not in self.copied:
                 pairs.append((target, self.numbers.number(source), link))  # type: ignore[arg-type]
         found = [(self.near.get(s, 0) | 1 << s) for _, s, _ in pairs]
-        for (target, source, link), near in zip(pairs, found):
-            self.add(self.numbers.number(target), near & ~inner, (link,), source)
+        for (target, origin, link), near in zip(pairs, found):
+            self.add(self.numbers.number(target), near & ~inner, (link,), origin)
         for i, (a, source_a, link_a) in enumerate(pairs):
             for j, (b, source_b, link_b) in enumerate(pairs[:i]):
                 if found[i] >> source_b & 1:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from transpile.core.nodes import (
     Add, Alloc, Block, For, Function, If, Let, Operand, Push, Reshape, Stmt, Store, Var, While,
@@ -193,31 +194,32 @@ class _Rewriter:
                 return [replace(stmt, test=test, then=then, orelse=orelse)]
             case For() | While():
                 return self.loop(stmt)
-        new = map_reads(stmt, self.operand, self.root)
+        new: Any = map_reads(stmt, self.operand, self.root)
         match stmt:
             case Alloc(prim="copy") if not self.is_copied("alloc", stmt):
-                self.merge(stmt.var, new.args[0])  # type: ignore[union-attr]
+                self.merge(stmt.var, new.args[0])
                 return []
             case Alloc(prim="copy"):
-                return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]  # type: ignore[union-attr]
+                return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]
             case Let() if self.is_copied("let", stmt):
-                return self.copied_view(stmt, new)  # type: ignore[arg-type]
+                return self.copied_view(stmt, new)
             case Let(prim="index") if not stmt.params["path"] and is_memory(stmt.var):
-                self.merge(stmt.var, new.args[0])  # type: ignore[union-attr]
+                self.merge(stmt.var, new.args[0])
                 return []
             case Push() if self.is_copied("push", stmt):
                 copy = Var("t", stmt.value.type)
-                return [Let(copy, "copy", (new.value,), {}, stmt.loc), replace(new, value=copy)]  # type: ignore[union-attr]
+                return [Let(copy, "copy", (new.value,), {}, stmt.loc), replace(new, value=copy)]
         return [new]
 
     def loop(self, stmt: For | While) -> list[Stmt]:
         out: list[Stmt] = []
         inits = self.handed("init", stmt, stmt.inits, out, stmt.body.params)
-        new = replace(map_reads(stmt, self.operand), inits=inits)  # type: ignore[call-arg]
+        mapped: Any = map_reads(stmt, self.operand)
+        new = replace(mapped, inits=inits)
         if isinstance(stmt, While):
             test = self.block(stmt.test, "test")
-            new = replace(new, test=replace(test, params=stmt.body.params))  # type: ignore[call-arg]
-        return [*out, replace(new, body=self.block(stmt.body, "yield"))]  # type: ignore[call-arg]
+            new = replace(new, test=replace(test, params=stmt.body.params))
+        return [*out, replace(new, body=self.block(stmt.body, "yield"))]
 
     def copied_view(self, stmt: Let, new: Let) -> list[Stmt]:
         if stmt.prim == "index" and not stmt.params["path"]:

@@ -59,7 +59,7 @@ class Flags:
         """The slot of a result that is True if the loop was stopped and False if not."""
         if flag not in loop.results:
             return None
-        slot = loop.results.index(flag)  # type: ignore[arg-type]
+        slot = loop.results.index(flag)
         start = loop.inits[slot]
         same = loop.body.stop is not None and loop.body.yields[slot] is loop.body.stop
         unread = not self.reads[loop.body.params[slot]]
@@ -76,9 +76,9 @@ class Flags:
             if value in self.nested.trees and any(v in inside for v in self.nested.leaves((value,))):
                 return None
             if value in inside:
-                param = loop.body.params[inside[value]]  # type: ignore[index]
-                if self.reads[value] == count[value] and not self.reads[param]:  # type: ignore[index]
-                    only |= {value, param}  # type: ignore[arg-type]
+                param = loop.body.params[inside[value]]
+                if self.reads[value] == count[value] and not self.reads[param]:
+                    only |= {value, param}
         return only
 
 

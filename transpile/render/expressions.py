@@ -12,7 +12,7 @@ import numpy as np
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import Const, If, Let, NewAxis, Operand, Point, Slice, Undef, Var
 from transpile.render.nesting import Nested
-from transpile.render.places import dotted, number, place, subscript, transposed
+from transpile.render.places import dotted, number, place, subscript, transposed, variable
 from transpile.render.shapes import Shape, reshape_form
 from transpile.render.templates import fill
 from transpile.rules import prims
@@ -51,7 +51,7 @@ class Expressions:
         return self.let(tree) if isinstance(tree, Let) else self.conditional(tree)
 
     def name(self, var: Var) -> ast.expr:
-        return ast.Name(self.names[var], LOAD)
+        return variable(self.names[var])
 
     def constant(self, const: Const, strict: bool) -> ast.expr:
         value = const.value.item() if isinstance(const.value, np.generic) else const.value
@@ -250,7 +250,7 @@ def _full(e: Expressions, let: Let) -> ast.expr:
     shape = let.params.get("shape")
     value = let.args[0]
     known = value.value if isinstance(value, Const) and value.value in (0, 1) and not str(value.value).startswith("-") else None
-    word = {0: "zeros", 1: "ones"}.get(known, "full") if known is not None else "full"  # type: ignore[call-overload]
+    word = {0: "zeros", 1: "ones"}.get(known, "full") if known is not None else "full"
     more = [] if word != "full" else [e.operand(value)]
     if isinstance(shape, Shape) and shape.like is not None:
         return call(dotted(f"np.{word}_like"), e.operand(let.args[shape.like]), *more)

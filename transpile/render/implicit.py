@@ -65,8 +65,9 @@ class _Relaxer:
                 self.let(stmt, out)
                 return out
             case Store() | Add():
-                value = self.stored(stmt.value, stmt.buf.type.dtype, isinstance(stmt, Add))
-                return [replace(stmt, value=value)]
+                if stmt.buf.type.dims or not self.narrow and isinstance(stmt, Add):  # a scalar is rebound, which casts nothing
+                    stmt = replace(stmt, value=self.stored(stmt.value, stmt.buf.type.dtype, isinstance(stmt, Add)))
+                return [stmt]
             case Alloc(prim="copy"):
                 return [self.alloc(stmt)]
             case If():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -23,12 +24,13 @@ class Imports:
         self.modules: set[str] = set()
         self.members: dict[str, set[str]] = {}  # module -> names that are imported from it
         self.classes: dict[str, Any] = {}
+        self.builtins: set[str] = set()  # that are used
 
     @property
     def names(self) -> set[str]:
-        """The names that the imports define."""
+        """The names that are no variables: those of the imports, and builtins."""
         found = {m.split(".")[0] for m in self.modules}
-        return found.union(*self.members.values(), self.classes)
+        return found.union(*self.members.values(), self.classes, self.builtins)
 
     def parts(self, parts: Sequence[str | ast.expr]) -> Iterator[str | ast.expr]:
         for part in parts:
@@ -38,8 +40,12 @@ class Imports:
         """The node with members of `runtime` under their own names; takes note of modules."""
         kind = type(node).__name__
         if kind == "Name":
+            if getattr(node, "is_variable", False):
+                return node
             if node.id in ALIASES:
                 self.modules.add(node.id)
+            elif node.id in vars(builtins):
+                self.builtins.add(node.id)
         elif kind == "Attribute" and (path := _path(node)) is not None:
             if path[0] in OURS:
                 return self.ours(path)

@@ -75,9 +75,9 @@ def wrap(line: Line) -> list[str]:
         return [text]
     first, last = nodes[0], nodes[-1]
     if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
-        whole = ast.Tuple([line.parts[k] for k in nodes], ast.Load())  # parentheses to break in
+        whole = ast.Tuple([p for p in line.parts if not isinstance(p, str)], ast.Load())  # parentheses to break in
         return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment))
-    longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
+    longest = max(nodes, key=lambda k: len(flat(line.parts[k])))
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])
     tail = "".join(p if isinstance(p, str) else flat(p) for p in line.parts[longest + 1 :])
     lines = broken(line.parts[longest], len(head), len(pad), WIDTH - len(tail))

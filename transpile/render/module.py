@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transpile.core.nodes import NOWHERE, Function, If, Loc, Operand, Stmt, Undef, Var
+from transpile.render.blocks import bare
 from transpile.render.copies import settle_copies
 from transpile.render.exits import resolve
 from transpile.render.guards import say_guards
@@ -79,7 +80,8 @@ class _Function:
 
     def lines(self) -> list[Line]:
         unpacking, header = unpack(self.fn, self.names, self.nested.everything_read())
-        doc = [Line(1, (f'"""{part}"""',)) for part in ([self.fn.doc] if self.fn.doc else [])]
+        text = self.fn.doc.replace("\\", "\\\\").replace('"""', "'''")
+        doc = [Line(1, (f'"""{text}"""',))] if text else []
         self.writer.lines = []
         self.returning(self.fn.body.stmts, self.fn.body.yields, 1)
         body = [*unpacking, *self.writer.lines]
@@ -98,9 +100,9 @@ class _Function:
         self.writer.block(stmts[:-1], depth)
         sides = []
         for side in (last.then, last.orelse):
-            given = dict(zip(last.results, side.yields))
+            given: dict[Operand, Operand] = dict(zip(last.results, side.yields))
             saved, self.writer.lines = self.writer.lines, []
-            self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)  # type: ignore[call-overload]
+            self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)
             sides.append(self.writer.lines)
             self.writer.lines = saved
         self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
@@ -113,19 +115,19 @@ class _Function:
         if flagged is None:
             return False
         loop = flagged.loop
-        stopped = dict(zip(last.results, flagged.stopped.yields))
-        values = tuple(stopped.get(y, y) for y in yields)  # type: ignore[call-overload]
+        stopped: dict[Operand, Operand] = dict(zip(last.results, flagged.stopped.yields))
+        values = tuple(stopped.get(y, y) for y in yields)
         only = self.writer.flags.handed_out(loop, values)
         if only is None:
             return False
-        out = dict(zip(loop.results, loop.body.yields))
+        out: dict[Operand, Operand] = dict(zip(loop.results, loop.body.yields))
         self.writer.unsaid |= {loop.results[flagged.slot], loop.body.params[flagged.slot], *only}
         self.writer.leaves[id(loop)] = lambda depth, env: self.result(
-            tuple(resolve(out.get(v, v), env) for v in values), depth  # type: ignore[call-overload]
+            tuple(resolve(out.get(v, v), env) for v in values), depth
         )
         self.writer.block(stmts[:-1], depth)
-        ended = dict(zip(last.results, flagged.ended.yields))
-        self.returning(flagged.ended.stmts, tuple(ended.get(y, y) for y in yields), depth)  # type: ignore[call-overload]
+        ended: dict[Operand, Operand] = dict(zip(last.results, flagged.ended.yields))
+        self.returning(flagged.ended.stmts, tuple(ended.get(y, y) for y in yields), depth)
         return True
 
     def is_handed_on(self, stmt: If, yields: tuple[Operand, ...]) -> bool:
@@ -146,7 +148,7 @@ class _Function:
         packed = pack(self.fn.out_tree, nodes, self.imports)
         parts: Iterable[str | ast.expr] = [packed]
         if isinstance(packed, ast.Tuple) and len(packed.elts) > 1:
-            parts = [p for k, e in enumerate(packed.elts) for p in ([", ", e] if k else [e])]
+            parts = bare(packed)
         loc = NOWHERE
         if len(yields) == 1 and isinstance(yields[0], Var) and yields[0] in self.nested.trees:
             loc = self.nested.trees[yields[0]].loc

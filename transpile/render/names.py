@@ -15,18 +15,15 @@ from transpile.core.walk import defines, statements
 from transpile.render.liveness import Liveness, Numbers
 from transpile.render.nesting import Nested, is_synthetic
 
-MODULES = ("np", "math", "scipy")
-USED_BUILTINS = ("range", "reversed", "len", "max", "min", "abs", "float", "int", "bool", "complex", "print", "round", "pow", "divmod")
-
 
 def name_variables(nested: Nested, preferred: dict[Var, str], reserved: Iterable[str]) -> dict[Var, str]:
-    """The Python name of each variable that is left."""
+    """The Python name of each variable that is left; none is one of ``reserved`` or a keyword."""
     numbers = Numbers(nested.fn)
     live = Liveness(nested.fn, numbers, nested.reads, nested.ends)
     conflicts = _Interference(nested, numbers, live)
     classes = _Classes(nested, numbers, conflicts.of, preferred)
     classes.coalesce()
-    return classes.colour({*reserved, *MODULES, *USED_BUILTINS, *keyword.kwlist})
+    return classes.colour({*reserved, *keyword.kwlist})
 
 
 class _Interference:
@@ -70,10 +67,13 @@ class _Interference:
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         if isinstance(stmt, For):
             self.define(stmt.index, around)
+        head = 0
+        if isinstance(stmt, For):  # what a carried variable begins with is assigned before the head is evaluated
+            head = self.numbers.mask(self.nested.leaves([stmt.start, stmt.bound, stmt.step]))
         late = set(self.nested.leaves([stmt.body.stop])) if stmt.body.stop is not None else set()
         for param, value in zip(stmt.body.params, stmt.body.yields):
             if around >> self.numbers.number(param) & 1:
-                self.define(param, around | self.numbers.mask(v for v in late if v is not value))
+                self.define(param, around | head | self.numbers.mask(v for v in late if v is not value))
         if isinstance(stmt, While):
             self.block(stmt.test)
         self.block(stmt.body)

@@ -316,7 +316,7 @@ def is_repeated(prim: str, slot: int) -> bool:
 def _without(block: Block, trees: dict[Var, Let | If]) -> Block:
     stmts: list[Stmt] = []
     for stmt in block.stmts:
-        if isinstance(stmt, (Let, If)) and trees.get(next(iter(defines(stmt)), None)) is stmt:  # type: ignore[call-overload]
+        if isinstance(stmt, (Let, If)) and any(trees.get(v) is stmt for v in defines(stmt)):
             continue
         match stmt:
             case If():

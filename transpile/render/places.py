@@ -99,6 +99,13 @@ def transposed(base: ast.expr, axes: Sequence[int]) -> ast.expr:
     return ast.Call(ast.Attribute(base, name, ast.Load()), [number(a) for a in args], [])
 
 
+def variable(name: str) -> ast.expr:
+    """A variable: never a module or a builtin of that name."""
+    node = ast.Name(name, ast.Load())
+    node.is_variable = True  # type: ignore[attr-defined]
+    return node
+
+
 def dotted(name: str) -> ast.expr:
     """``a.b.c`` as nodes."""
     head, *rest = name.split(".")

@@ -255,8 +255,8 @@ def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]
         lines = broken(node.left, column, indent, width - len(tail), AWAIT)
         return [*lines[:-1], lines[-1] + tail]
     chain = _operands(node, binding)
-    if len(chain) == 2 and (lines := _last_broken(chain, column, indent, width)) is not None:
-        return lines
+    if len(chain) == 2 and (wrapped := _last_broken(chain, column, indent, width)) is not None:
+        return wrapped
     return _parenthesised([(f"{s} " if s else "", part, place) for s, part, place in chain], indent, width)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from transpile.core.nodes import Function, Var
 from transpile.render.imports import Imports
 from transpile.render.layout import Line
+from transpile.render.places import variable
 from transpile.render.templates import literal
 from transpile.tree import ArgSpec, Leaf, Node, Static
 
@@ -17,7 +18,7 @@ def unpack(fn: Function, names: Mapping[Var, str], read: set[Var]) -> tuple[list
     """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in parentheses). ``read``: the variables that the
     body reads."""
     if fn.arg_tree is None:
-        return [], _parameters([ast.Name(names[p], ast.Load()) for p in fn.params])
+        return [], _parameters([variable(names[p]) for p in fn.params])
     used = read | {p for p in fn.params if p.buffer}
     lines: list[Line] = []
     nodes: list[ast.expr] = []
@@ -31,15 +32,16 @@ def unpack(fn: Function, names: Mapping[Var, str], read: set[Var]) -> tuple[list
             while name in taken:
                 name += "_"
         if spec.kind == "kw" and not starred:
-            nodes.append(ast.Name("*", ast.Load()))
+            nodes.append(variable("*"))
             starred = True
         starred = starred or spec.kind == "varpos"
-        nodes.append(ast.Name({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name, ast.Load()))
+        nodes.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name))
         if not isinstance(spec.tree, Leaf):
-            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, ast.Name(name, ast.Load()), fn, names, used)]
+            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, variable(name), fn, names, used)]
     hidden = fn.params[len(fn.params) - len(fn.captured) :] if fn.captured else ()
-    nodes += [ast.Name(names[p], ast.Load()) for p in hidden]
-    return lines, _parameters(nodes)
+    rest = [nodes.pop()] if fn.arg_tree and fn.arg_tree[-1].kind == "varkw" else []
+    nodes += [variable(names[p]) for p in hidden]
+    return lines, _parameters([*nodes, *rest])
 
 
 def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Const
 from transpile.core.types import INT64, promote
 from transpile.rules import language as m
 from transpile.rules.api import Entry
@@ -16,7 +19,6 @@ from transpile.rules.arguments import (
     dtype_of,
     from_nested,
     full,
-    integer,
     numeric,
     shape_of,
     size_of,
@@ -134,7 +136,7 @@ def _arange(
     whole = all(v.type.is_int or v.type.is_bool for v in given)
     dtype = dtype_of(dtype, "int64" if whole else _float_of(given))
     args = given if start is not None or step is None else [b.expr(0), *given]
-    dims = _range_size(b, args) if whole else None
+    dims = _range_size(b, args)
     if dims is not None:
         return b.let("arange", *args, dims=(dims,), dtype=dtype)
     symbol = fresh_size(b, "steps")
@@ -146,17 +148,28 @@ def _float_of(given: list[Expr]) -> str:
 
 
 def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
-    if len(args) == 1:
-        return size_of(b, args[0]).clip()
-    step = 1 if len(args) < 3 else integer(args[2])
-    if step is None:
+    """How many numbers a range has, if that is known or linear in what is."""
+    if all(isinstance(a.op, Const) for a in args):
+        return Dim(len(np.arange(*(a.op.value for a in args))))  # type: ignore[union-attr]
+    ends = [_whole(b, a) for a in args]
+    if any(e is None for e in ends):
         return None
-    if step == 0:
-        raise RuleError("Maximum allowed size exceeded: the step is 0", "T202")
-    span = size_of(b, args[1]) - size_of(b, args[0])
+    if len(args) == 1:
+        return ends[0].clip()  # type: ignore[union-attr]
+    step = ends[2].const if len(args) > 2 and ends[2].is_const else 1 if len(args) < 3 else None  # type: ignore
+    if not step:
+        return None
+    span = ends[1] - ends[0]  # type: ignore[operator]
     if step < 0:
         span, step = -span, -step
     return span.clip() if step == 1 else (span.clip() + (step - 1)) // step
+
+
+def _whole(b: Builder, x: Expr) -> Dim | None:
+    """A number that is an integer by type or by value."""
+    if isinstance(x.op, Const) and isinstance(x.op.value, float):
+        return Dim(int(x.op.value)) if x.op.value.is_integer() else None
+    return size_of(b, x) if x.type.is_int or x.type.is_bool else None
 
 
 def _linspace(

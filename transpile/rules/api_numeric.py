@@ -12,7 +12,7 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import array, axes_of, axis_of, floats, numeric
+from transpile.rules.arguments import array, axes_of, axis_of, floats, must_agree, numeric
 from transpile.rules.language import matmul, transpose
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
@@ -171,6 +171,7 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
 def _polyfit(b: Builder, x: Any, y: Any, deg: int) -> Expr:
     """Least squares on the powers, highest first."""
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
+    must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
     powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))
     columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
     return b.let("lstsq", columns, values, rcond=None)

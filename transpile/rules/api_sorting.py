@@ -11,7 +11,16 @@ from transpile.core.nodes import Mask
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel
-from transpile.rules.arguments import array, arrays, axis_of, integer, same_dtype, strong
+from transpile.rules.arguments import (
+    array,
+    arrays,
+    axis_of,
+    integer,
+    must_agree,
+    same_dtype,
+    size_of,
+    strong,
+)
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import fresh_size, gather, on_axis, point, settle_size, slice_axis
 
@@ -69,7 +78,11 @@ def _unique(
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
     symbol = fresh_size(b, "unique")
-    params: dict[str, Any] = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    params: dict[str, Any] = {
+        "return_index": return_index,
+        "return_inverse": return_inverse,
+        "return_counts": return_counts,
+    }
     found = b.let("unique", x, dims=(symbol,), **params)
     if found.type.kind != "tuple":
         return settle_size(b, found, 0, symbol)
@@ -183,12 +196,17 @@ def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Exp
 
 def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Expr:
     where = array(b, x)
-    more = () if weights is None else (b.cast(array(b, weights), "float64"),)
-    symbol = fresh_size(b, "bins")
     least = integer(minlength)
-    if least is None:
-        raise RuleError("the minlength of np.bincount must be known when the function is transformed", "T203")
-    return settle_size(b, b.let("bincount", where, *more, dims=(symbol,), minlength=least), 0, symbol)
+    more = [] if weights is None else [b.cast(array(b, weights), "float64")]
+    if more:
+        must_agree(b, where, more[0], "The weights and list don't have the same length")
+    if least is None:  # only the run knows it: counted with weights of one
+        more = more or [b.let("full", 1.0, dims=where.dims, dtype="float64")]
+        more.append(b.expr(minlength))
+    symbol = fresh_size(b, "bins")
+    params: dict[str, Any] = {"minlength": size_of(b, minlength) if least is None else least}
+    found = settle_size(b, b.let("bincount", where, *more, dims=(symbol,), **params), 0, symbol)
+    return b.cast(found, "int64") if weights is None else found
 
 
 def _histogram(
@@ -235,6 +253,7 @@ def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any =
     if period is not None:
         raise RuleError("np.interp with a period is not supported", "T201", "take x % period")
     at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
+    must_agree(b, places, values, "fp and xp are not of the same length")
     y = b.let("interp", at, places, values)
     if left is not None:
         y = m.where(at < point(places, 0, 0), left, y)

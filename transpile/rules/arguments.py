@@ -200,6 +200,13 @@ def known_integer(value: Any, what: str) -> int:
     return found
 
 
+def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
+    """Refuses arrays of different shape where NumPy does not broadcast."""
+    fits = x.rank == y.rank and all(d == e or b.same(d, e) for d, e in zip(x.dims, y.dims))
+    if not fits:
+        raise RuleError(f"{message}: {shape_text(x.dims)} and {shape_text(y.dims)}", "T202")
+
+
 # ------------------------------------------------------------------------------------------------------ dtypes
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.arithmetic import boolean, is_number, no_bool, same, unary
+
 from transpile.rules.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip

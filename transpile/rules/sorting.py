@@ -89,20 +89,22 @@ def _bincount_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _bincount_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
+    """bincount(indices), (indices, weights) or (indices, weights, minlength)."""
     weights = ", weights={1}" if len(types) > 1 else ""
-    return f"np.bincount({{0}}{weights}{keywords(params, minlength=0)})"
+    least = ", minlength={2}" if len(types) > 2 else keywords(params, minlength=0)
+    return f"np.bincount({{0}}{weights}{least})"
 
 
 def _bincount_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     if len(args) < 2 or dots[1] is None:
         return None
-    return m.call("bincount", args[0], dots[1], **params)
+    return m.call("bincount", args[0], dots[1], *args[2:], **params)
 
 
 def _bincount_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     if len(args) < 2:
         return (None,)
-    return (None, args[1].b.cast(gather(y_bar, 0, args[0]), args[1].type))
+    return (None, args[1].b.cast(gather(y_bar, 0, args[0]), args[1].type), None)[: len(args)]
 
 
 # ---------------------------------------------------------------------------------------------------- interp

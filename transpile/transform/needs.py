@@ -159,15 +159,18 @@ class Needs:
         return sorted(depth, key=lambda k: -depth[k])
 
     def _decide_nest(self, root: int) -> None:
-        if all(self.is_free(v, dear=True) for key in self._in_nest(root) for v in self.needed[key]):
-            return
+        free = all(self.is_free(v, dear=True) for key in self._in_nest(root) for v in self.needed[key])
         done: set[int] = set()
         while True:
             todo = [k for k in self._in_nest(root) if k not in done]
             if not todo:
                 return
             done.add(todo[0])
-            self._decide_loop(todo[0])
+            if not free:
+                self._decide_loop(todo[0])
+            seen: set[Var] = set()
+            for var in list(self.needed[todo[0]]):
+                self._need_outer(var, self.loops[todo[0]], seen)
 
     def _decide_loop(self, key: int) -> None:
         loop = self.loops[key]
@@ -192,9 +195,6 @@ class Needs:
         for var in min_cut(costs, edges, sources, needed):
             var = self._named(var, costs, edges)
             self.recorded[var] = self._why(var)
-        seen: set[Var] = set()
-        for var in list(self.needed[key]):
-            self._need_outer(var, loop, seen)
 
     def _named(self, var: Var, costs: dict[Var, int], edges: list[tuple[Var, Var]]) -> Var:
         """Of values that cost the same, the user's own variable rather than what is computed from it alone."""
