@@ -71,7 +71,7 @@ fuzz: $(STAMP)-test
 	$(PY) tests/fuzz/run.py
 
 golden: $(STAMP)-test
-	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py
+	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py tests/test_readme.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache

@@ -209,6 +209,8 @@ class Cloner:
     def type(self, type_: Type) -> Type:
         if self.dims is None:
             return type_
+        if type_.items:
+            return replace(type_, items=tuple(self.type(t) for t in type_.items))
         return type_.with_dims(tuple(d.substitute(self.dims) for d in type_.dims)) if type_.dims else type_
 
     def fresh(self, var: Var) -> Var:
