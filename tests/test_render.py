@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transpile as tp
 from tests import core_eval
 from tests.render_fuzz import random_function
 from transpile.core.builder import Builder, Expr
@@ -551,3 +552,93 @@ def test_random_functions(first):
                 raise AssertionError(f"seed {seed}\n{text}") from e
 
 
+
+
+# ------------------------------------------------------------------------------------------------- exits of loops
+
+
+def found_in_nest(a, limit):
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total += a[i, j]
+            if total > limit:
+                return total * a[i, j]
+        total *= 0.5
+    return total
+
+
+def searched(x):
+    y = 1.0
+    for v in x:
+        y += v * v
+        if y > 9.0:
+            y = 2.0 * y
+            break
+    else:
+        y = 0.0
+    return y * x[0]
+
+
+def kept_on(x):
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] < 0.0:
+            continue
+        if x[i] > 4.0:
+            break
+        total += x[i]
+    return total
+
+
+EXITS = {
+    found_in_nest: """
+        def found_in_nest(a, limit):
+            n, d = a.shape
+            total = 0.0
+            for i in range(n):
+                for j in range(d):
+                    total += a[i, j]
+                    if total > limit:
+                        return total * a[i, j]
+                total *= 0.5
+            return total
+        """,
+    searched: """
+        def searched(x):
+            n = x.shape[0]
+            y = 1.0
+            for i in range(n):
+                v = x[i]
+                y += v * v
+                if y > 9.0:
+                    y = 2.0 * y
+                    break
+            else:
+                y = 0.0
+            return y * x[0]
+        """,
+    kept_on: """
+        def kept_on(x):
+            n = x.shape[0]
+            total = 0.0
+            for i in range(n):
+                if not x[i] < 0.0:
+                    if x[i] > 4.0:
+                        break
+                    total += x[i]
+            return total
+        """,
+}
+
+
+@pytest.mark.parametrize("fn", EXITS, ids=lambda fn: fn.__name__)
+def test_loops_are_left_as_they_were(fn):
+    args = [(M, 3.0), (M, 1e9)] if fn is found_in_nest else [(X,), (X / 9,), (-X,)]
+    text = tp.source(fn, *args[0])
+    bare = "\n".join(line.split("  # ")[0].rstrip() for line in text.splitlines()) + "\n"
+    assert bare == dedent(EXITS[fn]).lstrip("\n")
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    for a in args:
+        assert namespace[fn.__name__](*a) == fn(*a)

@@ -86,7 +86,7 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     hidden = names[len(names) - len(core.captured) :]
-    errstate = np.errstate
+    errstate, asked = np.errstate, {"all": "ignore"} if quiet else dict(core.errstate)
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if place is not None:
@@ -94,8 +94,8 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
         if read is not None:
             kwargs = {**kwargs, **dict(zip(hidden, read()))}
         try:
-            if quiet:
-                with errstate(all="ignore"):
+            if asked:
+                with errstate(**asked):  # type: ignore[arg-type]
                     out = function(*args, **kwargs)
             else:
                 out = function(*args, **kwargs)

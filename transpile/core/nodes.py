@@ -342,3 +342,4 @@ class Function:
     out_tree: Any = None
     doc: str = ""
     captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
+    errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for

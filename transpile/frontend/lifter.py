@@ -116,6 +116,7 @@ class Lifter:
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
         self.frozen: dict[Any, None] = {}  # captured integers that must be known
         self.outer_states: list[State] = []  # the states around the one that is being changed
+        self.errstate: dict[str, str] = {}  # what np.errstate was asked for, anywhere
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
         self.inside_counts: dict[Cell, Operand] = {}  # how many elements lists that grow have when a trip begins
         self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying

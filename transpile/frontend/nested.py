@@ -72,8 +72,10 @@ _MAKERS = frozenset("grad value_and_grad jacfwd jacrev hessian jit custom_jvp cu
 
 def _object(lx: Lifter, value: Any, node: Any) -> Any:
     """A Python object for an argument of a transform: functions of the lifter's own by a stand-in."""
-    if isinstance(value, Static) and isinstance(value.value, User):
+    if isinstance(value, Static) and isinstance(value.value, User) and callable(value.value.target):
         return value.value.target
+    if isinstance(value, Static) and isinstance(value.value, User):
+        return Stand(value, lx)  # a function of a file that is not executed
     if isinstance(value, (Closure, Bound)) or (isinstance(value, Static) and isinstance(value.value, Known)):
         return Stand(value, lx)
     return lx.static(value, "an argument of a transform", node)
@@ -232,6 +234,8 @@ def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, An
     """The core function of a function of the user's, lifted by itself inside ``lx``."""
     from transpile.frontend.entry import lift
 
+    if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
+        target = target.value.value.target
     return lift(target, args, kwargs, outer=lx)
 
 

@@ -80,6 +80,10 @@ def _with(lx: Lifter, node: gast.With) -> None:
         name = held.name if isinstance(held, Known) else getattr(held, "__name__", "")
         if name not in _CONTEXTS or item.optional_vars is not None:
             raise lx.error("T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr)
+        if name == "numpy.errstate" and isinstance(made, gast.Call):
+            for k in made.keywords:
+                if k.arg is not None:
+                    lx.errstate[k.arg] = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
     lx.block(node.body)
 
 

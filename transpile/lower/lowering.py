@@ -328,7 +328,11 @@ class Lowering:
         rule = ARRAYS.get(stmt.prim)
         if rule is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-        return rule(self, stmt)
+        found: Elements = rule(self, stmt)
+        if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
+            sizes = tuple(Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))
+            found = replace(found, sizes=sizes)  # a size that a check has shown to be 1
+        return found
 
     def number(self, stmt: Let) -> Operand:
         """The scalar that a primitive gives."""
