@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Const, Diagonal, Effect, For, Function, Gather, If, Index, Let, Mask, NewAxis, NewStack, Operand,
+    Add, Alloc, Block, Call, Const, Diagonal, Effect, For, Function, Gather, If, Index, Let, Mask, NewAxis, NewStack, Operand,
     Path, Permute, Point, Pop, Push, Reshape, Slice, Stmt, Store, Undef, Var, While,
 )
 
@@ -179,6 +179,10 @@ def _for(p: _Printer, s: For, depth: int) -> Iterator[str]:
     yield from body
 
 
+def _call(p: _Printer, s: Call, depth: int) -> Iterator[str]:
+    yield f"{p.results(s.results)}call {s.fn.name} {p.many(s.args)} rule={s.rule}"
+
+
 def _while(p: _Printer, s: While, depth: int) -> Iterator[str]:
     carries = p.carries(s.body.params, s.inits)
     test = [f"{'  ' * depth}test{p.carries(s.test.params, s.body.params)}:", *p.block(s.test, depth + 1)]
@@ -202,6 +206,7 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     If: _if,
     For: _for,
     While: _while,
+    Call: _call,
     NewStack: lambda p, s, depth: iter([f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]),
     Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),

@@ -42,8 +42,11 @@ def christen(lx: Lifter, name: str, value: Any) -> None:
     if isinstance(value, Ref) and value.cell.name in ("", "list", "dict"):
         value.cell.name = name
     for op in _made(lx, value):
-        if isinstance(op, Var) and op.name == "t" and op not in lx.params:
-            op.name = name
+        if isinstance(op, Var) and (op.name == "t" or op in lx.nameless) and name not in lx.nameless.values():
+            if op in lx.nameless or op not in lx.params:
+                op.name = name
+            if lx.nameless.pop(op, None) is not None and isinstance(value, Array):
+                value.cell.name = name
 
 
 def _made(lx: Lifter, value: Any) -> list[Operand | None]:

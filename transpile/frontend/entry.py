@@ -215,6 +215,10 @@ class _Arguments:
     def _node(self, tree: Node, name: str) -> Any:
         keys = tree.keys if tree.keys else tuple(range(len(tree.children)))
         items = tuple(self.value(c, f"{name}_{_plain(k)}") for k, c in zip(keys, tree.children))
+        for c, item in zip(tree.children, items):
+            if isinstance(c, ArgLeaf):
+                var = _var(self, item)
+                self.lx.nameless[var] = var.name
         if tree.kind in ("tuple", "namedtuple"):
             return Tuple(items, tree.cls)
         cell = Cell(name)
@@ -265,6 +269,11 @@ class _Arguments:
         if anonymous or own.is_const:
             return own
         return symbols.given(self.lx, own, dim)
+
+
+def _var(arguments: _Arguments, item: Any) -> Var:
+    """The parameter that a leaf became."""
+    return item.op if isinstance(item, Scalar) else arguments.cells[item.cell]  # type: ignore[no-any-return]
 
 
 def _plain(key: Any) -> str:

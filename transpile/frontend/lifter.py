@@ -104,12 +104,14 @@ class Lifter:
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
+        self.nameless: dict[Var, str] = {}  # parameters inside trees: named by the first name that the user gives them
         self.codes: dict[Any, Any] = {}
         self.outer: Lifter | None = None  # that of the function around, where a transform is called in it
         self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
         self.sizes: Any = None  # transpile.frontend.nested.Sizes, where there is an outer lifter
         self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
         self.hidden: dict[Var, Var] = {}  # variables of the lifter around -> the hidden parameters for them
+        self.customs: list[Any] = []  # the functions with derivatives of their own whose rules are being lifted
         self.first_capture = 0  # the number of the first hidden parameter
         self.captures: dict[Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}

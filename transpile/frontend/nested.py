@@ -394,26 +394,35 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         from transpile.frontend.calls import user
 
         return user(lx, obj.__wrapped__, args, kwargs, node)
+    if _is_in_its_own_rule(lx, obj):
+        from transpile.frontend import calls
+
+        return calls.apply(lx, Static(User(obj.__wrapped__)), args, {}, node)
     rules = _named(lx, obj.rules, node)
     passed = Passed(lx)
     trees = [passed.tree(a) for a in args]
-    counts = [len(number_leaves([t])[1]) for t in trees]
     build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
-    around_rules, lx.own_rules = lx.own_rules, (*lx.own_rules, obj)
+    lx.customs.append(obj)
     try:
-        fn, derivative, outputs = _named(lx, lambda: build(lx, obj, rules, trees, counts), node)
+        fn, derivative, outputs, around = _named(lx, lambda: build(lx, obj, rules, trees), node)
     except NeedStatic as needed:
         lx.need(passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1], "an argument of this call", node)
     finally:
-        lx.own_rules = around_rules
-    around = list(dict.fromkeys([*fn.captured, *derivative.captured]))
-    fn, derivative = _with_captured(fn, around, 0), _with_captured(derivative, around, len(passed.ops))
-    if obj.rule == "vjp":
-        derivative = replace(derivative)
+        lx.customs.pop()
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results = _results(lx, fn, ops)
     lx.b.emit(Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
     return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
+
+
+def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
+    """Whether the function is called by its own rule, which is being lifted: there it is the plain function."""
+    here: Lifter | None = lx
+    while here is not None:
+        if any(o is obj for o in here.customs):
+            return True
+        here = here.outer
+    return False
 
 
 def _first(tree: Any) -> Any:
@@ -433,13 +442,12 @@ def _results(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...
     return tuple(found)
 
 
-def _with_captured(fn: Function, around: list[Any], at: int) -> Function:
-    """The function with one hidden parameter for each of ``around``, behind the first ``at`` (0: all) of its own."""
+def _with_hidden(fn: Function, around: list[Any], at: int) -> Function:
+    """The function with one hidden parameter for each of ``around``, behind the first ``at`` of its own."""
     own = len(fn.params) - len(fn.captured)
     have = dict(zip(fn.captured, fn.params[own:]))
     hidden = [have.get(c) or Var("unused", c.op.type if isinstance(c, Around) else _type_of(c)) for c in around]
-    at = own if at == 0 else at
-    return replace(fn, params=(*fn.params[:at], *hidden, *fn.params[at:own]), captured=tuple(around))
+    return replace(fn, params=(*fn.params[:at], *hidden, *fn.params[at:own]), captured=())
 
 
 def _type_of(found: Captured) -> Type:
@@ -453,20 +461,38 @@ def _floats_only(tree: Any) -> Any:
     return map_leaves(tree, lambda leaf: leaf if leaf.type.is_float else StaticTree(None))
 
 
-def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any], counts: list[int]) -> tuple[Function, Function, int]:
+def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[Function, Function, int, list[Any]]:
+    """``rule(primals, tangents) -> (value, tangent)``."""
+    if obj.nondiff_argnums not in ((), None):
+        raise error("T307", "nondiff_argnums of a custom_jvp are not supported inside transformed code")
     fn = lifted(lx, obj.__wrapped__, trees, {})
-    if obj.nondiff_argnums:
-        raise error("T307", "nondiff_argnums inside transformed code is not supported for custom_jvp")
-    primals = Node("tuple", tuple(trees))
     tangents = Node("tuple", tuple(_floats_only(t) for t in trees))
-    derivative = lifted(lx, rules[0], [primals, tangents], {})
-    outputs = len(fn.body.yields)
-    if not isinstance(derivative.out_tree, Node) or len(derivative.out_tree.children) != 2:
-        raise error("T307", f"the rule of {obj.__name__!r} must return a pair (value, tangent)", derivative.loc)
-    return fn, derivative, outputs
+    rule = lifted(lx, rules[0], [Node("tuple", tuple(trees)), tangents], {})
+    around = list(dict.fromkeys([*fn.captured, *rule.captured]))
+    count = len(fn.params) - len(fn.captured)
+    full = _with_hidden(fn, around, count)
+    extra = tuple(Var("unused", v.type) for v in full.params[count:] if v.type.is_float)
+    rule = _with_hidden(rule, around, count)
+    rule = replace(rule, params=(*rule.params, *extra), body=replace(rule.body, yields=_pair_yields(obj, fn, rule)))
+    return full, rule, len(fn.body.yields), around
 
 
-def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any], counts: list[int]) -> tuple[Function, Function, int]:
+def _pair_yields(obj: Any, fn: Function, rule: Function) -> tuple[Operand, ...]:
+    """The value, and a tangent for each result of floating point."""
+    tree = rule.out_tree
+    if not isinstance(tree, Node) or len(tree.children) != 2:
+        raise error("T307", f"the rule of {obj.__name__!r} must return a pair (value, tangent)", rule.loc)
+    values, dots = ([rule.body.yields[leaf.k] for leaf in number_leaves([c])[1]] for c in tree.children)
+    floats = [k for k, y in enumerate(fn.body.yields) if y.type.is_float]
+    if len(dots) == len(values):
+        dots = [dots[k] for k in floats]
+    if len(values) != len(fn.body.yields) or len(dots) != len(floats):
+        raise error("T307", f"the rule of {obj.__name__!r} returns a value or tangent of another structure", rule.loc)
+    return (*values, *dots)
+
+
+def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[Function, Function, int, list[Any]]:
+    """``forward(*args) -> (value, kept)``, ``backward(*nondiff, kept, cotangent) -> adjoints``."""
     forward, backward = rules
     fn = lifted(lx, forward, trees, {})
     if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
@@ -475,9 +501,46 @@ def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any], counts: list
     types = [y.type for y in fn.body.yields]
     outputs = len(number_leaves([value])[1])
     seeds = map_leaves(value, lambda leaf: ArgLeaf(types[leaf.k]) if types[leaf.k].is_float else StaticTree(None))
-    given = map_leaves(kept, lambda leaf: ArgLeaf(types[leaf.k]))
-    back = lifted(lx, backward, [given, seeds], {})
-    return fn, back, outputs
+    skipped = [k % len(trees) for k in obj.nondiff_argnums or ()]
+    given = [trees[k] for k in skipped] + [map_leaves(kept, lambda leaf: ArgLeaf(types[leaf.k]))]
+    back = lifted(lx, backward, [*given, seeds], {})
+    around = list(dict.fromkeys([*fn.captured, *back.captured]))
+    count = len(fn.params) - len(fn.captured)
+    full = _with_hidden(fn, around, count)
+    # what the pullback reads is among the results: arguments that are not differentiated, what is kept, what is hidden
+    starts = [sum(len(number_leaves([t])[1]) for t in trees[:k]) for k in skipped]
+    passed = [full.params[s + i] for k, s in zip(skipped, starts) for i in range(len(number_leaves([trees[k]])[1]))]
+    at = sum(len(number_leaves([t])[1]) for t in given)
+    yields = (*fn.body.yields[:outputs], *passed, *fn.body.yields[outputs:], *full.params[count:])
+    full = replace(full, body=replace(full.body, yields=yields))
+    back = _with_hidden(back, around, at)
+    adjoints = _adjoints(obj, back, trees, skipped)
+    return full, replace(back, body=replace(back.body, yields=adjoints)), outputs, around
 
 
-_ = memory
+def _adjoints(obj: Any, back: Function, trees: list[Any], skipped: list[int]) -> tuple[Operand, ...]:
+    """An adjoint for each argument of floating point, from what the user's ``backward`` returns."""
+    wanted = [t for k, t in enumerate(trees) if k not in skipped]
+    tree = back.out_tree
+    children = list(tree.children) if isinstance(tree, Node) and tree.kind in ("tuple", "list") else []
+    if len(children) != len(wanted):
+        text = f"the backward rule of {obj.__name__!r} must return a tuple of {len(wanted)} adjoints"
+        raise error("T307", text, back.loc)
+    found: list[Operand] = []
+    for k, arg in enumerate(trees):
+        have = [] if k in skipped else number_leaves([children[wanted.index(arg)]])[1]
+        if k not in skipped:
+            children[wanted.index(arg)], wanted[wanted.index(arg)] = StaticTree(None), None
+        leaves = number_leaves([arg])[1]
+        floats = [i for i, leaf in enumerate(leaves) if leaf.type.is_float]
+        if len(have) == len(leaves):
+            have = [have[i] for i in floats]
+        if not have:
+            if any(leaves[i].type.dims for i in floats):
+                raise error("T307", f"the backward rule of {obj.__name__!r} returns None for an array", back.loc)
+            found += [Const(0.0, leaves[i].type) for i in floats]
+            continue
+        if len(have) != len(floats):
+            raise error("T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc)
+        found += [back.body.yields[leaf.k] for leaf in have]
+    return tuple(found)

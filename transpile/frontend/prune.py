@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
 )
 from transpile.core.walk import blocks, reads
 
@@ -49,7 +49,7 @@ class _Marker:
                     self.writes.setdefault(stmt.stack, []).append(stmt)
                 case Effect():
                     self.roots.append(stmt)
-                case If() | For() | While():
+                case If() | For() | While() | Call():
                     for k, var in enumerate(stmt.results):
                         self.made[var] = (stmt, k)
                     trips = getattr(stmt, "trips", None)
@@ -111,7 +111,7 @@ class _Marker:
             return
         stmt, k = found
         match stmt:
-            case Let() | Alloc() | NewStack() | Pop():
+            case Let() | Alloc() | NewStack() | Pop() | Call():
                 self.need_stmt(stmt)
                 if isinstance(stmt, (Let, Alloc)):
                     for value in stmt.params.values():
@@ -146,6 +146,8 @@ def _swept_stmt(stmt: Stmt, needed: set[Var]) -> Stmt | None:
             return stmt if stmt.buf in needed else None
         case Push():
             return stmt if stmt.stack in needed else None
+        case Call():
+            return stmt if any(v in needed for v in stmt.results) else None
         case If():
             return _swept_if(stmt, needed)
         case For() | While():
