@@ -40,9 +40,7 @@ def main(days=6000):
     objective = tp.jit(tp.value_and_grad(negative_log_likelihood))
     bounds = [(1e-6, None), (1e-6, 1.0), (1e-6, 1.0)]
     start = np.array([0.2, 0.1, 0.7])
-    fit = minimize(
-        objective, start, (returns,), jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-10
-    )
+    fit = minimize(objective, start, (returns,), jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-10)
 
     curvature = tp.hessian(negative_log_likelihood)(fit.x, returns)
     errors = np.sqrt(np.diag(np.linalg.inv(curvature)) / days)

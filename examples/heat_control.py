@@ -38,9 +38,7 @@ def main():
     objective = tp.jit(tp.value_and_grad(cost))
     problem = (wanted, RATIO, STEPS, EFFORT)
     options = {"maxiter": 300}
-    fit = minimize(
-        objective, np.zeros_like(x), problem, jac=True, method="L-BFGS-B", options=options
-    )
+    fit = minimize(objective, np.zeros_like(x), problem, jac=True, method="L-BFGS-B", options=options)
     reached = heat(fit.x, RATIO, STEPS)
     miss = np.linalg.norm(reached - wanted) / np.linalg.norm(wanted)
 

@@ -121,7 +121,7 @@ CREATION = [
     "np.zeros(3)  # const", "np.zeros((2, 3))  # const", "np.ones(3, dtype='int64')  # const", "np.full((2, 2), 0.5)",
     "np.full(3, a3)", "np.full(3, 2)  # const", "np.full_like(x, 2.5)", "np.zeros_like(x)", "np.ones_like(x, dtype='float32')",
     "np.arange(5)  # const", "np.arange(1, 7)  # const", "np.arange(1, 8, 2)  # const", "np.arange(8, 1, -2)  # const",
-    "np.arange(0.5, 3.6, 0.75)", "np.arange(2.5)", "np.arange(1.0, x.shape[0] + 1)", "np.arange(x.shape[0])  # value", "np.arange(9, x.shape[1], -2)  # value", "np.arange(3, dtype='float64')  # const", "np.arange(5, 2)  # const",
+    "np.arange(0.5, 3.6, 0.75)", "np.arange(2.5)", "np.arange(1.0, x.shape[0] + 1)  # value", "np.arange(x.shape[0])  # value", "np.arange(9, x.shape[1], -2)  # value", "np.arange(3, dtype='float64')  # const", "np.arange(5, 2)  # const",
     "np.linspace(0.5, 2.5, 5)", "np.linspace(0.5, 2.5, 5, endpoint=False)", "np.linspace(0, 1, 3)  # const",
     "np.linspace(a3, b3, 4)", "np.linspace(a3, 1.0, 4, axis=1)", "np.linspace(0.5, 2.5, 5, retstep=True)  # list",
     "np.linspace(0.0, 1.0)", "np.linspace(0.5, 2.0, 1)", "np.logspace(0.5, 1.5, 4)", "np.geomspace(0.5, 8.5, 4)",

@@ -12,7 +12,23 @@ from collections.abc import Sequence
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Block, Diagonal, For, Function, If, Index, Loc, NewStack, Operand, Path, Permute, Point, Pop, Push, Slice, Var, While,
+    Block,
+    Diagonal,
+    For,
+    Function,
+    If,
+    Index,
+    Loc,
+    NewStack,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Slice,
+    Var,
+    While,
 )
 from transpile.core.types import BOOL, INT, Type
 
@@ -52,7 +68,11 @@ class _Maker:
         found = [v for v in scope if v.type.dims == type_.dims and v.type.is_float and v.type.kind == "array"]
         if not found:
             fill = self.random.choice([0.5, 2.0, -1.0, 3.0])
-            return self.b.operand(fill) if not type_.dims else self.b.let("full", fill, dims=type_.dims, dtype="float64").op
+            return (
+                self.b.operand(fill)
+                if not type_.dims
+                else self.b.let("full", fill, dims=type_.dims, dtype="float64").op
+            )
         var = self.random.choice(found)
         return self.b.read(var, name=self.name()).op if var.buffer else var
 
@@ -80,7 +100,10 @@ class _Maker:
         return inner
 
     def statement(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
-        simple, nested = (self.compute, self.matrix, self.vector, self.buffer, self.write), (self.branch, self.loop, self.stack)
+        simple, nested = (
+            (self.compute, self.matrix, self.vector, self.buffer, self.write),
+            (self.branch, self.loop, self.stack),
+        )
         chosen = self.random.choices(simple, (22, 8, 6, 10, 20))[0]
         if depth < 3 and self.random.random() < 0.34:
             chosen = self.random.choices(nested, (14, 14, 6))[0]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from differences import floats, is_float, is_scalar
+
 from transpile.tree import open_node
 
 

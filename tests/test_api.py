@@ -62,7 +62,9 @@ def test_function_and_decorators():
     assert isinstance(plain, Transformed) and plain.__name__ == "plain"
 
 
-@pytest.mark.parametrize(("argnums", "count"), [(0, 0), (1, 0), (-1, 0), (-2, 0), ((0, 1), 2), ((1,), 1), ((1, 0), 2), ((), None)])
+@pytest.mark.parametrize(
+    ("argnums", "count"), [(0, 0), (1, 0), (-1, 0), (-2, 0), ((0, 1), 2), ((1,), 1), ((1, 0), 2), ((), None)]
+)
 def test_argnums(argnums, count):
     x, y = rng.normal(size=3), rng.normal(size=3)
     wanted = (np.cos(x) * y, np.sin(x))
@@ -90,28 +92,31 @@ def test_argnames():
     np.testing.assert_allclose(got["x"], np.cos(x) * y)
 
 
-@pytest.mark.parametrize(("make", "args", "code"), [
-    (lambda: tp.grad(two, argnames="z"), (1.0, 2.0), "T407"),
-    (lambda: tp.grad(two, argnums=2), (1.0, 2.0), "T306"),
-    (lambda: tp.grad(two, argnums=-3), (1.0, 2.0), "T306"),
-    (lambda: tp.grad(two, argnums=(0, 0)), (1.0, 2.0), "T306"),
-    (lambda: tp.grad(two, argnums=0.5), (1.0, 2.0), "T306"),
-    (lambda: tp.grad(two), (1, 2.0), "T302"),
-    (lambda: tp.grad(two), (np.array([1, 2]), 2.0), "T302"),
-    (lambda: tp.grad(two), (np.array([True]), 2.0), "T302"),
-    (lambda: tp.grad(two), (None, 2.0), "T302"),
-    (lambda: tp.grad(lambda x: x * 2), (np.ones(2),), "T301"),
-    (lambda: tp.grad(lambda x: (x, x)), (1.0,), "T301"),
-    (lambda: tp.grad(lambda x: np.argmax(x)), (np.ones(2),), "T305"),
-    (lambda: tp.grad(lambda x: x, has_aux=True), (1.0,), "T308"),
-    (lambda: tp.grad(3), (1.0,), "T411"),
-    (lambda: tp.grad(energy), (np.array(["a"]),), "T409"),
-    (lambda: tp.grad(energy), (np.ones(2).astype(">f8"),), "T409"),
-    (lambda: tp.grad(energy), (np.ones(2, dtype=object),), "T409"),
-    (lambda: tp.grad(energy), (np.matrix([[1.0]]),), "T409"),
-    (lambda: tp.grad(energy), (np.ma.masked_array([1.0], [True]),), "T409"),
-    (lambda: tp.grad(energy), (np.ones(2) * 1j,), "T311"),
-])
+@pytest.mark.parametrize(
+    ("make", "args", "code"),
+    [
+        (lambda: tp.grad(two, argnames="z"), (1.0, 2.0), "T407"),
+        (lambda: tp.grad(two, argnums=2), (1.0, 2.0), "T306"),
+        (lambda: tp.grad(two, argnums=-3), (1.0, 2.0), "T306"),
+        (lambda: tp.grad(two, argnums=(0, 0)), (1.0, 2.0), "T306"),
+        (lambda: tp.grad(two, argnums=0.5), (1.0, 2.0), "T306"),
+        (lambda: tp.grad(two), (1, 2.0), "T302"),
+        (lambda: tp.grad(two), (np.array([1, 2]), 2.0), "T302"),
+        (lambda: tp.grad(two), (np.array([True]), 2.0), "T302"),
+        (lambda: tp.grad(two), (None, 2.0), "T302"),
+        (lambda: tp.grad(lambda x: x * 2), (np.ones(2),), "T301"),
+        (lambda: tp.grad(lambda x: (x, x)), (1.0,), "T301"),
+        (lambda: tp.grad(lambda x: np.argmax(x)), (np.ones(2),), "T305"),
+        (lambda: tp.grad(lambda x: x, has_aux=True), (1.0,), "T308"),
+        (lambda: tp.grad(3), (1.0,), "T411"),
+        (lambda: tp.grad(energy), (np.array(["a"]),), "T409"),
+        (lambda: tp.grad(energy), (np.ones(2).astype(">f8"),), "T409"),
+        (lambda: tp.grad(energy), (np.ones(2, dtype=object),), "T409"),
+        (lambda: tp.grad(energy), (np.matrix([[1.0]]),), "T409"),
+        (lambda: tp.grad(energy), (np.ma.masked_array([1.0], [True]),), "T409"),
+        (lambda: tp.grad(energy), (np.ones(2) * 1j,), "T311"),
+    ],
+)
 def test_refusals(make, args, code):
     with pytest.raises(tp.TranspileError) as e:
         make()(*args)
@@ -172,10 +177,21 @@ def test_static_leaves_stay():
     assert g == {"w": 6.0, "kind": "square"}
 
 
-@pytest.mark.parametrize("x", [
-    2.0, np.float64(2.0), np.float32(2.0), np.array(2.0), np.array(2.0, dtype=np.float32), np.array([2.0], dtype=np.float32),
-    np.ones((2, 0)), np.zeros(0), np.ones((1, 3)), np.float64([[1.0, 2.0]]),
-])
+@pytest.mark.parametrize(
+    "x",
+    [
+        2.0,
+        np.float64(2.0),
+        np.float32(2.0),
+        np.array(2.0),
+        np.array(2.0, dtype=np.float32),
+        np.array([2.0], dtype=np.float32),
+        np.ones((2, 0)),
+        np.zeros(0),
+        np.ones((1, 3)),
+        np.float64([[1.0, 2.0]]),
+    ],
+)
 def test_gradient_is_of_the_kind_of_its_argument(x):
     value, g = tp.value_and_grad(lambda x: np.sum(x * x))(x)
     assert type(g) is type(x)
@@ -459,7 +475,9 @@ def test_source():
 
 
 def test_eval_shape():
-    got = tp.eval_shape(lambda x, k: {"a": x @ x.T, "b": np.sum(x, axis=0), "c": k}, np.ones((2, 3), dtype=np.float32), 1)
+    got = tp.eval_shape(
+        lambda x, k: {"a": x @ x.T, "b": np.sum(x, axis=0), "c": k}, np.ones((2, 3), dtype=np.float32), 1
+    )
     assert got["a"].shape == (2, 2) and got["a"].dtype == "float32"
     assert got["b"].shape == (3,) and got["c"].shape == ()
 

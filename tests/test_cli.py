@@ -123,20 +123,23 @@ def test_trees_and_literals(folder, capsys):
     assert "decay" in out.partition(":")[0]
 
 
-@pytest.mark.parametrize(("argv", "status", "code"), [
-    (["grad", "prog.py:los", *TYPES], 2, "T404"),
-    (["grad", "nothing.py:f"], 2, "T413"),
-    (["grad", "prog.py"], 2, "T901"),
-    (["grad", "prog.py:loss", *TYPES, "--wrt", "q"], 2, "T407"),
-    (["grad", "prog.py:loss", *TYPES, "--arg", "q=float"], 2, "T407"),
-    (["grad", "prog.py:loss", "--arg", "w=float65[d]"], 2, "T414"),
-    (["grad", "prog.py:loss"], 1, "T415"),
-    (["grad", "prog.py:bad"], 1, "T105"),
-    (["grad", "prog.py:integer"], 1, "T302"),
-    (["grad", "prog.py:field"], 1, "T301"),
-    (["grad", "prog.py:picks", "--arg", "x=float64[n,d]"], 1, "T210"),
-    (["grad", "prog.py:row", "-o", "no/such/folder.py"], 2, "T903"),
-])
+@pytest.mark.parametrize(
+    ("argv", "status", "code"),
+    [
+        (["grad", "prog.py:los", *TYPES], 2, "T404"),
+        (["grad", "nothing.py:f"], 2, "T413"),
+        (["grad", "prog.py"], 2, "T901"),
+        (["grad", "prog.py:loss", *TYPES, "--wrt", "q"], 2, "T407"),
+        (["grad", "prog.py:loss", *TYPES, "--arg", "q=float"], 2, "T407"),
+        (["grad", "prog.py:loss", "--arg", "w=float65[d]"], 2, "T414"),
+        (["grad", "prog.py:loss"], 1, "T415"),
+        (["grad", "prog.py:bad"], 1, "T105"),
+        (["grad", "prog.py:integer"], 1, "T302"),
+        (["grad", "prog.py:field"], 1, "T301"),
+        (["grad", "prog.py:picks", "--arg", "x=float64[n,d]"], 1, "T210"),
+        (["grad", "prog.py:row", "-o", "no/such/folder.py"], 2, "T903"),
+    ],
+)
 def test_exit_status(folder, capsys, argv, status, code):
     got, out, err = run(capsys, *argv)
     assert (got, out) == (status, "") and f"error[{code}]" in err
@@ -174,11 +177,14 @@ CLEAN = (
 )
 
 
-@pytest.mark.parametrize(("options", "refused"), [
-    (["--standalone"], ["transpile", "runtime", "numba", "scipy", "helper"]),
-    pytest.param(["--standalone", "--jit"], ["transpile", "runtime", "helper"], marks=pytest.mark.numba),
-    pytest.param(["--jit"], ["transpile", "helper"], marks=pytest.mark.numba),
-])
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        (["--standalone"], ["transpile", "runtime", "numba", "scipy", "helper"]),
+        pytest.param(["--standalone", "--jit"], ["transpile", "runtime", "helper"], marks=pytest.mark.numba),
+        pytest.param(["--jit"], ["transpile", "helper"], marks=pytest.mark.numba),
+    ],
+)
 def test_an_emitted_file_runs_without_transpile(folder, options, refused):
     command = [sys.executable, "-m", "transpile", "grad", "prog.py:loss", *TYPES, *options, "-o", "out.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ})
@@ -205,6 +211,8 @@ def test_output_is_the_same_under_any_hash_seed(folder):
     outs = set()
     for seed in ("0", "1", "77"):
         command = [sys.executable, "-m", "transpile", "grad", "prog.py:loss", *TYPES, "--wrt", "w,x,y", "--value"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+        )
         outs.add(done.stdout)
     assert len(outs) == 1

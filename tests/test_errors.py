@@ -100,7 +100,8 @@ def test_several_are_reported_together(source):
         findings.check()
     assert caught.value.codes == ("T105", "T108")
     assert str(caught.value).splitlines()[::3] == [
-        "pendulum.py:1:1: error[T105]: first", "pendulum.py:2:1: error[T108]: second",
+        "pendulum.py:1:1: error[T105]: first",
+        "pendulum.py:2:1: error[T108]: second",
     ]
 
 

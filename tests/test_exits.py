@@ -71,7 +71,11 @@ def test_no_return_at_all():
 def test_a_path_without_a_return_gives_none():
     source = "def f(x):\n    if x > 0:\n        return x"
     assert text(source).splitlines()[1:] == [
-        "    if x > 0:", "        _result = x", "    else:", "        _result = None", "    return _result",
+        "    if x > 0:",
+        "        _result = x",
+        "    else:",
+        "        _result = None",
+        "    return _result",
     ]
 
 
@@ -118,7 +122,9 @@ def test_continue_needs_a_flag_only_where_both_sides_go_on():
 
 
 def test_flags_do_not_clash():
-    source = "def f(_stop):\n    while True:\n        _stop_2 = 1\n        if _stop:\n            break\n    return _stop"
+    source = (
+        "def f(_stop):\n    while True:\n        _stop_2 = 1\n        if _stop:\n            break\n    return _stop"
+    )
     assert desugar(parse(source)).flags == {"_stop_3"}
 
 
@@ -165,7 +171,14 @@ class Maker:
 
     def test(self) -> str:
         name = self.rng.choice([*self.names, "a", "b", "i"])
-        return self.rng.choice([f"a > {self.rng.randint(-1, 4)}", f"{name} % 3 == 0", f"{name} < b", f"tick() % {self.rng.randint(2, 5)} == 0"])
+        return self.rng.choice(
+            [
+                f"a > {self.rng.randint(-1, 4)}",
+                f"{name} % 3 == 0",
+                f"{name} < b",
+                f"tick() % {self.rng.randint(2, 5)} == 0",
+            ]
+        )
 
     def value(self) -> str:
         return f"{self.rng.choice([*self.names, 'a', 'b'])} + {self.rng.randint(0, 3)}"
@@ -184,8 +197,16 @@ class Maker:
             lines = [f"{pad}if {self.test()}:", *inner(loop)]
             return lines + ([f"{pad}else:", *inner(loop)] if rng.random() < 0.5 else [])
         if depth < 3 and kind < 0.5:
-            head = rng.choice([f"for i in range({rng.choice(['b', '3', 'a'])}):", f"while tick() < {rng.randint(20, 60)}:", "while True:"])
-            guard = f"{pad}    if tick() > 40:\n{pad}        {rng.choice(['break', 'return a'])}"  # first, so that it ends
+            head = rng.choice(
+                [
+                    f"for i in range({rng.choice(['b', '3', 'a'])}):",
+                    f"while tick() < {rng.randint(20, 60)}:",
+                    "while True:",
+                ]
+            )
+            guard = (
+                f"{pad}    if tick() > 40:\n{pad}        {rng.choice(['break', 'return a'])}"  # first, so that it ends
+            )
             lines = [pad + head, *([guard] if head == "while True:" else []), *inner(True)]
             return lines + ([f"{pad}else:", *inner(loop)] if rng.random() < 0.3 else [])
         if depth < 3 and kind < 0.56:
@@ -193,7 +214,9 @@ class Maker:
         if loop and kind < 0.72:
             return [pad + rng.choice(["break", "continue"])]
         if kind < 0.8:
-            return [pad + rng.choice([f"return {self.value()}", "return", "return None", f"return ({self.value()}, b)"])]
+            return [
+                pad + rng.choice([f"return {self.value()}", "return", "return None", f"return ({self.value()}, b)"])
+            ]
         if kind < 0.83:
             return [pad + "raise KeyError(x)"]
         return [f"{pad}{rng.choice(self.names)} = {self.value()}"]

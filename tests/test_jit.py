@@ -145,8 +145,16 @@ def slice_clipped(x, a, b, c):
 @program(rng.normal(size=(2, 3, 4)))
 def axis_reductions(x):
     return (
-        x.max(axis=0), np.min(x, axis=(0, 2)), np.prod(x, axis=-1), np.any(x > 0, axis=1), np.all(x > -1, axis=0),
-        np.mean(x, axis=1), np.var(x, axis=2), np.std(x, axis=0, ddof=1), np.argmax(x, axis=1), np.cumprod(x, axis=1),
+        x.max(axis=0),
+        np.min(x, axis=(0, 2)),
+        np.prod(x, axis=-1),
+        np.any(x > 0, axis=1),
+        np.all(x > -1, axis=0),
+        np.mean(x, axis=1),
+        np.var(x, axis=2),
+        np.std(x, axis=0, ddof=1),
+        np.argmax(x, axis=1),
+        np.cumprod(x, axis=1),
     )
 
 
@@ -195,7 +203,13 @@ def several_index_arrays(x, i, j):
 
 @program(rng.normal(size=(2, 3)), rng.normal(size=3), 2.0)
 def join_lists(a, v, s):
-    return np.concatenate([a, a * 2]), np.stack([v, v + 1], axis=1), np.array([s, 1.0]), np.vstack([a, v]), np.hstack([v, v])
+    return (
+        np.concatenate([a, a * 2]),
+        np.stack([v, v + 1], axis=1),
+        np.array([s, 1.0]),
+        np.vstack([a, v]),
+        np.hstack([v, v]),
+    )
 
 
 @program(rng.normal(size=(3, 4)))
@@ -337,12 +351,15 @@ def test_a_bad_index_names_line_and_values():
         assert type(e.value) is IndexError
 
 
-@pytest.mark.parametrize(("f", "args"), [
-    (lambda x, k: x[k].sum(), (np.ones(3), np.array([0, 3]))),
-    (lambda x, k: x[k].sum(), (np.ones(3), np.array([0, -4]))),
-    (lambda x, k: x[k, 0], (np.ones((3, 0)), 0)),
-    (lambda x, k: np.take_along_axis(x, k, axis=0).sum(), (np.ones(3), np.array([7]))),
-])
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda x, k: x[k].sum(), (np.ones(3), np.array([0, 3]))),
+        (lambda x, k: x[k].sum(), (np.ones(3), np.array([0, -4]))),
+        (lambda x, k: x[k, 0], (np.ones((3, 0)), 0)),
+        (lambda x, k: np.take_along_axis(x, k, axis=0).sum(), (np.ones(3), np.array([7]))),
+    ],
+)
 def test_bad_indices(f, args):
     with pytest.raises(IndexError):
         tp.jit(f)(*args)
@@ -386,11 +403,14 @@ def test_print(capfd):
     assert capfd.readouterr().out == "x is | 1.5 | and n = 007\n"
 
 
-@pytest.mark.parametrize(("make", "code"), [
-    (lambda: tp.jit(picks, target="gpu"), "T505"),
-    (lambda: tp.jit(picks, parallel=True), "T505"),
-    (lambda: tp.jit(lambda x: x + 1)(np.ones(2, dtype=np.float16)), "T502"),
-])
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda: tp.jit(picks, target="gpu"), "T505"),
+        (lambda: tp.jit(picks, parallel=True), "T505"),
+        (lambda: tp.jit(lambda x: x + 1)(np.ones(2, dtype=np.float16)), "T502"),
+    ],
+)
 def test_refusals(make, code):
     with pytest.raises(tp.TranspileError) as e:
         make()
@@ -426,7 +446,11 @@ def recurrence(x, w):
 
 def test_compiled_gradients_agree():
     x, w = rng.normal(size=(5, 2)), rng.normal(size=(2, 2))
-    for f in (tp.value_and_grad(recurrence, argnums=(0, 1)), tp.jacfwd(recurrence, argnums=1), tp.grad(tp.grad(lambda t: t**4))):
+    for f in (
+        tp.value_and_grad(recurrence, argnums=(0, 1)),
+        tp.jacfwd(recurrence, argnums=1),
+        tp.grad(tp.grad(lambda t: t**4)),
+    ):
         args = (x, w) if f.__name__ == "recurrence" else (1.5,)
         same(tp.jit(f)(*args), f(*args))
     kept = x.copy()
@@ -469,7 +493,9 @@ def test_the_cache_holds_across_processes(tmp_path):
     )
     env = {**os.environ, "TRANSPILE_CACHE_DIR": str(tmp_path / "cache")}
     outs = [
-        subprocess.run([sys.executable, "prog.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "prog.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+        ).stdout
         for _ in range(2)
     ]
     first, second = (o.splitlines() for o in outs)

@@ -330,7 +330,7 @@ def masks(x):
 def slices_of_runtime_bounds(x, k):
     y = np.zeros(4)
     for i in range(k):
-        y[i : i + 2] += x[: 2]
+        y[i : i + 2] += x[:2]
         y[:i] = x[:i] * 2
     return y, x[k:], x[-k:], x[: k + 10]
 

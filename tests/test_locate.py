@@ -45,7 +45,8 @@ def cached(x):
 
 class Model:
     def method(self, x):
-        y = "é"; return x * self.rate  # noqa: E702
+        y = "é"
+        return x * self.rate  # noqa: E702
 
     @staticmethod
     def static(x):
@@ -141,23 +142,29 @@ def test_equal_lambdas_have_their_own_columns():
 
 
 def test_a_notebook_cell():
-    names = module("<ipython-input-3-abc>", """
+    names = module(
+        "<ipython-input-3-abc>",
+        """
         import numpy as np
         def f(x):
             return np.sin(x)
         g = lambda x: f(x)
-    """)
+    """,
+    )
     here = found(names["f"])
     assert (here.file, here.first_line) == ("<ipython-input-3-abc>", 3)
     assert text(names["g"]) == "lambda x: f(x)"
 
 
 def test_a_file_that_does_not_parse_elsewhere():
-    names = module("<broken>", """
+    names = module(
+        "<broken>",
+        """
         class Pair:
             def method(self, x):
                 return "é", x
-    """)
+    """,
+    )
     lines = ["%matplotlib inline\n", *linecache.cache["<broken>"][2][1:]]
     linecache.cache["<broken>"] = (1, None, lines, "<broken>")
     here = found(names["Pair"].method)

@@ -157,18 +157,37 @@ def test_gaussian_elimination():
 
 def test_elimination_by_rows():
     p = Nest(2)
-    p.loop(0, p.n, lambda k: p.loop(k + 1, p.n, lambda i: (
-        p.get("upper", k, slice(k, None)), p.get("old", i, slice(k, None)), p.put("write", i, slice(k, None)),
-    )))
+    p.loop(
+        0,
+        p.n,
+        lambda k: p.loop(
+            k + 1,
+            p.n,
+            lambda i: (
+                p.get("upper", k, slice(k, None)),
+                p.get("old", i, slice(k, None)),
+                p.put("write", i, slice(k, None)),
+            ),
+        ),
+    )
     assert not p.overwritten("upper", "write")
     assert p.overwritten("old", "write")
 
 
 def test_elimination_keeps_the_factors():
     p = Nest(2)  # a[i, k] is read, then the row is changed from k + 1 on only
-    p.loop(0, p.n, lambda k: p.loop(k + 1, p.n, lambda i: (
-        p.get("factor", i, k), p.put("write", i, slice(k + 1, None)),
-    )))
+    p.loop(
+        0,
+        p.n,
+        lambda k: p.loop(
+            k + 1,
+            p.n,
+            lambda i: (
+                p.get("factor", i, k),
+                p.put("write", i, slice(k + 1, None)),
+            ),
+        ),
+    )
     assert not p.overwritten("factor", "write")
 
 
@@ -201,16 +220,28 @@ def test_time_steps_with_rows(shift):
 
 def test_time_steps_element_by_element():
     p = Nest(2)
-    p.loop(1, p.n, lambda t: p.loop(1, p.n - 1, lambda i: (
-        p.get("left", t - 1, i - 1), p.get("right", t - 1, i + 1), p.put("write", t, i),
-    )))
+    p.loop(
+        1,
+        p.n,
+        lambda t: p.loop(
+            1,
+            p.n - 1,
+            lambda i: (
+                p.get("left", t - 1, i - 1),
+                p.get("right", t - 1, i + 1),
+                p.put("write", t, i),
+            ),
+        ),
+    )
     assert not p.overwritten("left", "write")
     assert not p.overwritten("right", "write")
 
 
 def test_substitution_forward_and_back():
     forward = Nest(1)
-    forward.loop(0, forward.n, lambda i: (forward.loop(0, i, lambda j: forward.get("read", j)), forward.put("write", i)))
+    forward.loop(
+        0, forward.n, lambda i: (forward.loop(0, i, lambda j: forward.get("read", j)), forward.put("write", i))
+    )
     assert not forward.overwritten("read", "write")
     back = Nest(1)
     back.down(back.n - 1, -1, lambda i: (back.loop(i + 1, back.n, lambda j: back.get("read", j)), back.put("write", i)))
@@ -248,9 +279,12 @@ def test_red_and_black():
     p.repeat(lambda: (p.get("black", slice(None, None, 2)), p.put("red", slice(1, None, 2))))
     assert not p.overwritten("black", "red")
     odd = Nest(1)
-    odd.repeat(lambda: (
-        odd.loop(1, odd.n, lambda i: odd.get("read", i), step=2), odd.loop(0, odd.n, lambda i: odd.put("write", i), step=2),
-    ))
+    odd.repeat(
+        lambda: (
+            odd.loop(1, odd.n, lambda i: odd.get("read", i), step=2),
+            odd.loop(0, odd.n, lambda i: odd.put("write", i), step=2),
+        )
+    )
     assert not odd.overwritten("read", "write")
 
 
@@ -304,9 +338,14 @@ def run(fn, n, m):
     touched = []
     env = {fn.params[1]: m}
     binary = {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "less": lambda a, b: a < b,
-        "less_equal": lambda a, b: a <= b, "greater": lambda a, b: a > b,
-        "greater_equal": lambda a, b: a >= b, "not_equal": lambda a, b: a != b,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "less": lambda a, b: a < b,
+        "less_equal": lambda a, b: a <= b,
+        "greater": lambda a, b: a > b,
+        "greater_equal": lambda a, b: a >= b,
+        "not_equal": lambda a, b: a != b,
         "equal": lambda a, b: a == b,
     }
 
@@ -321,7 +360,9 @@ def run(fn, n, m):
                 if isinstance(item, Point):
                     subscript.append(value(args[item.arg]))
                 else:
-                    subscript.append(slice(*(None if s is None else value(args[s]) for s in (item.start, item.stop, item.step))))
+                    subscript.append(
+                        slice(*(None if s is None else value(args[s]) for s in (item.start, item.stop, item.step)))
+                    )
             part = part[tuple(subscript)]
         touched.append((id(stmt), frozenset(np.ravel(part).tolist())))
 
@@ -379,7 +420,9 @@ def random_nest(rng):
                        step=rng.choice([1, 1, 1, -1, 2, -2]), backwards=rng.random() < 0.3, signed=True)  # fmt: skip
             elif depth < 3 and kind < 0.6 and indices:
                 a, b = number(indices), number(indices)
-                test = rng.choice([lambda: a < b, lambda: p.expr(a).eq(b), lambda: p.expr(a).ne(b), lambda: p.expr(a) >= b])
+                test = rng.choice(
+                    [lambda: a < b, lambda: p.expr(a).eq(b), lambda: p.expr(a).ne(b), lambda: p.expr(a) >= b]
+                )
                 p.when(test(), lambda: body(indices, depth + 1), lambda: body(indices, depth + 1))
             else:
                 access(indices)

@@ -17,8 +17,27 @@ from tests.render_fuzz import random_function
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Block, Const, Diagonal, Effect, For, Function, Gather, If, Index, Loc, Mask, NewStack, Path, Permute, Point, Pop,
-    Push, Slice, Undef, Var, While,
+    Block,
+    Const,
+    Diagonal,
+    Effect,
+    For,
+    Function,
+    Gather,
+    If,
+    Index,
+    Loc,
+    Mask,
+    NewStack,
+    Path,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Slice,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.render import render
@@ -56,7 +75,9 @@ class Sketch:
         return Function("f", tuple(self.params), self.b.block, self.b.symbols, **more)
 
     @contextmanager
-    def loop(self, start: Any, bound: Any, *, index: str = "i", backwards: bool = False, **carried: Any) -> Iterator[Any]:
+    def loop(
+        self, start: Any, bound: Any, *, index: str = "i", backwards: bool = False, **carried: Any
+    ) -> Iterator[Any]:
         b = self.b
         i = Var(index, INT)
         b.form(i)
@@ -74,7 +95,8 @@ class Sketch:
 
     def branch(self, test: Any, then: Block, orelse: Block, *names: str) -> tuple[Var, ...]:
         results = tuple(
-            Var(name, (a if not isinstance(a, Undef) else o).type) for name, a, o in zip(names, then.yields, orelse.yields)
+            Var(name, (a if not isinstance(a, Undef) else o).type)
+            for name, a, o in zip(names, then.yields, orelse.yields)
         )
         self.b.emit(If(self.b.operand(test), then, orelse, results, self.b.loc))
         return results
@@ -94,7 +116,7 @@ def part(start: int | None, stop: int | None) -> Path:
 def check(fn: Function, text: str, *args: Any) -> None:
     """The text is what is expected, and does what core does, without changing arguments or sharing memory."""
     rendered = render(fn)
-    body = rendered.text.split('\n\n\n', 1)[-1]
+    body = rendered.text.split("\n\n\n", 1)[-1]
     assert body == dedent(text).lstrip("\n")
     run(fn, rendered.text, *args)
 
@@ -550,8 +572,6 @@ def test_random_functions(first):
                 run(fn, text, *args)
             except Exception as e:
                 raise AssertionError(f"seed {seed}\n{text}") from e
-
-
 
 
 # ------------------------------------------------------------------------------------------------- exits of loops

@@ -129,13 +129,16 @@ def test_attributes_of_objects():
     assert attribute(bound, "w").path == "model.w"
     assert attribute(bound, "mode") == StaticValue("relu")
     assert attribute(bound, "nothing") is None
-    opened = open_function(model, )
+    opened = open_function(
+        model,
+    )
     assert opened.located.node.name == "__call__"
     assert opened.args[0].example is model
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "hint"), [("WEIGHT", "T405", "WEIGHTS"), ("zzz", "T405", "")],
+    ("name", "code", "hint"),
+    [("WEIGHT", "T405", "WEIGHTS"), ("zzz", "T405", "")],
 )
 def test_unknown_names(name, code, hint):
     with pytest.raises(TranspileError) as caught:
@@ -244,7 +247,10 @@ def main(tmp_path):
         path.write_text(textwrap.dedent(text))
         return str(path)
 
-    write("sibling.py", "from math import pi\nG = 9.81\ndef helper(x, n=2):\n    return x * n * pi\nraise SystemExit('run')")
+    write(
+        "sibling.py",
+        "from math import pi\nG = 9.81\ndef helper(x, n=2):\n    return x * n * pi\nraise SystemExit('run')",
+    )
     write("near.py", "def close(x):\n    return x")
     write("package/__init__.py", "raise SystemExit('run')")
     write("package/part.py", "H = 2.5")
@@ -368,7 +374,9 @@ def test_arg_of_trees_and_literals():
     assert parse_arg("axis=-1")[1] == Static(-1)
 
 
-@pytest.mark.parametrize("text", ["x", "=float", "x=", "x=foo", "x=float64[n", "x=float64[-1]", "x=float64[n:2]", "x y=float"])
+@pytest.mark.parametrize(
+    "text", ["x", "=float", "x=", "x=foo", "x=float64[n", "x=float64[-1]", "x=float64[n:2]", "x y=float"]
+)
 def test_arg_that_cannot_be_read(text):
     with pytest.raises(TranspileError) as caught:
         parse_arg(text)
@@ -417,7 +425,15 @@ def test_annotation_of_a_named_tuple():
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("bad1", "T415"), ("bad2", "T415"), ("bad3", "T414"), ("bad4", "T414"), ("bad5", "T414"), ("bad6", "T414"), ("bad7", "T415")],
+    [
+        ("bad1", "T415"),
+        ("bad2", "T415"),
+        ("bad3", "T414"),
+        ("bad4", "T414"),
+        ("bad5", "T414"),
+        ("bad6", "T414"),
+        ("bad7", "T415"),
+    ],
 )
 def test_annotations_that_cannot_be_used(name, code):
     with pytest.raises(TranspileError) as caught:

@@ -77,7 +77,9 @@ class Script(Builder):
         self.store(buf, (Index(tuple(Point(k) for k in range(len(indices)))),), indices, value)
 
     def function(self, *results) -> Function:
-        return Function("f", self.params, Block((), self.block.stmts, tuple(self.operand(r) for r in results)), self.symbols)
+        return Function(
+            "f", self.params, Block((), self.block.stmts, tuple(self.operand(r) for r in results)), self.symbols
+        )
 
 
 def while_power():
@@ -165,9 +167,7 @@ def newton_inside_loop():
 
     def body(i, total):
         xi = s.get(x, i)
-        (r,) = s.while_(
-            [1.0], lambda r: [s.elementwise("absolute", r * r - xi) > 1e-9], lambda r: [0.5 * (r + xi / r)]
-        )
+        (r,) = s.while_([1.0], lambda r: [s.elementwise("absolute", r * r - xi) > 1e-9], lambda r: [0.5 * (r + xi / r)])
         return [total + r * r * r]
 
     (total,) = s.loop(0, s.n, [0.0], body)
@@ -231,7 +231,10 @@ def test_against_differences(program):
     np.testing.assert_allclose(np.vdot(bar, v[0]), dot, rtol=1e-11, err_msg=dump(g))
     w = [np.asarray(rng.normal(size=np.shape(a)))[()] for a in args]
     _, second = evaluate(jvp(g, [0]), *args, *w)
-    (up,), (down,) = evaluate(g, *(a + h * d for a, d in zip(args, w))), evaluate(g, *(a - h * d for a, d in zip(args, w)))
+    (up,), (down,) = (
+        evaluate(g, *(a + h * d for a, d in zip(args, w))),
+        evaluate(g, *(a - h * d for a, d in zip(args, w))),
+    )
     np.testing.assert_allclose(second, (up - down) / (2 * h), rtol=1e-5, atol=1e-7)
     hv = vjp(g, [0], seeds=True)
     verify(hv)
@@ -244,7 +247,9 @@ def test_elimination_records_the_factors_only():
     fn, _ = elimination()
     g = vjp(fn, [0])
     tapes = [v for s in statements(g.body) for v in defines(s) if v.note]
-    assert [str(v.type) for v in tapes] == ["stack of float64", "float64[n]"], dump(g)  # the factors; the product's steps
+    assert [str(v.type) for v in tapes] == ["stack of float64", "float64[n]"], dump(
+        g
+    )  # the factors; the product's steps
 
 
 @pytest.mark.quick

@@ -7,7 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from transpile.tree import Leaf, Node, Static, flatten, leaf_numbers, map_leaves, number_leaves, structure_text, unflatten
+from transpile.tree import (
+    Leaf,
+    Node,
+    Static,
+    flatten,
+    leaf_numbers,
+    map_leaves,
+    number_leaves,
+    structure_text,
+    unflatten,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -37,11 +47,29 @@ def same(a, b):
     return type(a) is type(b) and (a == b if not isinstance(a, np.ndarray) else a is b)
 
 
-@pytest.mark.parametrize("value", [
-    1.5, 3, np.float32(2), (), [], {}, (1.0,), [1.0, [2.0, (3.0, None)]], {"b": 1, "a": [2.0]}, {1: 2.0, ("t", 1): 3.0},
-    Layer(1.0, (2.0, 3)), Body(1.0, "m", [2.0, 3.0]), Frozen(2.0), OrderedDict(z=1.0, a=2.0), None, "relu", True,
-    (True, 1.0, len, np.float64, np.dtype("float32")),
-])
+@pytest.mark.parametrize(
+    "value",
+    [
+        1.5,
+        3,
+        np.float32(2),
+        (),
+        [],
+        {},
+        (1.0,),
+        [1.0, [2.0, (3.0, None)]],
+        {"b": 1, "a": [2.0]},
+        {1: 2.0, ("t", 1): 3.0},
+        Layer(1.0, (2.0, 3)),
+        Body(1.0, "m", [2.0, 3.0]),
+        Frozen(2.0),
+        OrderedDict(z=1.0, a=2.0),
+        None,
+        "relu",
+        True,
+        (True, 1.0, len, np.float64, np.dtype("float32")),
+    ],
+)
 def test_round_trip(value):
     leaves, tree = flatten(value)
     assert same(unflatten(tree, leaves), value)

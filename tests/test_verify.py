@@ -7,7 +7,25 @@ import pytest
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Alloc, Block, Const, Effect, For, Function, If, Index, Let, NewStack, Permute, Point, Pop, Push, Slice, Store, Undef, Var, While,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    NewStack,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Slice,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.core.verify import verify
@@ -105,7 +123,9 @@ def test_carries_that_do_not_agree(x, s):
     refused(function(loop(Block((carried,), [], (carried,)), [s], []), params=[s]), "1 parameters for 0 results")
     refused(function(loop(Block((carried,), [], ()), [s], [result]), params=[s]), "0 yields for 1 parameters")
     refused(function(loop(Block((carried,), [], (x,)), [s], [result]), params=[s, x]), "yields and parameters differ")
-    refused(function(loop(Block((carried,), [], (carried,)), [ZERO], [result]), params=[]), "inits and parameters differ")
+    refused(
+        function(loop(Block((carried,), [], (carried,)), [ZERO], [result]), params=[]), "inits and parameters differ"
+    )
     verify(function(loop(Block((carried,), [], (s,)), [Undef(FLOAT64)], [result]), params=[s], yields=[result]))
 
 
@@ -144,7 +164,9 @@ def test_types_of_lets(x):
 
 def test_paths(x, s):
     def read(var, path, *args, dims=()):
-        return function(Let(Var("y", Type("float64", dims)), "index", (var, *args), {"path": path, "dims": dims}), params=[x, s, m])
+        return function(
+            Let(Var("y", Type("float64", dims)), "index", (var, *args), {"path": path, "dims": dims}), params=[x, s, m]
+        )
 
     m = Var("m", MATRIX)
     refused(read(x, (Index((Point(0), Point(0))),), ZERO), "an index of 2 axes for 1")

@@ -289,3 +289,22 @@ def steps(start, stop, step):
     if step == 0:
         raise ZeroDivisionError("division by zero")
     return max(int(np.ceil((stop - start) / step)), 0)
+
+
+@njit
+def repeat_each(x, times):
+    """Each entry as often as ``times`` says."""
+    if times.shape[0] != x.shape[0]:
+        raise ValueError("operands could not be broadcast together")
+    size = 0
+    for k in range(times.shape[0]):
+        if times[k] < 0:
+            raise ValueError("counts cannot be negative")
+        size += times[k]
+    out = np.empty(size, x.dtype)
+    at = 0
+    for k in range(times.shape[0]):
+        for _ in range(times[k]):
+            out[at] = x[k]
+            at += 1
+    return out

@@ -148,6 +148,20 @@ def svd(a):
 
 
 @njit
+def svd_full(a):
+    m, n = a.shape[1], a.shape[2]
+    u = np.empty((a.shape[0], m, m), a.dtype)
+    s = np.empty((a.shape[0], min(m, n)), a.dtype)
+    v = np.empty((a.shape[0], n, n), a.dtype)
+    for k in range(a.shape[0]):
+        left, values, right = np.linalg.svd(a[k], full_matrices=True)
+        u[k] = left
+        s[k] = values
+        v[k] = right
+    return u, s, v
+
+
+@njit
 def svdvals(a):
     return svd(a)[1]
 

@@ -45,16 +45,14 @@ def differences(x):
     return np.diff(x)[1:] * np.diff(x, n=2) + np.ediff1d(x)[:4]
 
 
-@program(args=lambda: (uniform(0.3, 3.7, 4), normal(5, seed=1)), wrt=(0, 1), tags="interp",
-         compiled=False)
+@program(args=lambda: (uniform(0.3, 3.7, 4), normal(5, seed=1)), wrt=(0, 1), tags="interp", compiled=False)
 def interpolation(t, y):
     """np.interp with active points and active values."""
     grid = np.arange(5.0)
     return np.interp(t, grid, y) * t + np.interp(-2.0, grid, y)
 
 
-@program(args=lambda: (normal(5), normal(3, seed=1)), wrt=(0, 1), tags="convolve correlate beyond",
-         compiled=False)
+@program(args=lambda: (normal(5), normal(3, seed=1)), wrt=(0, 1), tags="convolve correlate beyond", compiled=False)
 def convolutions(x, k):
     """All three modes."""
     full = np.convolve(x, k)
@@ -79,8 +77,7 @@ def lookup(x):
     return heights[bins] * x**2 + np.bincount(bins, minlength=4)[0] * x
 
 
-@program(args=lambda: (normal(5), np.array([0, 2, 1, 2, 0])), tags="bincount weights",
-         compiled=False)
+@program(args=lambda: (normal(5), np.array([0, 2, 1, 2, 0])), tags="bincount weights", compiled=False)
 def grouped_sum(x, group):
     """bincount with active weights is a sum by groups."""
     totals = np.bincount(group, weights=x * x, minlength=3)

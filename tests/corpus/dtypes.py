@@ -37,8 +37,7 @@ def float32_scalar(x, s):
     return total
 
 
-@program(args=lambda: (single(3), normal(3, seed=1)), wrt=(0, 1),
-         tags="float32 mixed promotion", tol=1e-2)
+@program(args=lambda: (single(3), normal(3, seed=1)), wrt=(0, 1), tags="float32 mixed promotion", tol=1e-2)
 def float32_meets_float64(x, y):
     """The result is float64; each gradient has the dtype of its argument."""
     return np.sum(x * y + x**2) + np.sum(np.sin(y))

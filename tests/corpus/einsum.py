@@ -26,8 +26,7 @@ def batched_product(a, b):
     return np.einsum("bij,bjk->bik", a, b) * np.einsum("bij,bji->b", a, b)[:, None, None]
 
 
-@program(args=lambda: (normal(3), normal(3, 4, seed=1), normal(4, seed=2)), wrt=(0, 1, 2),
-         tags="three")
+@program(args=lambda: (normal(3), normal(3, 4, seed=1), normal(4, seed=2)), wrt=(0, 1, 2), tags="three")
 def three_operands(x, a, y):
     """A bilinear form."""
     return np.einsum("i,ij,j->", x, a, y) + np.einsum("i,ij,j->ij", x, a, y)
@@ -57,8 +56,7 @@ def rowwise_dot(a, b, s):
     return np.einsum("ij,ij->i", a, b) * np.einsum(",i->i", s, a[:, 0])
 
 
-@program(args=lambda: (normal(2, 2, 3), normal(3, 3, seed=1)), wrt=(0, 1),
-         tags="diagonal contracted")
+@program(args=lambda: (normal(2, 2, 3), normal(3, 3, seed=1)), wrt=(0, 1), tags="diagonal contracted")
 def repeated_and_contracted(a, b):
     """A diagonal that meets another operand."""
     return np.einsum("iij,jk->ik", a, b) + np.einsum("iij,jj->i", a, b)[:, None]

@@ -71,6 +71,7 @@ def defaults_and_keywords(x, r):
 @program(args=lambda: (0.7, 1.1), wrt=(0, 1), tags="closure lambda scalar")
 def closures(x, y):
     """An inner function and a lambda read differentiated names around them."""
+
     def inner(t):
         return t * y + x
 
@@ -191,9 +192,11 @@ def callee_with_exits(x, limit):
 @program(args=lambda: (0.7, 1.1), wrt=(0, 1), tags="inner nested closure scalar")
 def inner_within_inner(x, y):
     """Functions two deep; the inner one returns a function."""
+
     def outer(a):
         def inner(b):
             return a * b + x
+
         return inner
 
     return outer(y)(x) * outer(2.0)(y)

@@ -58,8 +58,7 @@ def integer_arrays_around_slice(a):
     return p * q
 
 
-@program(args=lambda: (normal(4, 3), np.array([[0, 2], [1, 1]])),
-         tags="gather rank2", compiled=False)
+@program(args=lambda: (normal(4, 3), np.array([[0, 2], [1, 1]])), tags="gather rank2", compiled=False)
 def gather_by_matrix(a, index):
     """An index array of two dimensions that is an argument."""
     return np.sum(a[index] ** 2, axis=2)
@@ -107,8 +106,7 @@ def scatter(x):
     return y
 
 
-@program(args=lambda: (normal(3), normal(2, seed=1)), wrt=(0, 1),
-         tags="scatter rank2 inplace", compiled=False)
+@program(args=lambda: (normal(3), normal(2, seed=1)), wrt=(0, 1), tags="scatter rank2 inplace", compiled=False)
 def scatter_rows(x, y):
     """Rows by integer array, elements by two."""
     a = np.ones((4, 3))
@@ -118,8 +116,7 @@ def scatter_rows(x, y):
     return a
 
 
-@program(args=lambda: (normal(4), np.array([1, 1, 0, 3, 1])),
-         tags="add.at scatter repeated", compiled=False)
+@program(args=lambda: (normal(4), np.array([1, 1, 0, 3, 1])), tags="add.at scatter repeated", compiled=False)
 def scatter_add(x, index):
     """np.add.at counts repeated indices."""
     y = np.zeros(4)

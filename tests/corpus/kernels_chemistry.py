@@ -23,8 +23,9 @@ def reaction_rates(c, k):
     return rates
 
 
-@program(args=lambda: (np.array([2.0, 0.5, 0.8]), np.array([1.0, 0.3, 0.0, 0.0]), 5), wrt=(0, 1),
-         tags="for call inplace")
+@program(
+    args=lambda: (np.array([2.0, 0.5, 0.8]), np.array([1.0, 0.3, 0.0, 0.0]), 5), wrt=(0, 1), tags="for call inplace"
+)
 def runge_kutta_kinetics(k, start, steps):
     """Enzyme kinetics by classical Runge-Kutta steps; the amount that was produced."""
     h = 0.2
@@ -63,8 +64,7 @@ def weak_acid(acid, constant, base):
     return -u / math.log(10.0)
 
 
-@program(args=lambda: (np.array([0.4, 0.35, 0.25]), np.array([2.5, 1.1, 0.3])), wrt=(0, 1),
-         tags="while newton for")
+@program(args=lambda: (np.array([0.4, 0.35, 0.25]), np.array([2.5, 1.1, 0.3])), wrt=(0, 1), tags="while newton for")
 def flash_separation(feed, ratios):
     """Rachford and Rice: the vapour fraction of a mixture and the composition of its vapour."""
     bubble, dew = 0.0, 0.0
@@ -91,9 +91,16 @@ def flash_separation(feed, ratios):
     return vapour, composition
 
 
-@program(args=lambda: (np.array([[0.0, 0.1, 0.0], [1.5, 0.0, 0.1], [2.0, 1.4, 0.0],
-                                 [3.4, 1.6, 0.8]]), np.array([1.5, 1.5, 1.5]), 0.6),
-         wrt=(0, 1, 2), tags="for numpy cross", compiled=False)
+@program(
+    args=lambda: (
+        np.array([[0.0, 0.1, 0.0], [1.5, 0.0, 0.1], [2.0, 1.4, 0.0], [3.4, 1.6, 0.8]]),
+        np.array([1.5, 1.5, 1.5]),
+        0.6,
+    ),
+    wrt=(0, 1, 2),
+    tags="for numpy cross",
+    compiled=False,
+)
 def chain_molecule(atoms, lengths, barrier):
     """Force field of four atoms in a chain: bonds, angles, one torsion, repulsion of the ends."""
     energy = 0.0
@@ -129,11 +136,13 @@ def stiff_kinetics(k, steps):
             fast = k[1] * x[1] * x[2]
             pair = k[2] * x[1] * x[1]
             rates = np.array([fast - slow, slow - fast - pair, pair])
-            jacobian = np.array([
-                [-k[0], k[1] * x[2], k[1] * x[1]],
-                [k[0], -k[1] * x[2] - 2.0 * k[2] * x[1], -k[1] * x[1]],
-                [0.0, 2.0 * k[2] * x[1], 0.0],
-            ])
+            jacobian = np.array(
+                [
+                    [-k[0], k[1] * x[2], k[1] * x[1]],
+                    [k[0], -k[1] * x[2] - 2.0 * k[2] * x[1], -k[1] * x[1]],
+                    [0.0, 2.0 * k[2] * x[1], 0.0],
+                ]
+            )
             step = np.linalg.solve(np.eye(3) - h * jacobian, x - c - h * rates)
             x -= step
             change = np.sum(step * step)
@@ -165,9 +174,10 @@ def self_consistent_field(levels, coupling):
     return energy
 
 
-@program(args=lambda: ({"log_a": 3.0, "energy": 2.0, "order": 1.2},
-                       np.array([1.0, 1.2, 1.5, 1.9]), uniform(0.1, 1.0, 4)),
-         tags="dict for while")
+@program(
+    args=lambda: ({"log_a": 3.0, "energy": 2.0, "order": 1.2}, np.array([1.0, 1.2, 1.5, 1.9]), uniform(0.1, 1.0, 4)),
+    tags="dict for while",
+)
 def arrhenius_fit(params, temperatures, measured):
     """Misfit of conversions after a fixed time, integrated in small steps at each temperature."""
     misfit = 0.0

@@ -10,9 +10,14 @@ PROGRAMS = Collection("kernel control")
 program = PROGRAMS.program
 
 
-@program(args=lambda: ({"f": np.eye(2) + 0.1 * normal(2, 2), "q": 0.1 * definite(2, seed=1),
-                        "r": 0.5, "h": normal(2, seed=2)}, normal(5, seed=3)), wrt=(0, 1),
-         tags="for dict matmul outer")
+@program(
+    args=lambda: (
+        {"f": np.eye(2) + 0.1 * normal(2, 2), "q": 0.1 * definite(2, seed=1), "r": 0.5, "h": normal(2, seed=2)},
+        normal(5, seed=3),
+    ),
+    wrt=(0, 1),
+    tags="for dict matmul outer",
+)
 def kalman_filter(model, measured):
     """Log likelihood of measurements of a linear system with noise."""
     f, q, r, h = model["f"], model["q"], model["r"], model["h"]
@@ -35,8 +40,11 @@ def kalman_filter(model, measured):
     return total
 
 
-@program(args=lambda: (np.eye(3) + 0.2 * normal(3, 3), normal(3, 2, seed=1), definite(3, seed=2),
-                       definite(2, seed=3), 5), wrt=(0, 1, 2, 3), tags="for reversed solve list")
+@program(
+    args=lambda: (np.eye(3) + 0.2 * normal(3, 3), normal(3, 2, seed=1), definite(3, seed=2), definite(2, seed=3), 5),
+    wrt=(0, 1, 2, 3),
+    tags="for reversed solve list",
+)
 def linear_regulator(a, b, q, r, horizon):
     """Riccati's recursion backwards, then the cost of running the gains forwards."""
     p = q
@@ -81,8 +89,7 @@ def pid_controller(gains, target, steps):
     return cost
 
 
-@program(args=lambda: (0.5 * normal(6), np.array([0.0, 0.1, 0.0, 0.0])), wrt=(0, 1),
-         tags="for rows unpack append")
+@program(args=lambda: (0.5 * normal(6), np.array([0.0, 0.1, 0.0, 0.0])), wrt=(0, 1), tags="for rows unpack append")
 def cart_pole(forces, start):
     """A pole on a cart that is pushed; the cost of the path by both."""
     cart, pole, half, g, dt = 1.0, 0.1, 0.5, 9.81, 0.05
@@ -102,8 +109,7 @@ def cart_pole(forces, start):
     return np.sum(states**2) + 0.01 * np.sum(forces * forces)
 
 
-@program(args=lambda: (np.array([0.3, -0.2, 0.1, 0.9]), normal(4, 3), 0.1), wrt=(0, 1),
-         tags="for inplace rows norm")
+@program(args=lambda: (np.array([0.3, -0.2, 0.1, 0.9]), normal(4, 3), 0.1), wrt=(0, 1), tags="for inplace rows norm")
 def attitude(start, rates, dt):
     """A quaternion turned by angular rates, normalised in every step; where an axis points."""
     q = start / np.sqrt(np.sum(start * start))
@@ -119,15 +125,16 @@ def attitude(start, rates, dt):
         size = math.sqrt(q @ q)
         q /= size
     a, b, c, d = q
-    return np.array([
-        a * a + b * b - c * c - d * d,
-        2.0 * (b * c + a * d),
-        2.0 * (b * d - a * c),
-    ])
+    return np.array(
+        [
+            a * a + b * b - c * c - d * d,
+            2.0 * (b * c + a * d),
+            2.0 * (b * d - a * c),
+        ]
+    )
 
 
-@program(args=lambda: (0.8, np.array([1.0, 0.5]), positive(2, seed=1)), wrt=(0, 1, 2),
-         tags="while if event")
+@program(args=lambda: (0.8, np.array([1.0, 0.5]), positive(2, seed=1)), wrt=(0, 1, 2), tags="while if event")
 def bouncing_ball(bounce, start, drag):
     """A ball falls, meets the ground and is thrown back; the event is found within the step."""
     height, speed = start

@@ -24,8 +24,9 @@ def option_value(spot, strike, rate, volatility, years):
     return spot * cumulative_normal(d1) - strike * discount * cumulative_normal(d2)
 
 
-@program(args=lambda: (100.0, 105.0, 0.03, 0.25, 0.75, "call"), wrt=(0, 1, 2, 3, 4),
-         tags="call string scalar", tol=1e-5)
+@program(
+    args=lambda: (100.0, 105.0, 0.03, 0.25, 0.75, "call"), wrt=(0, 1, 2, 3, 4), tags="call string scalar", tol=1e-5
+)
 def black_scholes(spot, strike, rate, volatility, years, kind):
     """European options: the gradient is the Greeks. A put by parity."""
     if volatility <= 0.0 or years <= 0.0:
@@ -62,8 +63,7 @@ def american_put(spot, strike, rate, volatility, steps):
     return values[0]
 
 
-@program(args=lambda: (np.array([0.05, 0.12, 0.8]), 0.1 * normal(8, seed=1)), wrt=(0, 1),
-         tags="for carried if")
+@program(args=lambda: (np.array([0.05, 0.12, 0.8]), 0.1 * normal(8, seed=1)), wrt=(0, 1), tags="for carried if")
 def garch(params, returns):
     """Negative log likelihood of returns whose variance follows the past ones."""
     omega, alpha, beta = params
@@ -78,8 +78,7 @@ def garch(params, returns):
     return 0.5 * (total + len(returns) * math.log(2.0 * math.pi))
 
 
-@program(args=lambda: (np.array([1.0, 0.3, 0.05]), normal(3, 4, seed=1), 0.25), wrt=(0, 1),
-         tags="for rows inplace")
+@program(args=lambda: (np.array([1.0, 0.3, 0.05]), normal(3, 4, seed=1), 0.25), wrt=(0, 1), tags="for rows inplace")
 def heun_paths(params, noise, dt):
     """Paths of a mean-reverting process by Heun's method with given noise; an average payoff."""
     level, pull, width = params
@@ -120,8 +119,11 @@ def implied_volatility(price, spot, strike, rate):
     return sigma
 
 
-@program(args=lambda: (np.array([0.97, 0.93, 0.88]), np.array([0.03, 0.035, 0.04])), wrt=(0, 1),
-         tags="for while append newton")
+@program(
+    args=lambda: (np.array([0.97, 0.93, 0.88]), np.array([0.03, 0.035, 0.04])),
+    wrt=(0, 1),
+    tags="for while append newton",
+)
 def bond_yields(prices, coupons):
     """The yield of each bond by Newton's method, and their spread around the mean."""
     yields = []
@@ -170,8 +172,11 @@ def implicit_price_grid(volatility, rate, steps):
     return value[2]
 
 
-@program(args=lambda: (positive(3), uniform(0.1, 0.4, 3, seed=1), 0.7 * np.eye(3) + 0.3),
-         wrt=(0, 1, 2), tags="matmul while solve")
+@program(
+    args=lambda: (positive(3), uniform(0.1, 0.4, 3, seed=1), 0.7 * np.eye(3) + 0.3),
+    wrt=(0, 1, 2),
+    tags="matmul while solve",
+)
 def minimum_variance(weights, volatilities, correlation):
     """Risk shares of a portfolio, and the weights of least variance."""
     n = len(weights)

@@ -10,8 +10,11 @@ PROGRAMS = Collection("kernel graphics")
 program = PROGRAMS.program
 
 
-@program(args=lambda: (np.array([0.1, -0.1, 3.0]), 1.2, np.array([0.5, 0.7, -0.5]), 4),
-         wrt=(0, 1, 2), tags="for nested continue if")
+@program(
+    args=lambda: (np.array([0.1, -0.1, 3.0]), 1.2, np.array([0.5, 0.7, -0.5]), 4),
+    wrt=(0, 1, 2),
+    tags="for nested continue if",
+)
 def ray_sphere_shading(centre, radius, light, size):
     """A small picture of a lit sphere: rays that miss it are skipped."""
     image = np.zeros((size, size))
@@ -35,9 +38,16 @@ def ray_sphere_shading(centre, radius, light, size):
     return image
 
 
-@program(args=lambda: (np.array([0.3, -0.2, 0.1, 0.2, 0.1, 4.0]), np.array([500.0, 0.1, -0.05]),
-                       uniform(-1.0, 1.0, 3, seed=1), np.array([10.0, -20.0])), wrt=(0, 1, 2),
-         tags="if rodrigues")
+@program(
+    args=lambda: (
+        np.array([0.3, -0.2, 0.1, 0.2, 0.1, 4.0]),
+        np.array([500.0, 0.1, -0.05]),
+        uniform(-1.0, 1.0, 3, seed=1),
+        np.array([10.0, -20.0]),
+    ),
+    wrt=(0, 1, 2),
+    tags="if rodrigues",
+)
 def bundle_adjustment(camera, lens, point, observed):
     """Where a point is seen, less where it was seen: rotation, shift, radial distortion."""
     axis = camera[:3]
@@ -46,18 +56,22 @@ def bundle_adjustment(camera, lens, point, observed):
         angle = math.sqrt(angle2)
         c, s = math.cos(angle), math.sin(angle)
         k = axis / angle
-        turned = np.array([
-            k[1] * point[2] - k[2] * point[1],
-            k[2] * point[0] - k[0] * point[2],
-            k[0] * point[1] - k[1] * point[0],
-        ])
+        turned = np.array(
+            [
+                k[1] * point[2] - k[2] * point[1],
+                k[2] * point[0] - k[0] * point[2],
+                k[0] * point[1] - k[1] * point[0],
+            ]
+        )
         moved = c * point + s * turned + (1.0 - c) * (k @ point) * k
     else:
-        moved = point + np.array([
-            axis[1] * point[2] - axis[2] * point[1],
-            axis[2] * point[0] - axis[0] * point[2],
-            axis[0] * point[1] - axis[1] * point[0],
-        ])
+        moved = point + np.array(
+            [
+                axis[1] * point[2] - axis[2] * point[1],
+                axis[2] * point[0] - axis[0] * point[2],
+                axis[0] * point[1] - axis[1] * point[0],
+            ]
+        )
     p = moved + camera[3:]
     u, v = p[0] / p[2], p[1] / p[2]
     r2 = u * u + v * v
@@ -84,8 +98,11 @@ def spline(points, t):
     return d[degree]
 
 
-@program(args=lambda: (np.array([0.0, 1.0, 2.2, 3.0, 4.5]), normal(5), np.array([0.4, 2.5, 3.9])),
-         wrt=(0, 1, 2), tags="for while inplace tridiagonal")
+@program(
+    args=lambda: (np.array([0.0, 1.0, 2.2, 3.0, 4.5]), normal(5), np.array([0.4, 2.5, 3.9])),
+    wrt=(0, 1, 2),
+    tags="for while inplace tridiagonal",
+)
 def natural_spline(knots, values, at):
     """A natural cubic spline: second derivatives by a tridiagonal sweep, then evaluated."""
     n = len(knots)
@@ -112,8 +129,7 @@ def natural_spline(knots, values, at):
     return result
 
 
-@program(args=lambda: (np.array([0.2, 0.1, 2.5]), 0.8, 0.3), wrt=(0, 1, 2),
-         tags="while break norm")
+@program(args=lambda: (np.array([0.2, 0.1, 2.5]), 0.8, 0.3), wrt=(0, 1, 2), tags="while break norm")
 def sphere_tracing(centre, radius, blend):
     """A ray marches towards two spheres that melt together, until it is near."""
     ray = np.array([0.05, 0.02, 1.0])
@@ -138,8 +154,11 @@ def sphere_tracing(centre, radius, blend):
     return t + 0.1 * glow
 
 
-@program(args=lambda: (uniform(0.0, 1.0, 5, 5), np.array([[0.9, 0.1, 0.33], [-0.15, 0.8, 0.71]])),
-         wrt=(0, 1), tags="for nested int floor if")
+@program(
+    args=lambda: (uniform(0.0, 1.0, 5, 5), np.array([[0.9, 0.1, 0.33], [-0.15, 0.8, 0.71]])),
+    wrt=(0, 1),
+    tags="for nested int floor if",
+)
 def warp_image(image, affine):
     """An image moved by an affine map, with bilinear interpolation, and how much of it is seen."""
     rows, columns = image.shape
@@ -182,8 +201,11 @@ def bezier_length(control, end):
     return length
 
 
-@program(args=lambda: (normal(4), np.array([1.0, 0.8, 0.6, 0.4]), np.array([1.2, 0.9])),
-         wrt=(0, 1, 2), tags="for append stack matmul")
+@program(
+    args=lambda: (normal(4), np.array([1.0, 0.8, 0.6, 0.4]), np.array([1.2, 0.9])),
+    wrt=(0, 1, 2),
+    tags="for append stack matmul",
+)
 def robot_arm(angles, lengths, target):
     """Joints of an arm by a product of rotations; distance of its hand from a target."""
     frame = np.eye(2)

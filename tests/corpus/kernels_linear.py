@@ -35,8 +35,11 @@ def cholesky_by_hand(a, b):
     return total
 
 
-@program(args=lambda: (normal(4, 4) + 2.0 * np.eye(4), normal(4, seed=1)), wrt=(0, 1),
-         tags="for nested inplace mutates pivot swap")
+@program(
+    args=lambda: (normal(4, 4) + 2.0 * np.eye(4), normal(4, seed=1)),
+    wrt=(0, 1),
+    tags="for nested inplace mutates pivot swap",
+)
 def gaussian_elimination(a, b):
     """A linear system by elimination with pivots, in place, in the caller's arrays."""
     n = len(b)
@@ -103,8 +106,7 @@ def gram_schmidt(a):
     return q, r
 
 
-@program(args=lambda: (definite(4), normal(4, seed=1)), wrt=(0, 1), tags="while matmul break",
-         second=False)
+@program(args=lambda: (definite(4), normal(4, seed=1)), wrt=(0, 1), tags="while matmul break", second=False)
 def conjugate_gradient(a, b):
     """Conjugate gradients until the residue is small; differentiated as it is written."""
     x = np.zeros(len(b))

@@ -16,8 +16,7 @@ def square_of_four():
     return corners + 0.05 * normal(4, 3)
 
 
-@program(args=lambda: (square_of_four(), 1.2, 0.9),
-         wrt=(0, 1, 2), tags="for nested continue")
+@program(args=lambda: (square_of_four(), 1.2, 0.9), wrt=(0, 1, 2), tags="for nested continue")
 def lennard_jones(positions, epsilon, sigma):
     """Energy and virial of particles that attract each other at a distance, up to a cutoff."""
     n, dims = positions.shape
@@ -52,8 +51,11 @@ def gravity(positions, masses, softening):
     return acceleration
 
 
-@program(args=lambda: (normal(3, 2), 0.3 * normal(3, 2, seed=1), positive(3, seed=2), 4),
-         wrt=(0, 1, 2), tags="for call inplace")
+@program(
+    args=lambda: (normal(3, 2), 0.3 * normal(3, 2, seed=1), positive(3, seed=2), 4),
+    wrt=(0, 1, 2),
+    tags="for call inplace",
+)
 def n_body(positions, velocities, masses, steps):
     """Leapfrog integration of bodies that attract each other; the final energy of motion."""
     dt = 0.05
@@ -125,9 +127,7 @@ def wave_equation(shape, speed, steps):
     now = shape.copy()
     now[1:-1] += 0.5 * c2 * (shape[2:] - 2.0 * shape[1:-1] + shape[:-2])
     for _ in range(steps):
-        before[1:-1] = (
-            2.0 * now[1:-1] - before[1:-1] + c2 * (now[2:] - 2.0 * now[1:-1] + now[:-2])
-        )
+        before[1:-1] = 2.0 * now[1:-1] - before[1:-1] + c2 * (now[2:] - 2.0 * now[1:-1] + now[:-2])
         before[0] = before[1]
         before[-1] = 0.9 * before[-2]
         before, now = now, before
@@ -150,8 +150,11 @@ def pendulum_rates(state, lengths, masses, gravity_constant):
     return np.array([wa, wb, top_a / (l1 * base), top_b / (l2 * base)])
 
 
-@program(args=lambda: (np.array([1.2, -0.4, 0.3, 0.1]), (1.0, 0.7), (1.0, 1.4), 3),
-         wrt=(0, 1, 2), tags="for call tuple unpack")
+@program(
+    args=lambda: (np.array([1.2, -0.4, 0.3, 0.1]), (1.0, 0.7), (1.0, 1.4), 3),
+    wrt=(0, 1, 2),
+    tags="for call tuple unpack",
+)
 def double_pendulum(state, lengths, masses, steps):
     """Classical Runge-Kutta steps of a double pendulum."""
     h = 0.05
@@ -166,8 +169,7 @@ def double_pendulum(state, lengths, masses, steps):
     return x * x + 0.5 * y
 
 
-@program(args=lambda: (np.array([1.5, 0.2]), 2.0, 1.0), wrt=(0, 1),
-         tags="while if continue adaptive rejected")
+@program(args=lambda: (np.array([1.5, 0.2]), 2.0, 1.0), wrt=(0, 1), tags="while if continue adaptive rejected")
 def adaptive_oscillator(start, mu, end):
     """Van der Pol's oscillator by Heun-Euler steps whose size is chosen; bad ones are rejected."""
     t, h = 0.0, 0.5
@@ -194,8 +196,7 @@ def adaptive_oscillator(start, mu, end):
     return x, v * accepted
 
 
-@program(args=lambda: (positive(4), uniform(0.1, 0.5, 4, seed=1)), wrt=(0, 1),
-         tags="for inplace assembly solve")
+@program(args=lambda: (positive(4), uniform(0.1, 0.5, 4, seed=1)), wrt=(0, 1), tags="for inplace assembly solve")
 def loaded_bar(stiffness, load):
     """Finite elements of a bar that hangs on one end: assembled, solved, its compliance."""
     n = len(stiffness)

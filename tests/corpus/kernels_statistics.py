@@ -10,16 +10,18 @@ PROGRAMS = Collection("kernel statistics")
 program = PROGRAMS.program
 
 
-@program(args=lambda: (normal(3), normal(6, 3, seed=1), (normal(6, seed=2) > 0.0) * 1.0),
-         tags="matmul reduction")
+@program(args=lambda: (normal(3), normal(6, 3, seed=1), (normal(6, seed=2) > 0.0) * 1.0), tags="matmul reduction")
 def logistic_regression(w, x, y):
     """Negative log likelihood of binary outcomes, with a small penalty."""
     z = x @ w
     return np.mean(np.logaddexp(0.0, z) - y * z) + 0.01 * np.sum(w * w)
 
 
-@program(args=lambda: (normal(2), normal(2, 2, seed=1), 0.3 * normal(2, 2, seed=2),
-                       normal(5, 2, seed=3)), wrt=(0, 1, 2), tags="for inplace")
+@program(
+    args=lambda: (normal(2), normal(2, 2, seed=1), 0.3 * normal(2, 2, seed=2), normal(5, 2, seed=3)),
+    wrt=(0, 1, 2),
+    tags="for inplace",
+)
 def gaussian_mixture(scores, means, log_scales, data):
     """Log likelihood of a mixture of normal distributions with diagonal covariance."""
     n, dims = data.shape
@@ -43,9 +45,15 @@ def gaussian_mixture(scores, means, log_scales, data):
     return total
 
 
-@program(args=lambda: ({"w": 0.5 * normal(3, 3), "u": normal(3, 2, seed=1), "b": normal(3, seed=2),
-                        "v": normal(3, seed=3)}, normal(5, 2, seed=4), normal(5, seed=5)),
-         wrt=(0, 1), tags="for rows zip dict matmul")
+@program(
+    args=lambda: (
+        {"w": 0.5 * normal(3, 3), "u": normal(3, 2, seed=1), "b": normal(3, seed=2), "v": normal(3, seed=3)},
+        normal(5, 2, seed=4),
+        normal(5, seed=5),
+    ),
+    wrt=(0, 1),
+    tags="for rows zip dict matmul",
+)
 def recurrent_network(params, inputs, targets):
     """Squared error of a recurrent network over a sequence."""
     w, u, b, v = params["w"], params["u"], params["b"], params["v"]
@@ -58,8 +66,11 @@ def recurrent_network(params, inputs, targets):
     return loss / len(targets)
 
 
-@program(args=lambda: (normal(3), normal(3, 3, seed=1), normal(3, 4, seed=2),
-                       np.array([0, 3, 1, 1, 2])), wrt=(0, 1, 2), tags="for nested inplace gather")
+@program(
+    args=lambda: (normal(3), normal(3, 3, seed=1), normal(3, 4, seed=2), np.array([0, 3, 1, 1, 2])),
+    wrt=(0, 1, 2),
+    tags="for nested inplace gather",
+)
 def hidden_markov(start, transition, emission, observed):
     """Log probability of observations by the scaled forward algorithm."""
     states = len(start)
@@ -102,9 +113,16 @@ def k_means_cost(centres, points):
     return cost / points.shape[0]
 
 
-@program(args=lambda: (np.array([0.1, 0.3, 0.2]), uniform(0.0, 2.0, 5, seed=1),
-                       normal(5, seed=2), uniform(0.0, 2.0, 2, seed=3)), wrt=(0, 1, 2),
-         tags="for nested cholesky inplace")
+@program(
+    args=lambda: (
+        np.array([0.1, 0.3, 0.2]),
+        uniform(0.0, 2.0, 5, seed=1),
+        normal(5, seed=2),
+        uniform(0.0, 2.0, 2, seed=3),
+    ),
+    wrt=(0, 1, 2),
+    tags="for nested cholesky inplace",
+)
 def gaussian_process(log_params, x, y, at):
     """Log marginal likelihood of a Gaussian process and its prediction."""
     amplitude = np.exp(2.0 * log_params[0])
@@ -127,8 +145,7 @@ def gaussian_process(log_params, x, y, at):
     return evidence, cross @ weights
 
 
-@program(args=lambda: (normal(5), normal(4, seed=1), 0.5), wrt=(0, 1, 2),
-         tags="for nested inplace softmin")
+@program(args=lambda: (normal(5), normal(4, seed=1), 0.5), wrt=(0, 1, 2), tags="for nested inplace softmin")
 def soft_time_warping(x, y, gamma):
     """Soft dynamic time warping: the smallest path cost with a soft minimum."""
     n, m = len(x), len(y)
@@ -170,9 +187,15 @@ def time_warping(x, y):
     return previous[m]
 
 
-@program(args=lambda: ([(normal(3, 4), normal(4, seed=1)), (normal(4, 3, seed=2),
-                       normal(3, seed=3))], normal(5, 3, seed=4), np.array([0, 2, 1, 1, 0])),
-         tags="for list matmul gather", compiled=False)
+@program(
+    args=lambda: (
+        [(normal(3, 4), normal(4, seed=1)), (normal(4, 3, seed=2), normal(3, seed=3))],
+        normal(5, 3, seed=4),
+        np.array([0, 2, 1, 1, 0]),
+    ),
+    tags="for list matmul gather",
+    compiled=False,
+)
 def classifier(layers, x, labels):
     """Cross entropy of a network with one hidden layer."""
     h = x
@@ -189,8 +212,11 @@ def classifier(layers, x, labels):
     return loss / len(labels) + 1e-3 * penalty
 
 
-@program(args=lambda: (np.array([0.2, -0.3]), normal(6, 2, seed=1), np.array([1, 0, 2, 1, 3, 0])),
-         wrt=(0, 1), tags="while solve break")
+@program(
+    args=lambda: (np.array([0.2, -0.3]), normal(6, 2, seed=1), np.array([1, 0, 2, 1, 3, 0])),
+    wrt=(0, 1),
+    tags="while solve break",
+)
 def poisson_fit(start, x, counts):
     """Newton's method for a Poisson regression, until the step is small; the fitted deviance."""
     beta = start
@@ -208,8 +234,7 @@ def poisson_fit(start, x, counts):
     return np.sum(np.exp(eta) - counts * eta) + 0.25 * np.sum(beta * beta)
 
 
-@program(args=lambda: (normal(4, 2), definite(2, seed=1), normal(2, seed=2)), wrt=(0, 1, 2),
-         tags="for rows inplace")
+@program(args=lambda: (normal(4, 2), definite(2, seed=1), normal(2, seed=2)), wrt=(0, 1, 2), tags="for rows inplace")
 def running_moments(data, prior_scale, prior_mean):
     """Welford's mean and covariance, then the Mahalanobis distance of the last point."""
     count = 2.0

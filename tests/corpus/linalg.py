@@ -79,16 +79,19 @@ def matrix_norms(a):
     return np.linalg.norm(a, "fro") + np.linalg.norm(v, 1) * np.linalg.norm(v, np.inf)
 
 
-@program(args=lambda: (np.stack([definite(2, k) for k in range(3)]), normal(3, 2, seed=9)),
-         wrt=(0, 1), tags="batched", compiled=False)
+@program(
+    args=lambda: (np.stack([definite(2, k) for k in range(3)]), normal(3, 2, seed=9)),
+    wrt=(0, 1),
+    tags="batched",
+    compiled=False,
+)
 def batched_solve(a, b):
     """Stacks of matrices."""
     x = np.linalg.solve(a, b[:, :, None])[:, :, 0]
     return x * np.linalg.det(a)[:, None] + np.linalg.inv(a)[:, 0]
 
 
-@program(args=lambda: (np.stack([definite(2, k) for k in range(3)]),), tags="batched cholesky",
-         compiled=False)
+@program(args=lambda: (np.stack([definite(2, k) for k in range(3)]),), tags="batched cholesky", compiled=False)
 def batched_cholesky(a):
     """Factors of a stack of matrices."""
     low = np.linalg.cholesky(a)

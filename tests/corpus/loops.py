@@ -78,7 +78,7 @@ def over_pairs(x, y):
     """zip of two arrays."""
     total = 0.0
     for a, b in zip(x, y):
-        total += math.exp(-(a - b) ** 2)
+        total += math.exp(-((a - b) ** 2))
     return total
 
 

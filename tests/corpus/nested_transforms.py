@@ -38,6 +38,7 @@ def second_order(x):
 @program(args=lambda: (0.7, 1.2), wrt=(0, 1), tags="grad closure scalar")
 def closes_over_argument(x, y):
     """The inner function reads a name that the outer derivative is taken of."""
+
     def inner(t):
         return t**3 * y + math.sin(t * x)
 
@@ -53,6 +54,7 @@ def perturbation_confusion(x):
 @program(args=lambda: (1.2, 2.5), wrt=(0, 1), tags="grad for scalar")
 def newton_steps(x, target):
     """A fixed number of Newton steps by the derivative of the equation."""
+
     def equation(t):
         return t**3 + t - target
 
@@ -89,8 +91,7 @@ def stopped_factor(x):
     return x * tp.stop_gradient(x * x)
 
 
-@program(args=lambda: (np.array([0.3, 1.7]),), tags="stop_gradient", smooth=False,
-         expect=np.array([1.0, 1.0]))
+@program(args=lambda: (np.array([0.3, 1.7]),), tags="stop_gradient", smooth=False, expect=np.array([1.0, 1.0]))
 def straight_through(x):
     """Rounding with the derivative of the identity."""
     return np.sum(x + tp.stop_gradient(np.round(x) - x))

@@ -66,19 +66,21 @@ class Collection:
 
         def add(fn: Callable) -> Callable:
             module = fn.__module__.rpartition(".")[2]
-            self.programs.append(Program(
-                name=f"{module}.{fn.__name__}",
-                fn=fn,
-                args=args,
-                wrt=wrt,
-                tags=self.tags + tuple(tags.split()),
-                smooth=smooth,
-                tol=tol,
-                second=second,
-                compiled=self.compiled if compiled is None else compiled,
-                expect=expect,
-                doc=(fn.__doc__ or "").strip(),
-            ))
+            self.programs.append(
+                Program(
+                    name=f"{module}.{fn.__name__}",
+                    fn=fn,
+                    args=args,
+                    wrt=wrt,
+                    tags=self.tags + tuple(tags.split()),
+                    smooth=smooth,
+                    tol=tol,
+                    second=second,
+                    compiled=self.compiled if compiled is None else compiled,
+                    expect=expect,
+                    doc=(fn.__doc__ or "").strip(),
+                )
+            )
             return fn
 
         return add

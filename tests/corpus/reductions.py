@@ -41,15 +41,18 @@ def product_with_zero(x):
     return np.prod(x) + np.prod(np.array([2.0, 3.0]) * x[:2])
 
 
-@program(args=lambda: (spread(5), spread(4, seed=1)), wrt=(0, 1), tags="median quantile",
-         compiled=False)
+@program(args=lambda: (spread(5), spread(4, seed=1)), wrt=(0, 1), tags="median quantile", compiled=False)
 def order_statistics(x, y):
     """Medians of odd and even counts, and quantiles."""
     return np.median(x) * np.median(y) + np.quantile(x, 0.3) * np.percentile(y, 60.0)
 
 
-@program(args=lambda: (np.array([0.7, np.nan, -1.2, 2.0]),), tags="nan", smooth=False,
-         expect=np.array([1.0 + 1.5 / 3.0, 0.0, 1.0 + 1.5 / 3.0, 1.0 + 1.5 / 3.0 + 2.0]))
+@program(
+    args=lambda: (np.array([0.7, np.nan, -1.2, 2.0]),),
+    tags="nan",
+    smooth=False,
+    expect=np.array([1.0 + 1.5 / 3.0, 0.0, 1.0 + 1.5 / 3.0, 1.0 + 1.5 / 3.0 + 2.0]),
+)
 def nan_reductions(x):
     """The NaN takes no part; the gradient at its place is zero."""
     return np.nansum(x) + 1.5 * np.nanmean(x) + 2.0 * np.nanmax(x)
@@ -114,8 +117,7 @@ def stable_logsumexp(x):
     return top + np.log(np.sum(np.exp(x - top))) * x[0]
 
 
-@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="trapezoid diff",
-         compiled=False)
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="trapezoid diff", compiled=False)
 def integrals(x, y):
     """Trapezoids, differences and a numeric gradient."""
     t = np.cumsum(np.exp(x))

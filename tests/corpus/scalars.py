@@ -172,5 +172,5 @@ def signs_and_constants(x):
     y = -x + +x * -2.0
     bound = math.inf
     if y < bound and not math.isnan(y) and math.isfinite(y):
-        y = -(-y) ** 2
+        y = -((-y) ** 2)
     return y + math.tau * x + math.e

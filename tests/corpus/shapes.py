@@ -31,8 +31,7 @@ def added_and_dropped_axes(x):
     return b + np.atleast_2d(x).squeeze() * np.expand_dims(a, (0, 2)).squeeze()[1]
 
 
-@program(args=lambda: (normal(3), normal(2, 1, seed=1)), wrt=(0, 1),
-         tags="broadcast", compiled=False)
+@program(args=lambda: (normal(3), normal(2, 1, seed=1)), wrt=(0, 1), tags="broadcast", compiled=False)
 def explicit_broadcast(x, y):
     """broadcast_to, and arrays that broadcast against each other."""
     a = np.broadcast_to(x, (2, 3)) * y
@@ -110,8 +109,7 @@ def dimensions_of_one(a, b):
     return c / (1.0 + a**2) + b, a + b.T[:1] * a
 
 
-@program(args=lambda: (normal(2, 2), normal(2, 2, seed=1)), wrt=(0, 1), tags="block kron",
-         compiled=False)
+@program(args=lambda: (normal(2, 2), normal(2, 2, seed=1)), wrt=(0, 1), tags="block kron", compiled=False)
 def kron_and_block(a, b):
     """np.kron and np.block."""
     return np.kron(a, b) * np.block([[a, b], [b.T, a * 2.0]])

@@ -51,8 +51,7 @@ def callable_argument(x, f):
     return total
 
 
-@program(args=lambda: (normal(3), np.float32), tags="type float32", tol=1e-5, smooth=False,
-         expect=3.0 * normal(3) ** 2)
+@program(args=lambda: (normal(3), np.float32), tags="type float32", tol=1e-5, smooth=False, expect=3.0 * normal(3) ** 2)
 def dtype_argument(x, dtype):
     """A dtype as an argument: float32 in between is too coarse for differences."""
     y = np.zeros(3, dtype=dtype)

@@ -37,15 +37,13 @@ def layer(m, n, seed):
     return Layer(normal(m, n, seed=seed), normal(n, seed=seed + 1))
 
 
-@program(args=lambda: ({"w": normal(3, 2), "b": normal(2, seed=1)}, normal(4, 3, seed=2)),
-         wrt=(0, 1), tags="dict")
+@program(args=lambda: ({"w": normal(3, 2), "b": normal(2, seed=1)}, normal(4, 3, seed=2)), wrt=(0, 1), tags="dict")
 def dictionary(params, x):
     """A dictionary of parameters."""
     return np.sum(np.tanh(x @ params["w"] + params["b"]) ** 2)
 
 
-@program(args=lambda: ([layer(3, 4, 0), layer(4, 2, 5)], normal(3, seed=9)),
-         wrt=(0, 1), tags="list namedtuple for")
+@program(args=lambda: ([layer(3, 4, 0), layer(4, 2, 5)], normal(3, seed=9)), wrt=(0, 1), tags="list namedtuple for")
 def list_of_layers(layers, x):
     """A list of named tuples of unequal shapes: the loop unrolls."""
     for w, b in layers:
@@ -53,8 +51,7 @@ def list_of_layers(layers, x):
     return x
 
 
-@program(args=lambda: ([normal(3, 3, seed=k) for k in range(3)], normal(3, seed=9)),
-         wrt=(0, 1), tags="list for")
+@program(args=lambda: ([normal(3, 3, seed=k) for k in range(3)], normal(3, seed=9)), wrt=(0, 1), tags="list for")
 def list_of_equal_parameters(weights, x):
     """A list of equal types."""
     for k, w in enumerate(weights):
@@ -62,8 +59,7 @@ def list_of_equal_parameters(weights, x):
     return x
 
 
-@program(args=lambda: (Body(1.3, normal(2), normal(2, seed=1)), 0.1), wrt=(0, 1),
-         tags="dataclass method beyond")
+@program(args=lambda: (Body(1.3, normal(2), normal(2, seed=1)), 0.1), wrt=(0, 1), tags="dataclass method beyond")
 def dataclass_argument(body, dt):
     """A dataclass goes in; its method is called; another is made."""
     moved = Body(body.mass, body.position + dt * body.velocity, 0.9 * body.velocity)
@@ -195,7 +191,7 @@ def list_of_mixed(items, more):
     return sum(numbers[1:]) * last + len(numbers) * max(numbers)
 
 
-@program(args=lambda: ((),  1.5), wrt=(0, 1), tags="empty")
+@program(args=lambda: ((), 1.5), wrt=(0, 1), tags="empty")
 def empty_tree(nothing, x):
     """An argument without leaves."""
     for item in nothing:

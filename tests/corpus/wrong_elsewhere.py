@@ -10,8 +10,12 @@ PROGRAMS = Collection("wrong-elsewhere")
 program = PROGRAMS.program
 
 
-@program(args=lambda: (normal(3), 2.0, 5.0), wrt=(0, 1, 2), tags="inplace repeated index",
-         expect=(np.array([0.0, 1.0, 1.0]), 0.0, 10.0))
+@program(
+    args=lambda: (normal(3), 2.0, 5.0),
+    wrt=(0, 1, 2),
+    tags="inplace repeated index",
+    expect=(np.array([0.0, 1.0, 1.0]), 0.0, 10.0),
+)
 def repeated_index_set(x, p, q):
     """Only the last of two writes to one place counts, in the gradient too."""
     y = x.copy()
@@ -19,8 +23,7 @@ def repeated_index_set(x, p, q):
     return np.sum(y) + 9.0 * y[0]
 
 
-@program(args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="inplace repeated index",
-         expect=np.array([0.0, 0.0, 12.0]))
+@program(args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="inplace repeated index", expect=np.array([0.0, 0.0, 12.0]))
 def repeated_index_set_array(v):
     """The same with an array on the right and three writes."""
     y = np.zeros(2)
@@ -28,8 +31,12 @@ def repeated_index_set_array(v):
     return y[1] * y[1] + y[0] + 6.0 * y[1]
 
 
-@program(args=lambda: (normal(3), normal(3, seed=1)), wrt=(0, 1), tags="fanout shared",
-         expect=(np.array([3.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0])))
+@program(
+    args=lambda: (normal(3), normal(3, seed=1)),
+    wrt=(0, 1),
+    tags="fanout shared",
+    expect=(np.array([3.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0])),
+)
 def adjoints_of_a_sum(x, y):
     """The two adjoints of z = x + y must not be one array: x gets more afterwards."""
     a = x[0] * 2.0
@@ -83,8 +90,7 @@ def used_around_loop(x, n):
     return y + (z * y) / x
 
 
-@program(args=lambda: (np.array([1.0, 2.0, -3.0]),), tags="inplace for mutates",
-         expect=np.array([2.0, 4.0, -6.0]))
+@program(args=lambda: (np.array([1.0, 2.0, -3.0]),), tags="inplace for mutates", expect=np.array([2.0, 4.0, -6.0]))
 def square_in_place(y):
     """y[i] = y[i] * y[i] reads what it overwrites."""
     for i in range(len(y)):
@@ -92,8 +98,11 @@ def square_in_place(y):
     return np.sum(y)
 
 
-@program(args=lambda: (np.array([1.0, -2.0, 3.0, -4.0]), 4), tags="for continue exit",
-         expect=np.array([2.0 * 9.0, 0.0, 2.0 * 3.0 * 1.0, 0.0]))
+@program(
+    args=lambda: (np.array([1.0, -2.0, 3.0, -4.0]), 4),
+    tags="for continue exit",
+    expect=np.array([2.0 * 9.0, 0.0, 2.0 * 3.0 * 1.0, 0.0]),
+)
 def continue_in_dynamic_loop(x, n):
     """A trip that ends early must not be undone as if it had not."""
     p = 1.0
@@ -104,8 +113,9 @@ def continue_in_dynamic_loop(x, n):
     return p
 
 
-@program(args=lambda: (np.array([2.0, 3.0]),), tags="inplace overwrite",
-         expect=np.array([2.0 * 2.0 * 9.0, 2.0 * 4.0 * 3.0]))
+@program(
+    args=lambda: (np.array([2.0, 3.0]),), tags="inplace overwrite", expect=np.array([2.0 * 2.0 * 9.0, 2.0 * 4.0 * 3.0])
+)
 def overwritten_but_needed(x):
     """A product reads y[0]; then y[0] is overwritten by it."""
     y = x.copy()
@@ -114,16 +124,19 @@ def overwritten_but_needed(x):
     return y[0] * y[0]
 
 
-@program(args=lambda: (np.array([-1.0, 0.0, 4.0]),), tags="where nan errstate",
-         expect=np.array([1.0, 1.0, 0.25]), smooth=False)
+@program(
+    args=lambda: (np.array([-1.0, 0.0, 4.0]),),
+    tags="where nan errstate",
+    expect=np.array([1.0, 1.0, 0.25]),
+    smooth=False,
+)
 def nan_in_other_branch(x):
     """sqrt has a NaN and an infinite slope where it is not taken."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sum(np.where(x > 0.0, np.sqrt(np.maximum(x, -9.0)), x))
 
 
-@program(args=lambda: (np.array([0.0, 2.0]),), tags="where nan errstate",
-         expect=np.array([0.0, -0.25]), smooth=False)
+@program(args=lambda: (np.array([0.0, 2.0]),), tags="where nan errstate", expect=np.array([0.0, -0.25]), smooth=False)
 def division_in_other_branch(x):
     """1 / x is infinite where it is not taken."""
     with np.errstate(divide="ignore"):
@@ -136,37 +149,32 @@ def norm_at_zero(x):
     return np.linalg.norm(x)
 
 
-@program(args=lambda: (0.0, 0.0), wrt=(0, 1), tags="hypot convention scalar", smooth=False,
-         expect=(0.0, 0.0))
+@program(args=lambda: (0.0, 0.0), wrt=(0, 1), tags="hypot convention scalar", smooth=False, expect=(0.0, 0.0))
 def hypot_at_zero(x, y):
     """hypot(0, 0) has the gradient 0."""
     return np.hypot(x, y)
 
 
-@program(args=lambda: (0.0, 0.0), wrt=(0, 1), tags="hypot convention scalar", smooth=False,
-         expect=(0.0, 0.0))
+@program(args=lambda: (0.0, 0.0), wrt=(0, 1), tags="hypot convention scalar", smooth=False, expect=(0.0, 0.0))
 def math_hypot_at_zero(x, y):
     """The same by the math module."""
     return math.hypot(x, y)
 
 
-@program(args=lambda: (np.array([0.0, -2.0]),), tags="abs convention", smooth=False,
-         expect=np.array([0.0, -1.0]))
+@program(args=lambda: (np.array([0.0, -2.0]),), tags="abs convention", smooth=False, expect=np.array([0.0, -1.0]))
 def abs_at_zero(x):
     """|x| at 0 has the derivative 0."""
     return np.sum(np.abs(x))
 
 
-@program(args=lambda: (np.array([0.0, 4.0]),), tags="sqrt where", smooth=False,
-         expect=np.array([0.0, 0.25]))
+@program(args=lambda: (np.array([0.0, 4.0]),), tags="sqrt where", smooth=False, expect=np.array([0.0, 0.25]))
 def guarded_sqrt_at_zero(x):
     """sqrt at 0, guarded from both sides by where."""
     safe = np.where(x > 0.0, x, 1.0)
     return np.sum(np.where(x > 0.0, np.sqrt(safe), 0.0))
 
 
-@program(args=lambda: (np.zeros(2),), tags="norm convention inplace", smooth=False,
-         expect=np.zeros(2))
+@program(args=lambda: (np.zeros(2),), tags="norm convention inplace", smooth=False, expect=np.zeros(2))
 def distance_to_itself(x):
     """The norm of a difference that is zero is an ordinary case among pairs."""
     y = x * 1.0
@@ -180,16 +188,16 @@ def powers_at_zero(x):
     return x**0 + 3.0 * x**1 + x**2
 
 
-@program(args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="gather repeated",
-         expect=np.array([7.0, 4.0, 0.0]))
+@program(args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="gather repeated", expect=np.array([7.0, 4.0, 0.0]))
 def repeated_gather(x):
     """An element that is read several times gets every contribution."""
     index = np.array([0, 1, 0, 0])
     return np.sum(x[index] * np.array([1.0, 4.0, 2.0, 4.0]))
 
 
-@program(args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="gather scatter repeated inplace",
-         expect=np.array([2.0, 0.0, 3.0]))
+@program(
+    args=lambda: (np.array([1.0, 2.0, 3.0]),), tags="gather scatter repeated inplace", expect=np.array([2.0, 0.0, 3.0])
+)
 def augmented_repeated_index(x):
     """y[[0, 0]] += v adds once only, as NumPy does."""
     y = np.zeros(2)
@@ -197,8 +205,11 @@ def augmented_repeated_index(x):
     return 2.0 * y[0] + 3.0 * x[2]
 
 
-@program(args=lambda: (np.array([1.0, 2.0, 3.0, 4.0]),), tags="inplace overlap mutates",
-         expect=np.array([2.0, 2.0, 2.0, 1.0]))
+@program(
+    args=lambda: (np.array([1.0, 2.0, 3.0, 4.0]),),
+    tags="inplace overlap mutates",
+    expect=np.array([2.0, 2.0, 2.0, 1.0]),
+)
 def overlapping_add(x):
     """x[1:] += x[:-1] is no running sum."""
     x[1:] += x[:-1]

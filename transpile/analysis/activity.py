@@ -11,7 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, For, Function, If, Let, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.walk import blocks
 from transpile.rules import prims

@@ -35,7 +35,8 @@ class Overwrites:
         key = id(read)
         if key not in self._known:
             self._known[key] = not any(
-                self.may_touch_later(read, write) for write in self.writes.get(read.args[0], ())  # type: ignore[call-overload]
+                self.may_touch_later(read, write)
+                for write in self.writes.get(read.args[0], ())  # type: ignore[call-overload]
             )
         return self._known[key]
 

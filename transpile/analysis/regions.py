@@ -24,7 +24,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from transpile.analysis.instances import Axis, Instances, Order, TooMany
 from transpile.analysis.scopes import Def, Site
 from transpile.core.nodes import (
-    Add, For, Gather, If, Index, Let, Mask, NewAxis, Operand, Path, Permute, Point, Slice, Store, Var, While,
+    Add,
+    For,
+    Gather,
+    If,
+    Index,
+    Let,
+    Mask,
+    NewAxis,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Slice,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.places import consumed
 

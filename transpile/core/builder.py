@@ -15,8 +15,26 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    NOWHERE, Add, Alloc, Block, Const, Effect, For, If, Index, Let, Loc, NewStack, Operand, Path, Pop, Push, Store,
-    Undef, Var, While,
+    NOWHERE,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    If,
+    Index,
+    Let,
+    Loc,
+    NewStack,
+    Operand,
+    Path,
+    Pop,
+    Push,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
@@ -368,7 +386,9 @@ class Builder:
 
     def zeros(self, name: str, type_: Type, note: str = "") -> Var:
         """A new buffer of zeros."""
-        return self.alloc(name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype)
+        return self.alloc(
+            name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype
+        )
 
     def copy(self, name: str, source: Any) -> Var:
         """A new buffer that holds ``source``."""

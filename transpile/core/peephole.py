@@ -215,7 +215,9 @@ _RULES: dict[str, Rule] = {
     "reshape": _reshape,
     "identity": lambda b, ops, params: ops[0],
     "sum": _nothing_reduced,
-    "floordiv": lambda b, ops, params: _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None,
+    "floordiv": lambda b, ops, params: (
+        _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None
+    ),
     "mod": lambda b, ops, params: _int_fold(operator.mod)(b, ops, params) if not is_const(ops[1], 0) else None,
     "maximum": _int_fold(max),
     "minimum": _int_fold(min),

@@ -10,7 +10,19 @@ from collections.abc import Callable, Sequence
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Const, Diagonal, Gather, Index, Mask, NewAxis, Operand, Path, Permute, Point, Reshape, Slice, Var,
+    Const,
+    Diagonal,
+    Gather,
+    Index,
+    Mask,
+    NewAxis,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Reshape,
+    Slice,
+    Var,
 )
 
 MaybeDims = list[Dim | None]

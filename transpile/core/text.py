@@ -15,8 +15,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Const, Diagonal, Effect, For, Function, Gather, If, Index, Let, Mask, NewAxis, NewStack, Operand,
-    Path, Permute, Point, Pop, Push, Reshape, Slice, Stmt, Store, Undef, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Diagonal,
+    Effect,
+    For,
+    Function,
+    Gather,
+    If,
+    Index,
+    Let,
+    Mask,
+    NewAxis,
+    NewStack,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Reshape,
+    Slice,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 
 
@@ -207,7 +234,9 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     For: _for,
     While: _while,
     Call: _call,
-    NewStack: lambda p, s, depth: iter([f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]),
+    NewStack: lambda p, s, depth: iter(
+        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]
+    ),
     Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),
     Effect: _effect,

@@ -14,9 +14,7 @@ import numpy as np
 
 from transpile.core.dims import Dim
 
-DTYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
-)
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 
 
 @dataclass(frozen=True, slots=True)

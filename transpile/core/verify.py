@@ -23,8 +23,33 @@ from typing import NoReturn
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Const, Effect, For, Function, Gather, If, Index, Let, Mask, NewStack, Operand, Path,
-    Permute, Point, Pop, Push, Reshape, Slice, Stmt, Store, Undef, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    Function,
+    Gather,
+    If,
+    Index,
+    Let,
+    Mask,
+    NewStack,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Pop,
+    Push,
+    Reshape,
+    Slice,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.places import consumed, place_dims
 from transpile.core.text import dump_stmt

@@ -11,7 +11,23 @@ from dataclasses import replace
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.types import Type
 
@@ -202,7 +218,9 @@ class Cloner:
     and in symbolic params.
     """
 
-    def __init__(self, mapping: dict[Var, Operand] | None = None, dims: Callable[[str], Dim | None] | None = None) -> None:
+    def __init__(
+        self, mapping: dict[Var, Operand] | None = None, dims: Callable[[str], Dim | None] | None = None
+    ) -> None:
         self.mapping: dict[Var, Operand] = dict(mapping or {})
         self.dims = dims
 

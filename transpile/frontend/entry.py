@@ -13,6 +13,7 @@ from transpile.core.nodes import NOWHERE, Block, Function, Loc, Operand, Var
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.frontend import calls, memory, names, outputs, resolve, statics
+from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
 from transpile.frontend.nested import Sizes, Stand
@@ -21,6 +22,7 @@ from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (
     Array, Bound, Buffer, Cell, Closure, Held, Items, Ref, Scalar, Static, Tuple,
 )
+from transpile.rules.api import entries
 from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves
 from transpile.tree import Static as StaticTree
 
@@ -84,6 +86,7 @@ class _Kept:
 
 def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> Function:
     lx.frame = Frame(code=_Outside(), live=frozenset())
+    target = _known(lx, target)
     if isinstance(target, Stand):
         opened, code = None, _code_of_stand(target)
     else:
@@ -117,6 +120,14 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     return finish(lx, fn)
 
 
+def _known(lx: Lifter, target: Any) -> Any:
+    """A function of NumPy's or math's own (``grad(np.sin)``) is called, not opened; all others as they are."""
+    if isinstance(target, (Stand, resolve.StaticFunction)):
+        return target
+    found = resolve.known_object(target)
+    return Stand(Static(found), lx) if found is not None and any(n in entries() for n in found.names) else target
+
+
 def _code_of_stand(target: Stand) -> Any:
     """The signature of a function of the lifter's own."""
     value = target.value
@@ -124,8 +135,13 @@ def _code_of_stand(target: Stand) -> Any:
         value = value.function
     if isinstance(value, Closure) and not isinstance(target.value, Bound):
         return value.code
-    anonymous = gast.parse("lambda *args: 0").body[0].value
-    return Code(anonymous, target.__name__, lambda node, caller: NOWHERE, lambda name: None)
+    found = target.value.value if isinstance(target.value, Static) else None
+    known = next((n for n in found.names if n in entries()), None) if isinstance(found, Known) else None
+    signature = entries()[known].signature if known is not None else None
+    names = [k for k, p in signature.parameters.items() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD] \
+        if signature is not None else []  # fmt: skip
+    anonymous = gast.parse(f"lambda {', '.join([*names, '*args'])}: 0").body[0].value
+    return Code(anonymous, known.rpartition(".")[2] if known is not None else target.__name__, lambda node, caller: NOWHERE, lambda name: None)
 
 
 class _Outside:

@@ -408,6 +408,7 @@ def _name(op: Operand) -> str:
 TABLE: dict[str, Rule] = {
     "cast": cast,
     "copy": copy,
+    "identity": copy,
     "full": _full,
     "empty": _empty,
     "broadcast": _broadcast,

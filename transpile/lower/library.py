@@ -224,6 +224,13 @@ def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
     return call(lw, "arrays.scatter_add", weights.dtype, 1, places.root, weights.root, lw.scalar(stmt.args[2]).op)
 
 
+def _repeat_each(lw: Lowering, stmt: Any) -> Elements:
+    x, times = lw.rooted(lw.elements(stmt.args[0]), "t"), _as(lw, lw.elements(stmt.args[1]), "int64")
+    found = call(lw, "arrays.repeat_each", x.dtype, 1, x.root, times.root)
+    _settle(found, stmt.var.type)
+    return found
+
+
 def _lexsort(lw: Lowering, stmt: Any) -> Elements:
     """By the last key first: stable sorts, from the first key to the last."""
     order = None
@@ -252,6 +259,7 @@ TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
     "isin": _isin,
     "scatter_add": _scatter_add,
     "lexsort": _lexsort,
+    "repeat_each": _repeat_each,
 }
 SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
     "nonzero": _nonzero,

@@ -138,6 +138,7 @@ TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
 SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
     "qr": _qr,
     "svd": _several("linalg.svd"),
+    "svd_full": _several("linalg.svd_full"),
     "eigh": _several("linalg.eigh", "UPLO"),
     "slogdet": _several("linalg.slogdet"),
     "lu": _several("linalg.lu"),

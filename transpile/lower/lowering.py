@@ -341,7 +341,7 @@ class Lowering:
             if prim.elementwise and any(o.type.dims for o in stmt.args):
                 return arrays.elementwise(self, stmt).at(()).op
             return self.compute(stmt.prim, [self.scalar(a) for a in stmt.args], stmt.var, stmt.params).op
-        if stmt.prim == "copy":
+        if stmt.prim in ("copy", "identity"):
             return self.scalar(stmt.args[0]).op
         rule = ARRAYS.get(stmt.prim)
         if rule is None:

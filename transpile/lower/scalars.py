@@ -112,5 +112,6 @@ _RULES: dict[str, Any] = {
     "square": lambda types, result, params: ("{0} * {0}", TERM),
     "positive": lambda types, result, params: ("{0}", ATOM),
     "stop_gradient": lambda types, result, params: ("{0}", ATOM),
+    "identity": lambda types, result, params: ("{0}", ATOM),
     "copy": lambda types, result, params: ("{0}", ATOM),
 }

@@ -11,7 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from transpile.core.nodes import (
-    Alloc, Block, For, Function, If, Index, Let, Operand, Pop, Push, Stmt, Var, While,
+    Alloc,
+    Block,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Var,
+    While,
 )
 from transpile.core.walk import defined
 from transpile.render.liveness import Numbers
@@ -124,7 +136,12 @@ class Aliases:
                 inner = self.numbers.mask((*defined(stmt.then), *defined(stmt.orelse), *stmt.results))
                 for side in (stmt.then, stmt.orelse):
                     self.block(side, depth)
-                    self.join(stmt.results, side.yields, [Link("yield", id(side), k, depth) for k in range(len(side.yields))], inner)
+                    self.join(
+                        stmt.results,
+                        side.yields,
+                        [Link("yield", id(side), k, depth) for k in range(len(side.yields))],
+                        inner,
+                    )
             case For() | While():
                 self.loop(stmt, depth)
 

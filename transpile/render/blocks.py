@@ -42,6 +42,7 @@ class Blocks:
 
     def node(self, operand: Operand) -> ast.expr:
         return self.expressions.operand(operand)
+
     def block(self, stmts: Sequence[Stmt], depth: int) -> None:
         at = 0
         while at < len(stmts):
@@ -68,7 +69,8 @@ class Blocks:
         while todo:
             reads = [{self.names[v] for v in self.nested.leaves((o,))} for _, o, _ in todo]
             free = next(
-                (k for k, (name, _, _) in enumerate(todo) if not any(name in r for j, r in enumerate(reads) if j != k)), None
+                (k for k, (name, _, _) in enumerate(todo) if not any(name in r for j, r in enumerate(reads) if j != k)),
+                None,
             )
             if free is None:
                 left = ", ".join(name for name, _, _ in todo)

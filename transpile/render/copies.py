@@ -15,7 +15,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, For, Function, If, Let, Operand, Push, Reshape, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Push,
+    Reshape,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.walk import map_reads, statements
 from transpile.render.alias import FOREIGN, Aliases, Link, is_memory
@@ -173,7 +186,9 @@ class _Rewriter:
         stop = None if block.stop is None else self.operand(block.stop)
         return Block(block.params, stmts, yields, stop)
 
-    def handed(self, kind: str, node: object, operands: tuple[Operand, ...], out: list[Stmt], names: tuple[Var, ...] = ()):  # type: ignore[no-untyped-def]
+    def handed(
+        self, kind: str, node: object, operands: tuple[Operand, ...], out: list[Stmt], names: tuple[Var, ...] = ()
+    ):  # type: ignore[no-untyped-def]
         """What is handed on, with the copies that are made on the way."""
         found: list[Operand] = []
         for k, operand in enumerate(operands):
@@ -226,4 +241,3 @@ class _Rewriter:
             return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]
         view = Var("t", stmt.var.type)
         return [replace(new, var=view), Let(stmt.var, "copy", (view,), {}, stmt.loc)]
-

@@ -249,7 +249,11 @@ def _full(e: Expressions, let: Let) -> ast.expr:
     dtype = let.var.type.dtype
     shape = let.params.get("shape")
     value = let.args[0]
-    known = value.value if isinstance(value, Const) and value.value in (0, 1) and not str(value.value).startswith("-") else None
+    known = (
+        value.value
+        if isinstance(value, Const) and value.value in (0, 1) and not str(value.value).startswith("-")
+        else None
+    )
     word = {0: "zeros", 1: "ones"}.get(known, "full") if known is not None else "full"
     more = [] if word != "full" else [e.operand(value)]
     if isinstance(shape, Shape) and shape.like is not None:
@@ -292,7 +296,10 @@ def _reshape(e: Expressions, let: Let) -> ast.expr:
     if form in ("newaxis", "squeeze"):
         return ast.Subscript(node, _ones(source.type.dims, dims, form), LOAD)
     if form == "infer":
-        sizes = [ast.UnaryOp(ast.USub(), ast.Constant(1)) if not d.is_const or len(dims) == 1 else number(d.const) for d in dims]
+        sizes = [
+            ast.UnaryOp(ast.USub(), ast.Constant(1)) if not d.is_const or len(dims) == 1 else number(d.const)
+            for d in dims
+        ]
     elif form == "numbers":
         sizes = [number(d.const) for d in dims]
     else:
@@ -308,7 +315,11 @@ def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr
     k = 0
     for position, d in enumerate(long):
         left = len(long) - position - 1
-        if k < len(short) and short[k] == d and not (d.is_one and left >= len(short) - k and _fits(short[k:], long[position + 1 :])):
+        if (
+            k < len(short)
+            and short[k] == d
+            and not (d.is_one and left >= len(short) - k and _fits(short[k:], long[position + 1 :]))
+        ):
             items.append(Slice())
             k += 1
         else:
@@ -331,7 +342,12 @@ def _copy(e: Expressions, let: Let) -> ast.expr:
 def _pow(e: Expressions, let: Let) -> ast.expr:
     """``x**2`` rather than ``x**2.0``: NumPy means the same."""
     base, power = let.args
-    if isinstance(power, Const) and isinstance(power.value, float) and power.value.is_integer() and abs(power.value) < 100:
+    if (
+        isinstance(power, Const)
+        and isinstance(power.value, float)
+        and power.value.is_integer()
+        and abs(power.value) < 100
+    ):
         if base.type.is_float and not isinstance(base, Const) and not let.params.get("py"):
             return operator("**", [e.operand(base), number(int(power.value))])
     return e.by_table(let)

@@ -17,7 +17,22 @@ import numpy as np
 
 from transpile.core.builder import OPERAND_TYPES
 from transpile.core.dims import Dim
-from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Undef, Var, While
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
+)
 from transpile.core.types import Type, promote
 from transpile.core.walk import map_reads, statements
 from transpile.rules import prims
@@ -65,7 +80,9 @@ class _Relaxer:
                 self.let(stmt, out)
                 return out
             case Store() | Add():
-                if stmt.buf.type.dims or not self.narrow and isinstance(stmt, Add):  # a scalar is rebound, which casts nothing
+                if (
+                    stmt.buf.type.dims or not self.narrow and isinstance(stmt, Add)
+                ):  # a scalar is rebound, which casts nothing
                     stmt = replace(stmt, value=self.stored(stmt.value, stmt.buf.type.dtype, isinstance(stmt, Add)))
                 return [stmt]
             case Alloc(prim="copy"):
@@ -161,7 +178,9 @@ class _Relaxer:
         """Whether a cast of a scalar only makes a Python scalar a NumPy scalar."""
         return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"]
 
-    def uncast(self, stmt: Let, entry: Prim, args: list[Operand], wanted: Sequence[Type], out: list[Stmt]) -> list[Operand]:
+    def uncast(
+        self, stmt: Let, entry: Prim, args: list[Operand], wanted: Sequence[Type], out: list[Stmt]
+    ) -> list[Operand]:
         """The operands without the casts that promotion does."""
         rule = OPERAND_TYPES[entry.dtype_rule]
 

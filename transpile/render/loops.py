@@ -36,13 +36,16 @@ class Loops(Blocks):
             span = call(ast.Name("reversed", ast.Load()), span)
         body = self.body(stmt, depth + 1)
         used = any(stmt.index in set(self.nested.reads(s)) for s in statements(stmt.body))
-        used = used or stmt.index in set(self.nested.ends(stmt.body)) or any(
-            stmt.index in set(self.nested.ends(b)) for s in statements(stmt.body) for b in blocks(s)
+        used = (
+            used
+            or stmt.index in set(self.nested.ends(stmt.body))
+            or any(stmt.index in set(self.nested.ends(b)) for s in statements(stmt.body) for b in blocks(s))
         )
         name = self.names[stmt.index] if used else "_"
         self.line(depth, f"for {name} in ", span, ":", loc=stmt.loc)
         self.lines += body or [Line(depth + 1, ("pass",))]
         self.finish(stmt, depth, after)
+
     def loop_while(self, stmt: While, depth: int) -> None:
         after = self.start(stmt, depth)
         test = stmt.test.yields[0]
@@ -55,6 +58,7 @@ class Loops(Blocks):
             self.line(depth + 2, "break")
         self.lines += self.body(stmt, depth + 1) or [Line(depth + 1, ("pass",))]
         self.finish(stmt, depth, after)
+
     def start(self, stmt: For | While, depth: int) -> int:
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         self.hand(self.pairs(stmt.body.params, stmt.inits, around), depth, stmt.loc, around)
@@ -161,9 +165,13 @@ class Loops(Blocks):
         for k, item in enumerate(handed):
             name, operand, _ = item
             reads = set(self.nested.leaves((operand,)))
-            others = {self.names[v] for j, other in enumerate(handed) if j != k for v in self.nested.leaves((other[1],))}
+            others = {
+                self.names[v] for j, other in enumerate(handed) if j != k for v in self.nested.leaves((other[1],))
+            }
             plain = operand not in self.nested.trees
-            clear = name not in touched | others and not {self.names[v] for v in reads} & (touched | {h[0] for h in handed} - {name})
+            clear = name not in touched | others and not {self.names[v] for v in reads} & (
+                touched | {h[0] for h in handed} - {name}
+            )
             memory = writes and any(v.type.dims for v in reads)
             (late if plain or memory or not clear else early).append(item)
         return early, late

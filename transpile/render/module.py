@@ -43,7 +43,9 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
     while True:
         names = name_variables(nested, preferred, reserved)
         imports = Imports(runtime)
-        lines = [replace(line, parts=tuple(imports.parts(line.parts))) for line in _Function(nested, names, imports).lines()]
+        lines = [
+            replace(line, parts=tuple(imports.parts(line.parts))) for line in _Function(nested, names, imports).lines()
+        ]
         clash = imports.names & {names[v] for v in names}
         if not clash:
             return _module(fn, lines, imports)
@@ -52,7 +54,9 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
 
 def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
     fn = say_shapes(remove_dead(relax(normalise(say_guards(fn)))))
-    fn = remove_dead(replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False)  # what a size reads is an operand by now
+    fn = remove_dead(
+        replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
+    )  # what a size reads is an operand by now
     settled = settle_copies(fn)
     final = remove_dead(settled.fn, sizes=False)
     return nest(final, settled.names), settled.names

@@ -96,7 +96,9 @@ class _Classes:
                 self.parent[var] = var
                 self.members[var] = numbers.bit(var)
                 self.conflicts[var] = conflicts.get(numbers.of[var], 0)
-                self.names[var] = "t" if is_synthetic(preferred.get(var, var.name)) else _identifier(preferred.get(var, var.name))
+                self.names[var] = (
+                    "t" if is_synthetic(preferred.get(var, var.name)) else _identifier(preferred.get(var, var.name))
+                )
 
     def find(self, var: Var) -> Var:
         while self.parent[var] is not var:

@@ -12,7 +12,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import (
-    Add, Block, For, Function, If, Index, Let, Operand, Point, Stmt, Store, Undef, Var, While,
+    Add,
+    Block,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    Operand,
+    Point,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.walk import blocks, defines, leaves, reads, statements, written
 from transpile.render.alias import Aliases
@@ -189,10 +202,16 @@ class _Nester:
 
     def decide(self, block: Block, at: int, stmt: Let | If, var: Var, args: tuple[Operand, ...]) -> None:
         uses = self.uses.get(var, [])
-        if not uses or not (self.may_move(stmt, var) or self.is_late(block, at, stmt, var)) or not all(self.takes(use, stmt) for use in uses):
+        if (
+            not uses
+            or not (self.may_move(stmt, var) or self.is_late(block, at, stmt, var))
+            or not all(self.takes(use, stmt) for use in uses)
+        ):
             return
         if any(use.slot < 0 for use in uses) and all(use.by is uses[0].by for use in uses):
-            uses = [use for use in uses if use.slot < 0]  # what ends a loop is often carried as well, to be tested behind it
+            uses = [
+                use for use in uses if use.slot < 0
+            ]  # what ends a loop is often carried as well, to be tested behind it
         sites = tuple(site for use in uses for site in self.resolved(use))
         if len(sites) > (COPIES if self.is_cheap(stmt) else 1):
             return
@@ -240,7 +259,11 @@ class _Nester:
         if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
             return False
         param = block.params[uses[0].slot]
-        if self.names.get(param, param.name) != self.names.get(var, var.name) or isinstance(stmt, Let) and stmt.prim == "item":
+        if (
+            self.names.get(param, param.name) != self.names.get(var, var.name)
+            or isinstance(stmt, Let)
+            and stmt.prim == "item"
+        ):
             return False
         return any(self.position(use.site, block) > at for use in self.uses.get(param, ()))
 
@@ -263,7 +286,9 @@ class _Nester:
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
     def is_named(self, operand: Operand) -> bool:
-        return isinstance(operand, Var) and (operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name)))
+        return isinstance(operand, Var) and (
+            operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
+        )
 
     def takes(self, use: _Use, stmt: Let | If) -> bool:
         """Whether the place of the use can hold an expression."""
@@ -302,7 +327,11 @@ class _Nester:
             operand = todo.pop()
             if operand in old:
                 return True
-            if isinstance(operand, Var) and operand in self.defs and is_synthetic(self.names.get(operand, operand.name)):
+            if (
+                isinstance(operand, Var)
+                and operand in self.defs
+                and is_synthetic(self.names.get(operand, operand.name))
+            ):
                 todo += self.defs[operand].args
         return False
 

@@ -93,7 +93,12 @@ def _decided(block: Block) -> Block:
         return block
     known = {last.test: True}
     for stmt in block.stmts:
-        if isinstance(stmt, Let) and stmt.prim == "logical_not" and stmt.var is last.test and isinstance(stmt.args[0], Var):
+        if (
+            isinstance(stmt, Let)
+            and stmt.prim == "logical_not"
+            and stmt.var is last.test
+            and isinstance(stmt.args[0], Var)
+        ):
             known[stmt.args[0]] = False
     for test, value in known.items():
         if test in block.yields or test is block.stop:

@@ -57,7 +57,9 @@ def _constant(node: Any) -> tuple[str, int]:
         return repr(value), ATOM
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if value != value or value in (float("inf"), float("-inf")):
-            return {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}[repr(float(value))], SIGN if value < 0 else ATOM
+            return {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}[
+                repr(float(value))
+            ], SIGN if value < 0 else ATOM
         return repr(value), SIGN if repr(value).startswith("-") else ATOM
     return "..." if value is Ellipsis else repr(value), ATOM
 
@@ -103,7 +105,10 @@ def _compare(node: Any) -> tuple[str, int]:
 
 
 def _ternary(node: Any) -> tuple[str, int]:
-    return f"{flat(node.body, TERNARY + 1)} if {flat(node.test, TERNARY + 1)} else {flat(node.orelse, TERNARY)}", TERNARY
+    return (
+        f"{flat(node.body, TERNARY + 1)} if {flat(node.test, TERNARY + 1)} else {flat(node.orelse, TERNARY)}",
+        TERNARY,
+    )
 
 
 def _call(node: Any) -> tuple[str, int]:
@@ -319,7 +324,7 @@ def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]
     lines: list[str] = []
     current = ""
     for piece in (_piece(v) for v in node.values):
-        for word in ([piece] if piece.startswith("{") and not piece.startswith("{{") else _words(piece)):
+        for word in [piece] if piece.startswith("{") and not piece.startswith("{{") else _words(piece):
             if current and column + len(current) + len(word) + 3 > width:
                 lines.append(current)
                 current = ""

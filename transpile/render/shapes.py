@@ -13,7 +13,20 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Const, For, Function, If, Let, Operand, Reshape, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Reshape,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines, statements, written_in

@@ -7,7 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from transpile.core.nodes import (
-    NOWHERE, Add, Alloc, Effect, For, If, Let, NewStack, Pop, Push, Stmt, Store, While,
+    NOWHERE,
+    Add,
+    Alloc,
+    Effect,
+    For,
+    If,
+    Let,
+    NewStack,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    While,
 )
 from transpile.render.effects import effect_lines
 from transpile.render.expressions import call
@@ -86,7 +98,9 @@ def _push(w: Writer, stmt: Push, depth: int) -> None:
 
 
 def _effect(w: Writer, stmt: Effect, depth: int) -> None:
-    said = any(isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.params["parts"])  # the message names the line
+    said = any(
+        isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.params["parts"]
+    )  # the message names the line
     for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
         w.lines.append(Line(depth, parts, stmt.loc, comment=not said))
 

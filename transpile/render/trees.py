@@ -58,7 +58,11 @@ def _taken_apart(
         return
     if not isinstance(tree, Node):
         return
-    if tree.kind in ("tuple", "list", "namedtuple") and tree.children and all(isinstance(c, Leaf) for c in tree.children):
+    if (
+        tree.kind in ("tuple", "list", "namedtuple")
+        and tree.children
+        and all(isinstance(c, Leaf) for c in tree.children)
+    ):
         leaves = [fn.params[c.k] for c in tree.children]
         if sum(p in used for p in leaves) > 1 or len(leaves) == 1:
             targets = ", ".join(names[p] if p in used else "_" for p in leaves)

@@ -17,7 +17,16 @@ from transpile.render.nesting import Nested
 from transpile.render.places import dotted, is_subscript, merged, place, subscript
 from transpile.render.printer import flat
 
-AUGMENTED = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/=", "matmul": None, "pow": "**=", "floordiv": "//=", "mod": "%="}
+AUGMENTED = {
+    "add": "+=",
+    "sub": "-=",
+    "mul": "*=",
+    "div": "/=",
+    "matmul": None,
+    "pow": "**=",
+    "floordiv": "//=",
+    "mod": "%=",
+}
 _OTHER = {"+=": "-=", "-=": "+="}
 COMMUTES = ("add", "mul")
 Parts = tuple["str | ast.expr", ...]
@@ -37,7 +46,12 @@ class Updates:
             return None
         first, second = let.args
         if not self.is_name(first, name):
-            if let.prim not in COMMUTES or not self.is_name(second, name) or first.type.dims or isinstance(first, Const):
+            if (
+                let.prim not in COMMUTES
+                or not self.is_name(second, name)
+                or first.type.dims
+                or isinstance(first, Const)
+            ):
                 return None
             first, second = second, first
         assert isinstance(first, Var)
@@ -112,7 +126,11 @@ class Updates:
         turned = self.e.turned(value)
         if turned is not None:
             sign = "-="
-        left = self.e.name(stmt.buf) if not stmt.path and stmt.buf not in self.e.zero_d else self.target(stmt.buf, stmt.path, stmt.args)
+        left = (
+            self.e.name(stmt.buf)
+            if not stmt.path and stmt.buf not in self.e.zero_d
+            else self.target(stmt.buf, stmt.path, stmt.args)
+        )
         return (left, f" {sign} ", turned or self.e.operand(value))
 
     def add_at(self, stmt: Add) -> ast.expr:

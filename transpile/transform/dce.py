@@ -10,7 +10,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.walk import blocks, dim_symbols, reads
 

@@ -15,7 +15,25 @@ from functools import singledispatchmethod
 from transpile.analysis.activity import active, carries_derivative
 from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Const, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Undef, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import Type
 from transpile.rules.prim import REFUSED, ZERO, Prim
@@ -130,7 +148,9 @@ class _Forward:
                 total = term if total is None else plus(total, term)
         return total
 
-    def structural(self, stmt: Let | Alloc, prim: Prim, dots: list[Expr | None]) -> Expr | tuple[Expr | None, ...] | None:
+    def structural(
+        self, stmt: Let | Alloc, prim: Prim, dots: list[Expr | None]
+    ) -> Expr | tuple[Expr | None, ...] | None:
         if all(d is None for d in dots):
             return None
         if prim.jvp is REFUSED:
@@ -210,9 +230,7 @@ class _Forward:
         results = self.declare([stmt.results[k] for k in carried])
         extra = tuple(Var(self.name(stmt.test.params[k]), stmt.test.params[k].type) for k in carried)
         test = Block((*stmt.test.params, *extra), stmt.test.stmts, stmt.test.yields)
-        self.b.emit(
-            replace(stmt, inits=(*stmt.inits, *inits), test=test, body=body, results=(*stmt.results, *results))
-        )
+        self.b.emit(replace(stmt, inits=(*stmt.inits, *inits), test=test, body=body, results=(*stmt.results, *results)))
 
     @stmt.register
     def _(self, stmt: NewStack) -> None:

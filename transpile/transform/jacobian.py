@@ -16,7 +16,21 @@ from dataclasses import replace
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Block, Const, Effect, For, Function, If, Index, Let, Operand, Path, Point, Slice, Stmt, Var, While,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    Operand,
+    Path,
+    Point,
+    Slice,
+    Stmt,
+    Var,
+    While,
 )
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner

@@ -19,7 +19,10 @@ from transpile.analysis.scopes import Def, definitions, sites
 from transpile.core.nodes import Block, For, Function, If, Let, Operand, Store, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
-_COPIES = frozenset({"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"})  # round nothing
+
+_COPIES = frozenset(
+    {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"}
+)  # round nothing
 
 
 class Needs:
@@ -237,7 +240,11 @@ class Needs:
         line = found.stmt.loc.line if found.stmt is not None else 0
         if found.kind == "param":
             return f"carried by the loop in line {line}, read by the reverse sweep"
-        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True) and self.table[found.stmt.prim].cost > 1:
+        if (
+            isinstance(found.stmt, Let)
+            and self.can_recompute(found, dear=True)
+            and self.table[found.stmt.prim].cost > 1
+        ):
             return f"computed in line {line}, dear to recompute ({found.stmt.prim})"
         if isinstance(found.stmt, Let) and found.stmt.prim == "index":
             return f"read in line {line}, overwritten later"

@@ -109,4 +109,6 @@ def refuse_forward(stmt: Call) -> NoReturn:
     from transpile.errors import Diagnostic, TranspileError
 
     message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
-    raise TranspileError([Diagnostic("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")])
+    raise TranspileError(
+        [Diagnostic("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")]
+    )

@@ -17,7 +17,25 @@ from dataclasses import dataclass, field, replace
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Alloc, Block, Const, For, Function, If, Index, Let, NewStack, Operand, Point, Pop, Push, Slice, Stmt, Store, Undef, Var, While,
+    Alloc,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    NewStack,
+    Operand,
+    Point,
+    Pop,
+    Push,
+    Slice,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import Type
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
@@ -283,7 +301,9 @@ class _Linker:
         if kept is not None:
             args = tuple(self.resolve(a) for a in kept.args)
             with self.b.at(kept.loc):
-                return self.b.bind(var.name, var.type, "index", (kept.buf, *args), {"path": kept.path, "dims": var.type.dims})
+                return self.b.bind(
+                    var.name, var.type, "index", (kept.buf, *args), {"path": kept.path, "dims": var.type.dims}
+                )
         assert isinstance(found.stmt, Let), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in found.stmt.args)

@@ -20,7 +20,25 @@ from transpile.analysis.overwrites import Overwrites
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Const, Effect, For, Function, Gather, If, Index, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Effect,
+    For,
+    Function,
+    Gather,
+    If,
+    Index,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
     While,
 )
 from transpile.core.types import INT, Type
@@ -227,7 +245,9 @@ class _Reverse:
     def last_writer(self, stmt: Store, value: Expr) -> Expr:
         """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
         b = self.b
-        count = b.let("reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(_product(value.dims),)), dims=value.dims)
+        count = b.let(
+            "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(_product(value.dims),)), dims=value.dims
+        )
         order = b.alloc("order", Type("int64", stmt.buf.type.dims), "empty", dims=stmt.buf.type.dims, dtype="int64")
         b.store(order, stmt.path, stmt.args, count)
         last = b.let("index", order, *stmt.args, path=stmt.path, dims=value.dims)

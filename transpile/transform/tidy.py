@@ -64,7 +64,13 @@ class _Tidy:
         for stmt in block.stmts:
             new = self.stmt(stmt)
             self._written(stmt)
-            if self.merge and isinstance(new, If) and stmts and isinstance(stmts[-1], If) and stmts[-1].test is new.test:
+            if (
+                self.merge
+                and isinstance(new, If)
+                and stmts
+                and isinstance(stmts[-1], If)
+                and stmts[-1].test is new.test
+            ):
                 stmts[-1] = _merged(stmts[-1], new)
             elif new is not None:
                 stmts.append(new)
