@@ -38,3 +38,28 @@ def recomputed_from_a_branch(s, a):
     for j, t in enumerate(row_means):
         total += np.sin(t / s) * (j + 1)
     return total
+
+
+@program(args=lambda: (normal(9),), tags="for break step")
+def stopped_with_start_and_step(x):
+    """The mirror of a loop with a break has to find the indices again: they begin at 2 and go by 3."""
+    total = 0.0
+    for i in range(2, len(x), 3):
+        total += x[i] ** 2 * (i + 1)
+        if total > 50.0:
+            break
+    return total
+
+
+@program(args=lambda: (normal(4),), tags="inplace overwritten for")
+def stored_then_overwritten(x):
+    """exp(x[i]) stands in h[i] only until the second loop."""
+    h = np.zeros(len(x))
+    total = 0.0
+    for i in range(len(x)):
+        h[i] = np.exp(x[i])
+        total += h[i] * (i + 1)
+    for i in range(len(x)):
+        h[i] = 2.0 * x[i]
+        total += h[i] ** 2
+    return total

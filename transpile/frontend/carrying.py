@@ -33,6 +33,7 @@ class Slot:
     params: list[Var] = field(default_factory=list)
     inits: list[Operand] = field(default_factory=list)
     inside: Any = None  # the value when the body begins
+    skeleton: Any = None  # and its structure, taken then: the body may forget the arrays that it begins with
     pairs: list[tuple[Cell, Cell]] = field(default_factory=list)  # arrays before the loop and in the body
 
 
@@ -215,6 +216,10 @@ class Carrying:
         else:
             slot.inside = carries.rebuilt(lx, slot.entry, ops, slot.key[1], made)
             lx.state.vars[slot.key] = slot.inside
+        slot.skeleton = self._skeleton(slot.inside)
+
+    def _skeleton(self, value: Any) -> Any:
+        return carries.items_skeleton(self.lx, value) if isinstance(value, Items) else carries.skeleton(self.lx, value)
 
     def _note_aliases(self, slots: list[Slot]) -> None:
         """What the arrays of the body may share memory with: what came in, or what an earlier trip left."""
@@ -335,11 +340,7 @@ class Carrying:
         if isinstance(end, Conflict):
             raise StructureChanges(lx.error("T119", f"{end.message}, in a loop", self.node))
         late = isinstance(slot.entry, Maybe)
-        if isinstance(end, Items):
-            now, then = carries.items_skeleton(lx, end), carries.items_skeleton(lx, slot.inside)
-        else:
-            now, then = carries.skeleton(lx, end), carries.skeleton(lx, slot.entry if late else slot.inside)
-        if now != then:
+        if self._skeleton(end) != slot.skeleton:
             self._mismatch(slot, end)
         if isinstance(end, Items):
             return [o for v in end.items for o in carries.leaves(lx, v)]

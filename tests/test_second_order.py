@@ -1,0 +1,64 @@
+"""Second derivatives where the first derivative has tapes, stacks and branches of its own, in all four combinations of modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import transpile as tp
+
+
+def early_returns(x):
+    if x[0] > 2.0:
+        return x[0] ** 3
+    total = x[0]
+    for i in range(1, len(x)):
+        total = total * 1.5 + np.sin(x[i] * total)
+        if total > 6.0:
+            return total * total * x[i]
+    return total**2
+
+
+def called_twice(x):
+    return early_returns(x) * early_returns(2.0 * x + 1.0)
+
+
+def until_converged(x):
+    r = 1.0
+    while abs(r * r - x[0] * x[1] - 2.0) > 1e-13:
+        r = 0.5 * (r + (x[0] * x[1] + 2.0) / r)
+    return r * x[2]
+
+
+def in_place(x):
+    y = x.copy()
+    for _ in range(3):
+        for i in range(1, len(y)):
+            y[i] = y[i] * np.cos(y[i - 1])
+    return np.sum(y**2)
+
+
+def rows(x):
+    table = np.outer(x, x)
+    for k in range(len(x)):
+        table[k] = np.tanh(table[k] + table[k - 1])
+    return np.sum(table * table.T)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("f", [early_returns, called_twice, until_converged, in_place, rows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("point", [(0.4, 0.3, 0.9), (1.3, 0.8, 0.5), (2.5, 0.1, 0.2)])
+def test_hessian(f, point):
+    x = np.array(point)
+    gradient = tp.grad(f)
+    h = 1e-5
+    expected = np.array([(gradient(x + h * e) - gradient(x - h * e)) / (2 * h) for e in np.eye(3)])
+    found = {
+        "forward over reverse": tp.jacfwd(gradient)(x),
+        "reverse over reverse": tp.jacrev(gradient)(x),
+        "reverse over forward": tp.jacrev(tp.jacfwd(f))(x),
+        "forward over forward": tp.jacfwd(tp.jacfwd(f))(x),
+    }
+    for name, hessian in found.items():
+        np.testing.assert_allclose(hessian, expected, rtol=1e-6, atol=1e-7, err_msg=name)
+        np.testing.assert_allclose(hessian, found["forward over reverse"], rtol=1e-11, atol=1e-12, err_msg=name)
