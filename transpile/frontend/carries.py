@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.core.nodes import Const, Operand, Undef
@@ -12,6 +13,38 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Bound, Cell, Closure, Conflict, Held, Items, Maybe, Ref, Scalar, Static, Tuple
 
 
+@dataclass(frozen=True)
+class ArrayOf:
+    """An array of this rank, in a structure that outlives the state that it was seen in."""
+
+    rank: int
+    contiguous: bool
+
+
+@dataclass(frozen=True)
+class RefOf:
+    """A list, dict or instance, in such a structure."""
+
+    items: Items
+
+
+def template(lx: Lifter, value: Any) -> Any:
+    """The structure of a value as something that `rebuilt` and `skeleton` take in any state."""
+    match value:
+        case Array():
+            return ArrayOf(len(memory.type_of(lx, value.cell).dims), value.cell.contiguous)
+        case Tuple():
+            return Tuple(tuple(template(lx, v) for v in value.items), value.cls)
+        case Ref():
+            state: Items = lx.state.cells[value.cell]
+            return RefOf(replace(state, items=tuple(template(lx, v) for v in state.items)))
+        case Maybe():
+            return replace(value, value=template(lx, value.value))
+        case Bound():
+            return replace(value, args=tuple(template(lx, v) for v in value.args))
+    return value
+
+
 def skeleton(lx: Lifter, value: Any) -> Any:
     """The structure of a value without its numbers; equal for values that one variable can carry."""
     match value:
@@ -19,6 +52,10 @@ def skeleton(lx: Lifter, value: Any) -> Any:
             return "scalar"
         case Array():
             return ("array", len(memory.type_of(lx, value.cell).dims))
+        case ArrayOf():
+            return ("array", value.rank)
+        case RefOf():
+            return items_skeleton(lx, value.items)
         case Tuple():
             return ("tuple", value.cls, tuple(skeleton(lx, v) for v in value.items))
         case Ref():
@@ -76,6 +113,14 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Cal
             lx.state.cells[cell] = Held(next(ops))
             made(value.cell, cell)
             return Array(cell)
+        case ArrayOf():
+            cell = Cell(name, value.contiguous)
+            lx.state.cells[cell] = Held(next(ops))
+            return Array(cell)
+        case RefOf():
+            cell = Cell(name)
+            lx.state.cells[cell] = rebuilt_items(lx, value.items, ops, name, made)
+            return Ref(cell)
         case Tuple():
             return Tuple(tuple(rebuilt(lx, v, ops, name, made) for v in value.items), value.cls)
         case Ref():

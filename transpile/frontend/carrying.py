@@ -14,8 +14,8 @@ from transpile.core.types import Type, promote
 from transpile.frontend import aliases, carries, growing, memory, names, writes
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, State
-from transpile.frontend.liveness import assigned
-from transpile.frontend.values import Array, Buffer, Cell, Conflict, Held, Items, Maybe, Scalar
+from transpile.frontend.liveness import assigned, rebound
+from transpile.frontend.values import Array, Buffer, Cell, Conflict, Held, Items, Maybe, Ref, Scalar
 
 Key = Any  # (frame, name), or a cell that holds a list, dict or instance
 
@@ -58,7 +58,8 @@ class Carrying:
         self.length, self.trip = length, trip  # how many trips there are, and the number of a trip: if they are known
         self.grow: dict[Cell, Any] = {}  # lists that become arrays before the loop
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
-        self.own = [n for n in assigned(assigned_in)]
+        others = rebound(assigned_in)
+        self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
         self.cells: dict[Cell, None] = {}  # containers of outside that the body changes
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
         self.also: dict[Key, dict[Cell, None]] = {}  # arrays of outside that a carried name may be, in a later trip
@@ -116,6 +117,11 @@ class Carrying:
         self._add_late(block, late, inits, results, lifted_test)
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
         self._leave(slots, late, results, state)
+
+    def _is_written(self, name: str) -> bool:
+        """Whether ``name += ...`` writes into what the name holds, an array or a list, and leaves the name as it is."""
+        frame = names.scope(self.lx, self.lx.frame, name)
+        return isinstance(self.lx.state.vars.get((frame, name)), (Array, Ref))
 
     # ---- lists that grow
 
@@ -389,9 +395,9 @@ class Carrying:
             if frame is lx.frame and name not in live and not frame.keep:
                 continue
             if isinstance(value, Maybe):
-                self.late[key] = (value, [o.type for o in carries.leaves(lx, value.value)])
+                self.late[key] = (carries.template(lx, value), [o.type for o in carries.leaves(lx, value.value)])
                 raise Again
-            found.append((key, value, carries.leaves(lx, value)))
+            found.append((key, carries.template(lx, value), carries.leaves(lx, value)))
         return found
 
     def _alive(self, frame: Any) -> bool:
@@ -437,15 +443,8 @@ class Carrying:
             lx.state.cells[cell] = Items("grown", (Scalar(count),), None, held.cls)
         flag = _Once(self.ran)
         for key, value, _ in late:
-            with lx.forked(_with(lx, end)):
-                again = carries.rebuilt(lx, value, ops, key[1], lambda old, new: None)
-                made = {c: s for c, s in lx.state.cells.items() if c not in end.cells}
-            lx.state.cells.update(made)
+            again = carries.rebuilt(lx, value, ops, key[1], lambda old, new: None)
             lx.state.vars[key] = Maybe(again, flag, "a loop that may not run")
-
-
-def _with(lx: Lifter, end: State) -> State:
-    return State(dict(lx.state.vars), {**end.cells, **lx.state.cells})
 
 
 class _Once:

@@ -104,7 +104,7 @@ def note_any(lx: Lifter, cell: Cell, item: Any) -> None:
     known = lx.appended.get(cell)
     skeleton = carries.skeleton(lx, item)
     if known is None or known.skeleton != skeleton:
-        lx.appended[cell] = Element(item, skeleton, types)
+        lx.appended[cell] = Element(carries.template(lx, item), skeleton, types)
         return
     known.types = [_wider(a, b) for a, b in zip(known.types, types)]
 
@@ -265,9 +265,9 @@ def stacked(lx: Lifter, value: Ref) -> Any:
             continue
         path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
         wholes.append(lx.b.expr(memory.read_place(lx, cell, path, (_count(state),))))
-    if isinstance(grown.like, (Scalar, Array)):
+    if isinstance(grown.like, (Scalar, carries.ArrayOf)):
         return wholes[0]
-    if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, Array)) for v in grown.like.items):
+    if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, carries.ArrayOf)) for v in grown.like.items):
         raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
     common = promote(*(w.type for w in wholes)).strong
     return lx.b.let("stack", *(lx.b.cast(w, common.dtype) for w in wholes), axis=1)
@@ -313,7 +313,7 @@ def _cast_leaves(lx: Lifter, value: Any, element: Element) -> Any:
     types = [_wider(t, o.type) for t, o in zip(element.types, carries.leaves(lx, value))]
     element.types = types
     ops = iter([lx.b.cast(o, t).op for o, t in zip(carries.leaves(lx, value), types)])
-    return carries.rebuilt(lx, value, ops, "last", lambda old, new: None)
+    return carries.rebuilt(lx, element.like, ops, "last", lambda old, new: None)
 
 
 # ------------------------------------------------------------------------------------------------ comprehensions

@@ -95,6 +95,24 @@ def assigned(nodes: Sequence[gast.AST]) -> list[str]:
     return list(found)
 
 
+def rebound(nodes: Sequence[gast.AST]) -> frozenset[str]:
+    """The names that statements assign other than by ``+=`` and its like, which write into an array."""
+    plain: list[gast.AST] = []
+
+    def visit(node: gast.AST) -> None:
+        if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+            visit(node.value)
+        elif isinstance(node, (gast.If, gast.For, gast.While, gast.With)):
+            for child in gast.iter_child_nodes(node):
+                visit(child)
+        else:
+            plain.append(node)
+
+    for node in nodes:
+        visit(node)
+    return frozenset(assigned(plain))
+
+
 def closure_reads(node: gast.AST) -> Names:
     """What the inner functions and lambdas under a node read."""
     found: set[str] = set()

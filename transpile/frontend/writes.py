@@ -11,7 +11,7 @@ import gast
 
 from transpile.frontend import memory, names
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.liveness import assigned
+from transpile.frontend.liveness import rebound
 from transpile.frontend.values import Array, Held
 
 _METHODS = {"fill", "sort", "itemset", "put", "partition"}
@@ -20,10 +20,10 @@ _FIRST = {"at", "copyto", "fill_diagonal", "put", "place", "putmask"}
 
 def prepare(lx: Lifter, stmts: Sequence[gast.stmt]) -> None:
     """Makes buffers of the arrays that statements write."""
-    rebound = set(assigned(stmts))
+    others = rebound(stmts)
     for name in written_names(stmts):
         frame = names.scope(lx, lx.frame, name)
-        value = lx.state.vars.get((frame, name)) if frame is not None and name not in rebound else None
+        value = lx.state.vars.get((frame, name)) if frame is not None and name not in others else None
         if isinstance(value, Array):
             base = memory.root(lx, value.cell)
             if isinstance(lx.state.cells[base], Held) and not base.readonly:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os.path import basename
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
@@ -40,7 +41,7 @@ def say_guards(fn: Function) -> Function:
     tests = {s.var: s for s in fn.body.stmts if isinstance(s, Let) and s.prim == "not_equal"}
     checks: dict[int, _Check] = {}
     for k, stmt in enumerate(fn.body.stmts):
-        found = _check(stmt, tests, sizes, canonical)
+        found = _check(stmt, tests, sizes, canonical, fn.loc)
         if found is not None:
             checks[k] = found
     if not checks:
@@ -62,7 +63,7 @@ def say_guards(fn: Function) -> Function:
 
 
 def _check(
-    stmt: Stmt, tests: Mapping[Var, Let], sizes: Mapping[Var, tuple[Var, int]], canonical: set[Var]
+    stmt: Stmt, tests: Mapping[Var, Let], sizes: Mapping[Var, tuple[Var, int]], canonical: set[Var], at: Loc
 ) -> _Check | None:
     if not isinstance(stmt, If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
         return None
@@ -76,7 +77,9 @@ def _check(
     for size, wanted in ((a, b), (b, a)):
         if isinstance(size, Var) and size in sizes and size not in canonical:
             if isinstance(wanted, Const) or wanted in sizes:
-                where = str(effect.params["parts"][0]).split(": ")[0]
+                where = str(effect.params["parts"][0]).split("sizes ")[0]
+                if not where and at.line:  # sizes that were given with the request: no statement asks for them
+                    where = f"{basename(at.file)}:{at.line}: "
                 return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
     return None
 
@@ -112,7 +115,7 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> l
             (shape, expected),
             {
                 "exception": "ValueError",
-                "parts": (f"{checks[0].where}: {param.name} has shape ", (0, "", ""), ", expected ", (1, "", "")),
+                "parts": (f"{checks[0].where}{param.name} has shape ", (0, "", ""), ", expected ", (1, "", "")),
             },
             loc,
         ),
