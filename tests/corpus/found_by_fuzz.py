@@ -63,3 +63,45 @@ def stored_then_overwritten(x):
         h[i] = 2.0 * x[i]
         total += h[i] ** 2
     return total
+
+
+@program(args=lambda: (normal(5),), tags="inplace overwritten for")
+def written_between_read_and_update(x):
+    """u[i] is read, perhaps overwritten (where j is i), then set from what was read."""
+    u = x.copy()
+    for i in range(len(x)):
+        before = u[i]
+        j = len(x) - 1 - i
+        u[j] = np.sin(x[i])
+        u[i] = before + x[i]
+    return np.sum(u * u)
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1)), wrt=(0, 1), tags="return for")
+def array_returned_from_a_loop(x, y):
+    """One array or another leaves a loop."""
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            return y * x[i]
+    return y
+
+
+@program(args=lambda: (normal(3), normal(3, seed=1)), wrt=(0, 1), tags="for mask inplace")
+def sizes_compared_again(x, y):
+    """The body is lifted twice; the check that both masks select equally many must stand in the second text too."""
+    for i in range(len(x)):
+        y[y > 0.23] = np.sin(y[y > 0.23])
+    w = x[1:3]
+    w += np.ones(2)
+    return y * x
+
+
+@program(args=lambda: (normal(3), normal(4, seed=1)), wrt=(0, 1), tags="for inplace alias")
+def augmented_under_two_names(x, y):
+    """x += ... writes into the array; it makes no other, in a loop either."""
+    z = x
+    total = 0.0
+    for e in y:
+        x += 0.5 * x[::-1]
+        total += z[0] * e
+    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Semantic tests alone: a golden file notices any change of the text, right or wrong.
-GROUPS = "wrong_elsewhere or found_by_fuzz or inplace or exits or indexing or swaps or whiles or branches or straight"
+GROUPS = "wrong_elsewhere or found_by_fuzz or inplace or exits or indexing or swaps or whiles or branches or straight or shapes or views or loops or kernels_mechanics"
 MODES = f"test_against_differences or test_recurrence or test_hessian or ((test_vjp or test_jvp) and ({GROUPS}))"
 QUICK = ("tests/test_reverse.py", "tests/test_second_order.py", "tests/test_corpus.py", "-k", MODES)
 

@@ -165,6 +165,7 @@ class Builder:
 
     def __init__(self, symbols: dict[str, Operand] | None = None) -> None:
         self.block = Block()
+        self.open = [self.block]  # the blocks that are being filled, the outermost first
         self.loc: Loc = NOWHERE
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
         self.prims = prims()
@@ -426,9 +427,11 @@ class Builder:
     def into(self, block: Block) -> Iterator[Block]:
         """Emits into ``block`` for a while."""
         saved, self.block = self.block, block
+        self.open.append(block)
         try:
             yield block
         finally:
+            self.open.pop()
             self.block = saved
 
     @contextmanager

@@ -72,7 +72,7 @@ class Symbols:
     integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
     forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal
     named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
-    assumed: dict[tuple[Dim, Dim], None] = field(default_factory=dict)
+    checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     count: int = 0
 
     # ---- forms
@@ -132,7 +132,7 @@ class Symbols:
     def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
         """The size that both are, noted and checked; None where they cannot be equal."""
         x, y = self.resolve(a), self.resolve(b)
-        if x == y or (x, y) in self.assumed or (y, x) in self.assumed:
+        if x == y or self._is_checked(lx, x, y):
             return x
         if (x - y).is_const:
             return None
@@ -202,8 +202,13 @@ class Symbols:
             kept, other = (other, kept) if other.is_const else (kept, other)
             self.forms[other] = kept
             raise Restart(f"{other} is {kept}")
-        self.assumed[x, y] = None
+        self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
+
+    def _is_checked(self, lx: Lifter, x: Dim, y: Dim) -> bool:
+        """Whether a check ran before this point: one in another branch, or in a try that was given up, did not."""
+        found = (self.checked.get((x, y)), self.checked.get((y, x)))
+        return any(block is one for one in found if one is not None for block in lx.b.open)
 
     def _older(self, dim: Dim, name: str) -> bool:
         order = list(self.origins)
