@@ -105,3 +105,12 @@ def augmented_under_two_names(x, y):
         x += 0.5 * x[::-1]
         total += z[0] * e
     return total
+
+
+@program(args=lambda: (normal(6),), tags="inplace slice for")
+def increments_in_place(u):
+    """The adjoint of an increment stays, and what is added to it has both signs."""
+    u = u.copy()
+    for _ in range(3):
+        u[1:-1] -= 0.1 * np.sin(u[1:-1]) * u[2:]
+    return np.sum(u**2)
