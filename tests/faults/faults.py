@@ -276,11 +276,11 @@ FAULTS: tuple[Fault, ...] = (
         "an adjoint that was read in between is left as it was",
     ),
     Fault(
-        "self_update_sign",
+        "self_update_rest",
         "transpile/transform/selfupdate.py",
-        "replace(add, value=negative)",
-        "replace(add, value=y)",
-        "p += t - r adds r",
+        "return [replace(add, value=y if x is taken else x)]",
+        "return []",
+        "what an increment adds besides the old adjoint is lost",
     ),
     Fault(
         "reads_before_and_after",
