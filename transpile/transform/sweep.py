@@ -242,7 +242,7 @@ class _Reverse:
         value = b.let("index", bar, *args, path=stmt.path, dims=stmt.value.type.dims)
         return self.last_writer(stmt, value) if repeated else value
 
-    def last_writer(self, stmt: Store, value: Expr) -> Expr:
+    def last_writer(self, stmt: Store | Add, value: Expr) -> Expr:
         """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
         b = self.b
         count = b.let(
