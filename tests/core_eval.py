@@ -107,7 +107,7 @@ class _Machine:
         self.env[var] = self.checked(var, _typed(value, var.type))
 
     def checked(self, var: Var, value: Any) -> Any:
-        if var.type.kind != "array":
+        if var.type.kind != "array" or value is None:  # None: nothing, which is never read
             return value
         assert np.asarray(value).dtype.name == var.type.dtype, f"{var} holds {np.asarray(value).dtype}"
         sizes = tuple(self.known(d) for d in var.type.dims)

@@ -471,6 +471,15 @@ def test_static_arguments():
         return x
 
     assert f(1.0, 3) == 8.0 and f(1.0, 3, mode="b") == 4.0 and f(1.0, 4) == 16.0
+    assert "range(3)" in tp.source(f, 1.0, 3, stage="loops")
+
+    @tp.jit(static_argnames=("p",))
+    def g(x, p):
+        return x**p
+
+    assert g(3.0, 2.0) == 9.0 and g(3.0, p=3.0) == 27.0
+    with pytest.raises(tp.TranspileError):
+        g(3.0, np.ones(2))
 
 
 def test_results_are_of_the_types_of_numpy():

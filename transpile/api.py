@@ -9,6 +9,7 @@ from typing import Any
 
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
+from transpile.fastpath import MISS
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward
 from transpile.specialize import Specializer
 
@@ -29,7 +30,12 @@ class Transformed:
         self._specializer = Specializer(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._specializer(args, kwargs)
+        specializer = self._specializer
+        if not kwargs:
+            out = specializer.fast(args)
+            if out is not MISS:
+                return out
+        return specializer(args, kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

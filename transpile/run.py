@@ -10,17 +10,18 @@ import numpy as np
 
 from transpile.arguments import call_trees
 from transpile.core.nodes import Function
+from transpile.fastpath import Fast, guard, is_plain, never
 from transpile.loader import explain, load
 from transpile.pipeline import core_of, is_derivative, jit_level
 from transpile.results import adjust_tree, assemble_flat, converters
 from transpile.signature import collect
-from transpile.specialize import Request, Runner, Stale
+from transpile.specialize import Request, Stale
 from transpile.tree import ArgSpec, Leaf, Node, Static, Tree
 
 ndarray = np.ndarray
 
 
-def runner(target: Any, core: Function, request: Request) -> Runner:
+def runner(target: Any, core: Function, request: Request) -> Program:
     """What runs ``core`` on the arguments of a call."""
     level = jit_level(target)
     if level is not None:
@@ -33,6 +34,7 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
     from transpile.errors import error
 
     request = Request.of(args, kwargs)
+    request.make_static(target)
     core = request.lift(target)
     if stage == "core":
         from transpile.core.text import dump
@@ -74,7 +76,19 @@ def captured_reader(core: Function) -> Callable[[], list[Any]] | None:
 # --------------------------------------------------------------------------------------------------- interpreted
 
 
-def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
+@dataclass
+class Program:
+    """A runner: called with the arguments and the leaves of a call. ``fast``: see `transpile.fastpath`."""
+
+    run: Callable[[Sequence[Any], Mapping[str, Any], list[Any]], Any]
+    fast: Fast = never
+    kernel: Any = None
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        return self.run(args, kwargs, leaves)
+
+
+def interpreted(core: Function, request: Request, quiet: bool) -> Program:
     """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
     from transpile.render import render
 
@@ -86,16 +100,19 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     hidden = names[len(names) - len(core.captured) :]
-    errstate, asked = np.errstate, {"all": "ignore"} if quiet else dict(core.errstate)
+    errstate = np.errstate
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if place is not None:
             args, kwargs = place(args, kwargs)
         if read is not None:
             kwargs = {**kwargs, **dict(zip(hidden, read()))}
+        return protected(*args, **kwargs)
+
+    def protected(*args: Any, **kwargs: Any) -> Any:
         try:
-            if asked:
-                with errstate(**asked):  # type: ignore[arg-type]
+            if quiet:
+                with errstate(all="ignore"):
                     out = function(*args, **kwargs)
             else:
                 out = function(*args, **kwargs)
@@ -104,7 +121,10 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Runner:
             raise
         return out if finish is None else finish(out)
 
-    return run
+    program = Program(run)
+    if place is None and read is None and is_plain(request.values, request.leaves) and not request.known:
+        program.fast = guard(request.leaves, check_dtype=True)(protected)
+    return program
 
 
 def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[Any, Any]] | None:
@@ -150,7 +170,7 @@ class Slot:
     written: bool
 
 
-def compiled(core: Function, request: Request, level: Any) -> Runner:
+def compiled(core: Function, request: Request, level: Any) -> Program:
     """Runs the function that Numba compiled, on the leaves."""
     from transpile.lower.numba import compile_core
 
@@ -168,21 +188,29 @@ def compiled(core: Function, request: Request, level: Any) -> Runner:
         values = leaves if straight else [leaves[k] for k in order]
         if read is not None:
             values = [*values, *read()]
+        return protected(*values)
+
+    def protected(*values: Any) -> Any:
         try:
             out = kernel(*values)
-        except TypeError:
-            out = run_converted(kernel, values, slots)
         except Exception as error:
-            explain(error)
-            raise
+            if type(error) is not TypeError or hasattr(error, "site"):
+                explain(error)
+                raise
+            out = run_converted(kernel, values, slots, error)
         return finish(out)
 
-    run.kernel = kernel  # type: ignore[attr-defined]
-    return run
+    program = Program(run, kernel=kernel)
+    if straight and read is None and not zero_dim and is_plain(request.values, request.leaves) and not request.known:
+        program.fast = guard(request.leaves, check_dtype=True)(protected)
+    return program
 
 
-def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot]) -> Any:
-    """The call again with arrays in C order that may be written; what the function writes is copied back."""
+def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot], refusal: Exception) -> Any:
+    """The call again with arrays in C order that may be written; what the function writes is copied back.
+
+    ``refusal`` is the dispatcher's, raised before anything ran.
+    """
     ready = list(values)
     back: list[tuple[ndarray, ndarray]] = []
     changed = False
@@ -192,12 +220,12 @@ def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot]) -> 
         changed = True
         written = k < len(slots) and slots[k].written
         if written and not v.flags.writeable:
-            raise ValueError("assignment destination is read-only")
+            raise ValueError("assignment destination is read-only") from None
         ready[k] = np.array(v, order="C")
         if written:
             back.append((v, ready[k]))
     if not changed:
-        return kernel(*values)  # the function's own TypeError
+        raise refusal
     try:
         out = kernel(*ready)
     except Exception as error:

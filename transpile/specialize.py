@@ -16,10 +16,11 @@ import numpy as np
 
 from transpile.core.nodes import Function
 from transpile.errors import TranspileError, error
+from transpile.fastpath import Fast, never
 from transpile.signature import collect, leaf_type
-from transpile.tree import ArgLeaf, Leaf, Node, Static, Tree, flatten, map_leaves, number_leaves
+from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves
 
-Runner = Callable[[Sequence[Any], Mapping[str, Any], list[Any]], Any]  # args, kwargs, leaves
+Runner = Any  # transpile.run.Program: called with args, kwargs and leaves
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Specializer:
     def __init__(self, target: Any) -> None:
         self.target = target
         self.table: dict[tuple[Any, ...], Runner | Split] = {}
+        self.fast: Fast = never  # of what was built last
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         leaves: list[Any] = []
@@ -59,12 +61,14 @@ class Specializer:
         from transpile.run import runner
 
         request = Request.of(args, kwargs)
+        request.make_static(self.target)
         held = self.table.get(key)
         request.known.update(held.positions if isinstance(held, Split) else ())
         core = request.lift(self.target)
         made = runner(self.target, core, request)
         if not request.known:
             self.table[key] = made
+            self.fast = made.fast
             return made
         positions = tuple(sorted(request.known))
         if not isinstance(held, Split) or held.positions != positions:
@@ -88,6 +92,7 @@ class Request:
     args: list[Tree]
     kwargs: dict[str, Tree]
     leaves: list[Any]
+    values: tuple[Any, ...] = ()
     known: set[int] = field(default_factory=set)
 
     @staticmethod
@@ -98,7 +103,7 @@ class Request:
             found, tree = flatten(value)
             trees += number_leaves([tree], start=len(leaves))[0]
             leaves += found
-        return Request(trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves)
+        return Request(trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves, tuple(args) if not kwargs else ())
 
     def typed(self) -> tuple[list[Tree], dict[str, Tree]]:
         """The trees with types for leaves, values for those that must be known."""
@@ -109,6 +114,22 @@ class Request:
 
         args = [map_leaves(t, leaf) for t in self.args]
         return args, {name: map_leaves(t, leaf) for name, t in self.kwargs.items()}
+
+    def make_static(self, target: Any) -> None:
+        """Makes the values of the arguments known that ``jit`` was told are static."""
+        from transpile.pipeline import jit_level
+
+        level = jit_level(target)
+        if level is None or not (level.static_argnums or level.static_argnames):
+            return
+        trees = [self.args[k] for k in level.static_argnums if -len(self.args) <= k < len(self.args)]
+        trees += [self.kwargs[n] for n in level.static_argnames if n in self.kwargs]
+        names = _parameter_names(target)
+        trees += [self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)]
+        for k in (k for tree in trees for k in leaf_numbers(tree)):
+            if isinstance(self.leaves[k], np.ndarray):
+                raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
+            self.known.add(k)
 
     def lift(self, target: Any) -> Function:
         """The core function for these arguments; leaves whose values are needed become known."""
@@ -125,3 +146,12 @@ class Request:
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
                     raise need.why or error("T210", "the value of an argument must be known when the function is transformed")
                 self.known.add(leaf)
+
+
+def _parameter_names(target: Any) -> list[str]:
+    import inspect
+
+    try:
+        return list(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        return []

@@ -43,7 +43,9 @@ def _make(base):
     class Site(base):
         def __new__(cls, site=0, *args):
             entry = SITES.get(site)
-            return base(message(entry[1:], args)) if entry else base(*args)
+            made = base(message(entry[1:], args)) if entry else base(*args)
+            made.site = site
+            return made
 
     Site.__name__ = Site.__qualname__ = f"{base.__name__}_"
     Site.__module__ = __name__

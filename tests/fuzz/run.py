@@ -27,6 +27,7 @@ from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
 PATIENCE = 30  # seconds for one program; a shrunk `while` may not end
+COMPILING = 300  # seconds, where it is compiled
 
 
 class TooLong(Exception):
@@ -124,7 +125,8 @@ def try_seeds(
         for seed in seeds:
             source, subject = draft(seed, Path(temporary), tally, risky)
             tally.add(source)
-            failure = judge(lambda: check(subject, second=second, compiled=compiled))
+            patience = COMPILING if compiled else PATIENCE
+            failure = judge(lambda: check(subject, second=second, compiled=compiled), patience)
             if failure is not None and risky and failure.kind.startswith("TranspileError T12"):
                 tally.refused += 1
             elif failure is not None:
@@ -141,9 +143,9 @@ def try_seeds(
     return tally
 
 
-def judge(run: Callable[[], Failure | None]) -> Failure | None:
+def judge(run: Callable[[], Failure | None], seconds: int = PATIENCE) -> Failure | None:
     try:
-        return limited(run)
+        return limited(run, seconds)
     except TooLong as e:
         return Failure("time", "TooLong", str(e))
 

@@ -117,7 +117,7 @@ def _kept(join: Join, sides: tuple[Side, Side], before: Any) -> dict[Any, Any]:
 
 def _is_read(lx: Lifter, frame: Any, name: str, is_statement: bool) -> bool:
     """Whether a name may be read after the statement."""
-    if frame.live is None or name in frame.live or frame.keep:
+    if frame.live is None or name in frame.live:
         return True
     return (frame is not lx.frame or not is_statement) and frame.stmt is not None and name in loads(frame.stmt)
 

@@ -97,7 +97,11 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
         return lambda lx, held, args, kwargs, node: apply(lx, held.value, args, kwargs, node)
     if hasattr(held, "__transpile_level__"):
         return nested.call
-    return nested.custom if hasattr(held, "nondiff_argnums") and hasattr(held, "rules") else None
+    if hasattr(held, "nondiff_argnums") and hasattr(held, "rules"):
+        from transpile.frontend import custom_calls
+
+        return custom_calls.custom
+    return None
 
 
 def known_call(lx: Lifter, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:

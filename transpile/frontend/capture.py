@@ -50,13 +50,14 @@ def _new(lx: Lifter, found: Captured) -> Any:
 def leaf(lx: Lifter, found: Captured) -> Any:
     """One hidden parameter. An integer that must be known is taken from the example, and checked at each call."""
     example = found.example
-    if found in lx.frozen:
-        return lx.const(example)
     name = found.path.rpartition(".")[2] if found.steps and found.steps[-1][0] == "attr" else found.path
     name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "captured"
     type_ = type_of_example(lx, example, found.path, lx.first_capture + len(lx.captures))
     var = Var(name, type_)
     lx.captures[var] = found
+    if found in lx.frozen:
+        lx.checked[var] = example
+        return lx.const(int(example))
     if not type_.dims:
         return Scalar(var)
     cell = Cell(name, readonly=OUTSIDE)

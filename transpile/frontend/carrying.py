@@ -56,6 +56,7 @@ class Carrying:
     ) -> None:
         self.lx, self.node, self.body, self.learnt, self.ran = lx, node, body, learnt, ran
         self.length, self.trip = length, trip  # how many trips there are, and the number of a trip: if they are known
+        self.index_name = ""
         self.grow: dict[Cell, Any] = {}  # lists that become arrays before the loop
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         others = rebound(assigned_in)
@@ -118,6 +119,11 @@ class Carrying:
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
         self._leave(slots, late, results, state)
 
+    def _is_live(self, frame: Any, name: str) -> bool:
+        """Whether a name may be read in the next trip or after the loop."""
+        code = frame.code
+        return frame is not self.lx.frame or not code.body or name in code.liveness.head(self.node)
+
     def _is_written(self, name: str) -> bool:
         """Whether ``name += ...`` writes into what the name holds, an array or a list, and leaves the name as it is."""
         frame = names.scope(self.lx, self.lx.frame, name)
@@ -158,11 +164,11 @@ class Carrying:
     # ---- before the body
 
     def _slots(self) -> list[Slot]:
-        lx, live = self.lx, self.lx.frame.code.liveness.head(self.node) if hasattr(self.node, "body") else frozenset()
+        lx = self.lx
         keys: dict[Key, None] = {}
         for name in self.own:
             frame = names.scope(lx, lx.frame, name)
-            if (frame, name) in lx.state.vars and (name in live or frame is not lx.frame):
+            if (frame, name) in lx.state.vars and self._is_live(frame, name):
                 keys[frame, name] = None
         keys.update(self.learnt.names)
         slots: list[Slot] = []
@@ -235,11 +241,12 @@ class Carrying:
                 aliases.may_be(lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *self.also.get(slot.key, ())))
         for k, slot in enumerate(slots):
             for other in slots[:k]:
-                if (slot.key, other.key) not in self.same:
-                    for old, new in slot.pairs:
-                        for other_old, other_new in other.pairs:
-                            if old is not other_old:
-                                aliases.apart(lx, new, other_new)
+                for old, new in slot.pairs:
+                    for other_old, other_new in other.pairs:
+                        if (slot.key, other.key) in self.same:
+                            aliases.may_be(lx, new, (other_new,))
+                        elif old is not other_old:
+                            aliases.apart(lx, new, other_new)
 
     def _end_aliases(self, slots: list[Slot]) -> None:
         """Notes what names stand for at the end of a trip, where that matters: for arrays that are read elsewhere."""
@@ -251,16 +258,18 @@ class Carrying:
             for c in aliases.cells_of_in(before, value) if c in before.cells
         }  # fmt: skip
         owner = {new: (slot, old) for slot in slots for old, new in slot.pairs}
-        roots: dict[Cell, Slot] = {}
+        ends: list[tuple[Slot, Cell]] = []
         learnt = False
         for slot in slots:
             end = lx.state.vars.get(slot.key) if not isinstance(slot.key, Cell) else None
             for cell in aliases.cells_of(lx, end):
                 base = memory.root(lx, cell)
-                other = roots.setdefault(base, slot)
-                if other is not slot and (slot.key, other.key) not in self.same:
-                    self.same[slot.key, other.key] = None
-                    learnt = True
+                for other, other_base in ends:
+                    shared = other_base is base or other_base in lx.aliases.get(base, ())
+                    if shared and other is not slot and (slot.key, other.key) not in self.same:
+                        self.same[slot.key, other.key] = None
+                        learnt = True
+                ends.append((slot, base))
                 found = owner[base][1] if base in owner else base
                 found = memory.root_in(before, found) if found in before.cells else found
                 own = [memory.root_in(before, old) for old, _ in slot.pairs if old in before.cells]
@@ -291,13 +300,12 @@ class Carrying:
         if dead:
             return
         carried = {s.key for s in slots}
-        live = lx.frame.code.liveness.head(self.node)
         learnt = False
         for key, value in before.vars.items():
             if key in carried or same(state.vars.get(key), value):
                 continue
             frame, name = key
-            if frame is lx.frame and not frame.keep and name not in live:
+            if not self._is_live(frame, name):
                 continue
             self.learnt.names[key] = None
             learnt = True
@@ -387,12 +395,11 @@ class Carrying:
         found: list[tuple[Key, Any, list[Operand]]] = []
         if dead:
             return found
-        live = lx.frame.code.liveness.head(self.node)
         for key, value in state.vars.items():
             frame, name = key
             if key in before.vars or key in self.late or isinstance(value, Conflict) or not self._alive(frame):
                 continue
-            if frame is lx.frame and name not in live and not frame.keep:
+            if not self._is_live(frame, name) or isinstance(getattr(value, "value", None), Conflict):
                 continue
             if isinstance(value, Maybe):
                 self.late[key] = (carries.template(lx, value), [o.type for o in carries.leaves(lx, value.value)])

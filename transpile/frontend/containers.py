@@ -188,9 +188,9 @@ def _update(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
 
 
 def _sort(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import builtin_calls
+    from transpile.frontend import number_calls
 
-    found = builtin_calls.sorted_items(lx, owner, kwargs, node)
+    found = number_calls.sorted_items(lx, owner, kwargs, node)
     replace_items(lx, owner.cell, tuple(found))
     return Static(None)
 

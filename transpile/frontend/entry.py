@@ -15,8 +15,9 @@ from transpile.errors import error
 from transpile.frontend import calls, memory, names, outputs, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
+from transpile.frontend.inward import Sizes
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
-from transpile.frontend.nested import Sizes, Stand
+from transpile.frontend.nested import Stand
 from transpile.frontend.sources import Code
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (

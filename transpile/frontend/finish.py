@@ -72,6 +72,9 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
         for guard in lx.symbols.guards.values():
             a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
             symbolic.emit_check(lx, a.op, b.op, guard.message, guard.loc)
+        for var, value in lx.checked.items():
+            what = f"{fn.name} was transformed for {lx.captures[var]} = {value}, not "
+            symbolic.emit_failure(lx, lx.b.elementwise("not_equal", var, value).op, (what, (0, "", "")), (var,), fn.loc)
     return block.stmts
 
 

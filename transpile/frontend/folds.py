@@ -68,6 +68,7 @@ def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: 
     marker = gast.copy_location(gast.Pass(), node) if node is not None else gast.Pass()
     carrying = Carrying(lx, marker, [], assigned_in=[], learnt=learnt, ran=lambda: truth.TRUE, length=length,
                         trip=lambda: index)  # fmt: skip
+    carrying.index_name = index.name
     try:
         carrying.run(lift, emit)
     except StructureChanges as changes:

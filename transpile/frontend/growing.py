@@ -86,10 +86,18 @@ def as_array(loop: Any, cell: Cell) -> None:
     loop.grow[cell] = (lx.appended[cell], Dim(max(_appends(lx, loop), 1)))
 
 
-def _append_calls(body: list[Any]) -> int:
+def _append_calls(body: list[Any], loops: bool = True) -> int:
+    """How many ``append`` stand in statements; with ``loops`` False, not in the loops among them."""
     import gast
 
-    return sum(isinstance(n, gast.Attribute) and n.attr == "append" for s in body for n in gast.walk(s))
+    count = 0
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        count += isinstance(node, gast.Attribute) and node.attr == "append"
+        if loops or not isinstance(node, (gast.For, gast.While)):
+            stack.extend(gast.iter_child_nodes(node))
+    return count
 
 
 def note(lx: Lifter, cell: Cell, item: Any) -> None:
@@ -142,13 +150,11 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
 
 def _appends(lx: Lifter, carrying: Any) -> int:
     """How often a trip may append at most, by the text of the body; each ``append`` counts once."""
-    import gast
-
-    nested = [n for s in carrying.body for n in gast.walk(s) if isinstance(n, (gast.For, gast.While))]
-    if nested:
+    count = _append_calls(carrying.body, loops=False)
+    if count < _append_calls(carrying.body):
         raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
                        hint="fill an array of known size instead")  # fmt: skip
-    return _append_calls(carrying.body)
+    return count
 
 
 def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
@@ -196,10 +202,27 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
         return Static(None)
     grown: Grown = state.cls
     _check_like(lx, grown.skeleton, item, node)
+    _freeze(lx, item, node)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
         _put(lx, cell, lx.b.expr(_count(state)), op)
     lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
     return Static(None)
+
+
+_SHARED = "this array stands in a list that grows in a loop, where writes to it cannot be followed: append a .copy()"
+
+
+def _freeze(lx: Lifter, item: Any, node: Any) -> None:
+    """What is appended is kept as it is now; NumPy's list would show later writes to the array, so those are refused."""
+    if isinstance(item, Tuple):
+        for part in item.items:
+            _freeze(lx, part, node)
+    if not isinstance(item, Array):
+        return
+    cell = memory.root(lx, item.cell)
+    if isinstance(lx.state.cells.get(cell), Buffer) and any(cell in region for region in lx.regions):
+        raise lx.error("T123", _SHARED, node, hint="append(x.copy())")
+    cell.appended = True
 
 
 def _check_like(lx: Lifter, skeleton: Any, item: Any, node: Any) -> None:
@@ -250,13 +273,22 @@ def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     return new_list(lx, [at(lx, value, lx.b.expr(k)) for k in range(*bounds)])
 
 
+def _count_dim(lx: Lifter, op: Operand) -> Dim:
+    """The number of elements as a size: it is not negative."""
+    form = lx.symbols.resolve(lx.b.form(op))
+    name = form.as_symbol
+    if name is not None and isinstance(op, Var) and lx.b.symbols.get(name) is op:
+        op.form = form = Dim.symbol(name)
+    return form
+
+
 def stacked(lx: Lifter, value: Ref) -> Any:
     """All elements, as what NumPy makes an array of: an Expr, or a nested list of Exprs."""
     state: Items = lx.state.cells[value.cell]
     if state.kind == "counted":
         raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there")
     grown: Grown = state.cls
-    count = lx.symbols.resolve(lx.b.form(_count(state)))
+    count = _count_dim(lx, _count(state))
     wholes: list[Expr] = []
     for cell in grown.cells:
         type_ = memory.type_of(lx, cell)
@@ -264,7 +296,8 @@ def stacked(lx: Lifter, value: Ref) -> Any:
             wholes.append(lx.b.expr(memory.read(lx, cell)))
             continue
         path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
-        wholes.append(lx.b.expr(memory.read_place(lx, cell, path, (_count(state),))))
+        source = lx.state.cells[cell].var
+        wholes.append(lx.b.let("index", source, _count(state), path=path, dims=(count, *type_.dims[1:])))
     if isinstance(grown.like, (Scalar, carries.ArrayOf)):
         return wholes[0]
     if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, carries.ArrayOf)) for v in grown.like.items):

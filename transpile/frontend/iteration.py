@@ -23,6 +23,7 @@ class Stream:
     at: Callable[[Expr], Any]
     range: RangeOf | None = None
     backwards: bool = False
+    counted: bool = False  # the items are pairs with their number first
 
 
 # ----------------------------------------------------------------------------------------------------- known items
@@ -203,7 +204,8 @@ def as_expr(lx: Lifter, length: Dim | Operand) -> Expr:
 
 def _enumerate(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
     start = lx.b.expr(lx.operand(value.parts[0]))
-    return Stream(parts[0].length, lambda k: Tuple((Scalar((start + k).op), parts[0].at(k))))
+    from_zero = isinstance(start.op, Const) and start.op.value == 0
+    return Stream(parts[0].length, lambda k: Tuple((Scalar((start + k).op), parts[0].at(k))), counted=from_zero)
 
 
 def _reversed(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import array_calls, builtin_calls, library_calls, statics, table_calls
+from transpile.frontend import array_calls, iterator_calls, number_calls, object_calls, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Static
@@ -70,5 +70,5 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
     return lx.const(result) if not isinstance(result, np.ndarray) else None
 
 
-SPECIAL: dict[str, Special] = {**builtin_calls.TABLE, **array_calls.TABLE, **library_calls.TABLE}
+SPECIAL: dict[str, Special] = {**iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **array_calls.TABLE}
 _ = Static

@@ -7,9 +7,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-TABLE: dict[str, Any] = {}
-
-
 @cache
 def function(source: str) -> Callable[..., Any]:
     """The Python function that ``Entry.source`` names: in ``rules/library.py``, or ``module:name`` of the rules."""

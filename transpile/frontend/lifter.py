@@ -117,6 +117,7 @@ class Lifter:
         self.captured_values: dict[Any, Any] = {}
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
         self.frozen: dict[Any, None] = {}  # captured integers that must be known
+        self.checked: dict[Var, int] = {}  # their parameters, and the values that they must have at each call
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.errstate: dict[str, str] = {}  # what np.errstate was asked for, anywhere
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
@@ -148,7 +149,8 @@ class Lifter:
         try:
             yield
         except RuleError as e:
-            raise self.error(e.code, e.message, node, e.hint) from None
+            sizes = f" ({', '.join(self.symbols.apart)})" if e.code in ("T202", "T203") and self.symbols.apart else ""
+            raise self.error(e.code, e.message + sizes, node, e.hint) from None
 
     def key(self, node: gast.AST) -> tuple[Any, ...]:
         """The same for a node and the chain of calls that leads to it, in every try."""

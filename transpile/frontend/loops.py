@@ -115,7 +115,8 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
         start, bound, step = (lx.b.expr(o) for o in (stream.range.start, stream.range.stop, stream.range.step))
     else:
         start, bound, step = lx.b.expr(0), iteration.as_expr(lx, stream.length), lx.b.expr(1)
-    _name_index(lx, index, node.target, plain, start.op, bound.op, step.op)
+    _name_index(lx, index, node.target, plain or stream.counted)
+    index.form = lx.symbols.index(lx, index, start.op, bound.op, step.op)
     body, stop = split_stop(node.body)
 
     def lift() -> Operand | None:
@@ -145,6 +146,7 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
 
     carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips, length=length,
                         trip=None if stop is not None else trip)  # fmt: skip
+    carrying.index_name = index.name
 
     def emit(done: Body) -> None:
         block = done.block
@@ -154,19 +156,18 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
     carrying.run(lift, emit)
 
 
-def _name_index(lx: Lifter, index: Var, target: gast.expr, plain: bool, start: Operand, bound: Operand, step: Operand) -> None:
+def _name_index(lx: Lifter, index: Var, target: gast.expr, own: bool) -> None:
+    """The user's name for the index, if it is one of the loop's targets."""
     counted = target.elts[0] if isinstance(target, gast.Tuple) and target.elts else target
-    own = plain or isinstance(target, gast.Tuple)
-    index.name = counted.id if own and isinstance(counted, gast.Name) else free_name(lx)
+    index.name = counted.id if own and isinstance(counted, gast.Name) else "_"
     if index.name == "_":
         index.name = free_name(lx)
-    form = lx.symbols.index(lx, index, start, bound, step)
-    index.form = form
 
 
 def free_name(lx: Lifter) -> str:
     """A name for an index that the function has not used."""
     taken = set(lx.frame.locals) | {name for (_, name) in lx.state.vars}
+    taken |= {loop.index_name for loop in lx.loops}
     return next((n for n in "ijkl" if n not in taken), "index")
 
 

@@ -152,6 +152,8 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     if not isinstance(x.op, Const) or dims:
         x = lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
     aliases.check_write(lx, base)
+    if base.appended:
+        raise lx.error("T123", "an array is written that stands in a list which grew in a loop", hint="append(x.copy())")
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
 

@@ -22,9 +22,9 @@ def load(lx: Lifter, node: gast.Name) -> Any:
         return from_binding(lx, lx.frame.code.lookup(node.id, lx.loc(node)), node)
     value = lx.state.vars.get((frame, node.id))
     if value is None and lx.outer is not None:
-        from transpile.frontend import nested
+        from transpile.frontend import inward
 
-        value = nested.imported(lx, frame, node.id, node)
+        value = inward.imported(lx, frame, node.id, node)
     if value is None:
         raise lx.error("T116", f"variable {node.id!r} has no value here", node)
     if isinstance(value, Maybe):

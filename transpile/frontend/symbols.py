@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
-from transpile.core.types import BOOL, INT
+from transpile.core.types import INT
 from transpile.frontend.values import Array, Scalar, Tuple
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Symbols:
     forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal
     named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
+    apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
     count: int = 0
 
     # ---- forms
@@ -132,12 +133,14 @@ class Symbols:
     def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
         """The size that both are, noted and checked; None where they cannot be equal."""
         x, y = self.resolve(a), self.resolve(b)
+        self.apart = ()
         if x == y or self._is_checked(lx, x, y):
             return x
         if (x - y).is_const:
             return None
         left, right = self.value(x), self.value(y)
         if left is not None and right is not None and left != right:
+            self.apart = tuple(f"{d} is {n}" for d, n in ((x, left), (y, right)) if not d.is_const)
             return self._one_of_them(lx, x, y, left, right)
         self._equate(lx, x, y)
         return self.resolve(x)
@@ -315,13 +318,18 @@ class Symbols:
 
 def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None:
     """``if a != b: raise ValueError``."""
-    saved, lx.b.loc = lx.b.loc, loc
-    test = lx.b.elementwise("not_equal", a, b).op
-    parts = (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
-    failed = Block(stmts=[Effect("raise", (a, b), {"exception": "ValueError", "parts": parts}, loc)])
-    if not (isinstance(test, Const) and test.type == BOOL and not test.value):
-        lx.b.emit(If(test, failed, Block(), (), loc))
-    lx.b.loc = saved
+    with lx.b.at(loc):
+        test = lx.b.elementwise("not_equal", a, b).op
+        parts = (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
+        emit_failure(lx, test, parts, (a, b), loc)
+
+
+def emit_failure(lx: Lifter, test: Operand, parts: tuple[Any, ...], args: tuple[Operand, ...], loc: Loc) -> None:
+    """``if test: raise ValueError(parts)``."""
+    if isinstance(test, Const) and not test.value:
+        return
+    failed = Block(stmts=[Effect("raise", args, {"exception": "ValueError", "parts": parts}, loc)])
+    lx.b.emit(If(test, failed, Block(), (), loc))
 
 
 _ = (Atom, Let, Array, Tuple)

@@ -17,13 +17,14 @@ from transpile.core.types import Type
 class Cell:
     """The identity of an array or of a mutable container. ``contiguous``: known to be in C order (reshapes are views)."""
 
-    __slots__ = ("contiguous", "name", "param", "readonly")
+    __slots__ = ("appended", "contiguous", "name", "param", "readonly")
 
     def __init__(self, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> None:
         self.name = name
         self.contiguous = contiguous
         self.readonly = readonly  # why it must not be written, or ""
         self.param = param  # the number of the parameter that it is
+        self.appended = False  # whether it stands in a list that grows in a loop
 
     def __repr__(self) -> str:
         return f"<cell {self.name or hex(id(self))[-5:]}>"

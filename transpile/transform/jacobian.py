@@ -149,13 +149,12 @@ class _Plan:
         return self.b.read(buf, name=name).op
 
     def _inline(self, derivative: Function, at: int, unit: Operand) -> Sequence[Operand]:
+        """The derivative's statements with the seed ``unit``; sizes that it computes have symbols of their own."""
+        from transpile.transform.custom import splice
+
         rest = iter(self.params)
-        cloner = Cloner({p: unit if i == at else next(rest) for i, p in enumerate(derivative.params)})
-        block = cloner.block(quiet(derivative.body))
-        self.b.block.stmts.extend(block.stmts)
-        for name, op in derivative.symbols.items():
-            self.b.symbols.setdefault(name, cloner.operand(op))
-        return block.yields
+        args = [unit if i == at else next(rest) for i in range(len(derivative.params))]
+        return splice(self.b, replace(derivative, body=quiet(derivative.body)), args)
 
     def _put(self, slot: tuple[int, int], indices: list[Var], out: Operand, forward: bool) -> None:
         buf = self.results.get(slot)

@@ -1,0 +1,112 @@
+"""What a function that is transformed inside another reads of it: hidden parameters, in the order in which they are met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Operand, Var
+from transpile.core.types import Type
+from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.values import Array, Bound, Cell, Held, Items, Maybe, Ref, Scalar, Tuple
+
+OUTSIDE = "an array of the enclosing function cannot be written in a function that is transformed by itself"
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """How a hidden parameter of an inner function is read: it is a value of the lifter around it."""
+
+    op: Operand
+
+    def read(self) -> Any:
+        raise TypeError("only where it is spliced")
+
+
+def imported(lx: Lifter, frame: Frame, name: str, node: Any) -> Any:
+    """What a name of the functions around holds, as hidden parameters of the function that is lifted."""
+    outer = lx.outer
+    if outer is None:
+        return None
+    value = outer.state.vars.get((frame, name))
+    if value is None:
+        value = imported(outer, frame, name, node)
+        if value is None:
+            return None
+        outer.state.vars[frame, name] = value
+    if isinstance(value, Maybe):
+        value = value.value
+    found = lx.state.vars[frame, name] = _inward(lx, outer, value, name)
+    return found
+
+
+def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
+    match value:
+        case Scalar():
+            return value if isinstance(value.op, Const) else Scalar(_hidden(lx, value.op, name))
+        case Array():
+            known = lx.around.get(value.cell)
+            if known is None:
+                var = _hidden(lx, outer.operand(value), name)
+                known = lx.around[value.cell] = Cell(name, readonly=OUTSIDE)
+                lx.captured_cells[known] = Held(var)
+            lx.state.cells.setdefault(known, lx.captured_cells[known])
+            return Array(known)
+        case Tuple():
+            return Tuple(tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(value.items)), value.cls)
+        case Ref():
+            state: Items = outer.state.cells[value.cell]
+            cell = Cell(name)
+            items = tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(state.items))
+            lx.state.cells[cell] = replace(state, items=items)
+            return Ref(cell)
+        case Bound():
+            return Bound(value.function, tuple(_inward(lx, outer, v, name) for v in value.args), value.kwargs)
+    return value
+
+
+def _hidden(lx: Lifter, op: Operand, name: str) -> Operand:
+    """The hidden parameter for an operand of the lifter around."""
+    if isinstance(op, Const):
+        return op
+    assert isinstance(op, Var)
+    if op not in lx.hidden:
+        type_ = lx.sizes.type(op.type, len(lx.captures) + lx.first_capture) if lx.sizes is not None else op.type
+        var = lx.hidden[op] = Var(op.name if op.name != "t" else name, type_)
+        if op.form is not None and lx.sizes is not None:
+            var.form = lx.sizes.form(op.form)
+        lx.captures[var] = Around(op)
+    return lx.hidden[op]
+
+
+class Sizes:
+    """The sizes of an inner function's arguments: one symbol of its own for each size of the function around."""
+
+    def __init__(self, lx: Lifter, outer: Lifter) -> None:
+        self.lx, self.outer = lx, outer
+        self.known: dict[Dim, Dim] = {}
+
+    def dim(self, dim: Dim, param: int, axis: int) -> Dim:
+        """The symbol that stands for a size of outside; numbers stay numbers."""
+        dim = self.outer.symbols.resolve(dim)
+        if dim.is_const:
+            return dim
+        if dim not in self.known:
+            symbols = self.lx.symbols
+            own = symbols.argument(str(dim), param, axis, self.outer.symbols.value(dim), 1)
+            name = own.as_symbol
+            if name is not None and name in symbols.origins:
+                wanted = dim.as_symbol or name
+                symbols.names.setdefault(name, wanted.partition(".")[0])
+            self.known[dim] = own
+            symbols.operand(self.lx, own)
+        return self.lx.symbols.resolve(self.known[dim])
+
+    def type(self, type_: Type, param: int) -> Type:
+        return type_.with_dims(tuple(self.dim(d, param, k) for k, d in enumerate(type_.dims)))
+
+    def form(self, form: Dim) -> Dim | None:
+        """The form of an integer of outside, if it is a size that the inner function knows."""
+        form = self.outer.symbols.resolve(form)
+        return form if form.is_const else self.known.get(form)

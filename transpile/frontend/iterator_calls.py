@@ -1,0 +1,130 @@
+"""What loops run over, and the containers made of it: ``range``, ``zip``, ``list``, ``dict``, ``len``, parts of ``itertools``."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from transpile.core.nodes import Const
+from transpile.core.types import INT
+from transpile.frontend import attributes, calls, comprehensions, containers, iteration, memory, statics, truth
+from transpile.frontend.convert import describe, new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Static, Tuple
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def _range(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> RangeOf:
+    ops = [lx.operand(a, node) for a in args]
+    if not 1 <= len(ops) <= 3 or any(o.type.dims or not (o.type.is_int or o.type.is_bool) for o in ops):
+        raise lx.error("T131", "range takes one to three integers", node)
+    ops = [lx.b.cast(o, INT).op for o in ops]
+    zero, one = lx.b.operand(0), lx.b.operand(1)
+    return RangeOf(*((zero, ops[0], one) if len(ops) == 1 else (ops[0], ops[1], ops[2] if len(ops) > 2 else one)))
+
+
+def _zip(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return Iteration("zip", tuple(args)) if args else Tuple(())
+
+
+def _enumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
+    start = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
+    return Iteration("enumerate", (start, args[0]))
+
+
+def _reversed(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
+    return Iteration("reversed", (args[0],))
+
+
+def _map(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
+    return Iteration("map", tuple(args))
+
+
+def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    kept = []
+    for item in iteration.unrolled(lx, args[1], node):
+        found = item if isinstance(args[0], Static) and args[0].value is None else calls.apply(lx, args[0], [item], {}, node)
+        decided = truth.truth(lx, found, node)
+        if not isinstance(decided, Const):
+            raise lx.error("T112", "the test of filter depends on the data", node, hint="write it as a loop")
+        if decided.value:
+            kept.append(item)
+    return new_list(lx, kept)
+
+
+def _product(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    repeat = lx.static(kwargs["repeat"], "repeat", node) if "repeat" in kwargs else 1
+    parts = [iteration.unrolled(lx, a, node) for a in args]
+    return Tuple(tuple(Tuple(items) for items in itertools.product(*parts, repeat=repeat)))
+
+
+def _combinations(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    count = lx.static(args[1] if len(args) > 1 else kwargs["r"], "r", node)
+    return Tuple(tuple(Tuple(c) for c in itertools.combinations(iteration.unrolled(lx, args[0], node), count)))
+
+
+# ----------------------------------------------------------------------------------------------------- containers
+
+
+def _list(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if args and isinstance(args[0], Generator):
+        found = comprehensions.unrolled(lx, args[0], node)
+        if found is None:
+            from transpile.frontend import growing
+
+            return growing.filled(lx, args[0], node)
+        return new_list(lx, found)
+    return new_list(lx, iteration.unrolled(lx, args[0], node) if args else [])
+
+
+def _tuple(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
+    return Tuple(tuple(iteration.unrolled(lx, args[0], node))) if args else Tuple(())
+
+
+def _dict(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend.expressions import new_dict
+
+    keys: list[Any] = []
+    values: list[Any] = []
+    if args and isinstance(args[0], Ref) and containers.items(lx, args[0], node).kind == "dict":
+        state = containers.items(lx, args[0], node)
+        keys, values = list(state.keys or ()), list(state.items)
+    elif args:
+        for pair in iteration.unrolled(lx, args[0], node):
+            key, value = iteration.unrolled(lx, pair, node)
+            keys.append(lx.static(key, "the key of a dict", node))
+            values.append(value)
+    return new_dict(lx, [*keys, *kwargs], [*values, *kwargs.values()])
+
+
+def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    (value,) = args
+    if isinstance(value, Array):
+        return attributes.size(lx, memory.type_of(lx, value.cell).dims[0])
+    if isinstance(value, (Tuple, Ref)):
+        if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
+            from transpile.frontend import growing
+
+            return growing.length(lx, value)
+        held = value.items if isinstance(value, Tuple) else containers.items(lx, value, node).items
+        return lx.const(len(held))
+    if isinstance(value, RangeOf):
+        return lx.value(iteration.as_expr(lx, iteration.length_of_range(lx, value)))
+    if isinstance(value, Static):
+        return lx.const(len(statics.known(lx, value)))
+    raise lx.error("T120", f"{describe(lx, value)} has no length", node)
+
+
+TABLE: dict[str, Any] = {
+    **{
+        f"builtins.{name}": rule
+        for name, rule in {
+            "range": _range, "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "filter": _filter,
+            "list": _list, "tuple": _tuple, "dict": _dict, "len": _len,
+        }.items()
+    },
+    "itertools.product": _product,
+    "itertools.combinations": _combinations,
+}  # fmt: skip

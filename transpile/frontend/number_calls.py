@@ -1,0 +1,193 @@
+"""Python's numeric builtins: conversions, ``sum``, ``min``, ``max``, ``any``, ``all``, ``sorted``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.nodes import Const
+from transpile.core.types import FLOAT, INT
+from transpile.frontend import calls, comprehensions, iteration, memory, statics, truth
+from transpile.frontend.convert import new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.operators import binary
+from transpile.frontend.values import Array, Generator, Ref, Scalar, Static
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def _float(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if args and isinstance(args[0], Static) and isinstance(args[0].value, str):
+        return lx.const(float(args[0].value))
+    return _number(lx, args, FLOAT, node)
+
+
+def _int(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return _number(lx, args, INT, node)
+
+
+def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
+    if not args:
+        return lx.const(0.0 if to is FLOAT else 0)
+    x = _as_scalar(lx, args[0], node)
+    if isinstance(x, Const):
+        return lx.const((float if to is FLOAT else int)(x.value))
+    return Scalar(lx.b.cast(x, to).op)
+
+
+def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
+    x = lx.operand(value, node)
+    if x.type.dims:
+        if not all(d.is_one for d in x.type.dims):
+            raise lx.error("T213", f"an array of type {x.type} is not a number", node)
+        x = lx.b.let("reshape", x, dims=()).op
+    return x
+
+
+def _bool(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return Scalar(truth.truth(lx, args[0], node)) if args else lx.const(False)
+
+
+def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``sum(items, start)``: one after another."""
+    total = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
+    found = items_of(lx, args[0], node)
+    if found is None:
+        return _folded(lx, args[0], total, "add", node)
+    for item in found:
+        total = binary(lx, "add", total, item, node) if not _is_zero(total) or not isinstance(item, (Scalar, Array)) else _plus(lx, item)
+    return total
+
+
+def _plus(lx: Lifter, item: Any) -> Any:
+    """``0 + item``."""
+    op = lx.operand(item)
+    return item if not op.type.is_bool else lx.value(lx.b.cast(op, INT))
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, Scalar) and isinstance(value.op, Const) and value.op.value == 0 and type(value.op.value) is int
+
+
+def items_of(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
+    """The items, if the iterable is one that is unrolled."""
+    if isinstance(value, Generator):
+        return comprehensions.unrolled(lx, value, node)
+    return iteration.known_items(lx, value, node)
+
+
+def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
+    """A sum or product over what a loop runs over."""
+    from transpile.frontend import folds
+
+    return folds.fold(lx, value, total, lambda a, b: binary(lx, prim, a, b, node), node)
+
+
+def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
+    if "key" in kwargs:
+        raise lx.error("T131", f"{name} with a key is not supported", node)
+    if len(args) == 1:
+        if isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown":
+            args = [lx.value(lx.array(args[0]))]
+        if isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) == 1:
+            return calls.known_call(lx, f"numpy.{name}", [args[0]], {}, node)
+        found = items_of(lx, args[0], node)
+        if found is None:
+            return _folded_extreme(lx, args[0], name, node)
+        if not found:
+            if "default" in kwargs:
+                return kwargs["default"]
+            raise lx.error("T131", f"{name} of nothing", node)
+        args = found
+    best = args[0]
+    for item in args[1:]:
+        best = _better(lx, best, item, name, node)
+    return best
+
+
+def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
+    """Python's ``max(best, item)``: the first of equal ones."""
+    x, y = lx.operand(best, node), lx.operand(item, node)
+    if x.type.dims or y.type.dims:
+        raise lx.error("T211", "the truth value of an array is ambiguous", node, hint=f"use np.{name}imum")
+    if isinstance(x, Const) and isinstance(y, Const):
+        return lx.const({"max": max, "min": min}[name](x.value, y.value))
+    return lx.value(lx.b.elementwise(f"{name}imum", x, y, py=True))
+
+
+def _folded_extreme(lx: Lifter, value: Any, name: str, node: Any) -> Any:
+    from transpile.frontend import folds
+
+    return folds.fold(lx, value, None, lambda a, b: _better(lx, a, b, name, node), node)
+
+
+def _any(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return _quantified(lx, args[0], True, node)
+
+
+def _all(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return _quantified(lx, args[0], False, node)
+
+
+def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:
+    """``any`` (ends on True) and ``all`` (ends on False)."""
+    if isinstance(value, Array) and len(memory.type_of(lx, value.cell).dims) == 1:
+        return calls.known_call(lx, "numpy.any" if ends else "numpy.all", [value], {}, node)
+    found = items_of(lx, value, node)
+    prim = "logical_or" if ends else "logical_and"
+    if found is None:
+        from transpile.frontend import folds
+
+        start = lx.const(not ends)
+
+        def step(total: Any, item: Any) -> Any:
+            return lx.value(lx.b.elementwise(prim, lx.operand(total), truth.truth(lx, item, node)))
+
+        return folds.fold(lx, value, start, step, node)
+    total: Any = truth.FALSE if ends else truth.TRUE
+    for item in found:
+        decided = truth.truth(lx, item, node)
+        if isinstance(decided, Const):
+            if bool(decided.value) == ends:
+                return lx.const(ends)
+            continue
+        total = decided if isinstance(total, Const) else lx.b.elementwise(prim, total, decided).op
+    return Scalar(total)
+
+
+def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]:
+    """The items in order: known ones now, numbers by a sort of an array."""
+    reverse = lx.static(kwargs["reverse"], "reverse", node) if "reverse" in kwargs else False
+    items = iteration.unrolled(lx, value, node)
+    if all(statics.is_known(lx, v) for v in items):
+        key = kwargs.get("key")
+        keyed = [statics.known(lx, v if key is None else calls.apply(lx, key, [v], {}, node)) for v in items]
+        order = sorted(range(len(items)), key=lambda k: keyed[k], reverse=reverse)
+        return [items[k] for k in order]
+    if "key" in kwargs:
+        raise lx.error("T131", "sorted with a key is supported for values that are known only", node)
+    array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
+    found = iteration.rows(lx, array, len(items))
+    return found[::-1] if reverse else found
+
+
+def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if isinstance(args[0], Array) and not kwargs:
+        return calls.known_call(lx, "numpy.sort", [args[0]], {}, node)
+    return new_list(lx, sorted_items(lx, args[0], kwargs, node))
+
+
+def _pow(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if len(args) == 2:
+        return binary(lx, "pow", args[0], args[1], node)
+    return NotImplemented
+
+
+TABLE: dict[str, Any] = {
+    f"builtins.{name}": rule
+    for name, rule in {
+        "float": _float, "int": _int, "bool": _bool, "sum": _sum, "any": _any, "all": _all, "sorted": _sorted, "pow": _pow,
+        "max": lambda lx, args, kwargs, node: _extreme(lx, args, kwargs, node, "max"),
+        "min": lambda lx, args, kwargs, node: _extreme(lx, args, kwargs, node, "min"),
+    }.items()
+}  # fmt: skip
