@@ -11,8 +11,21 @@
 """
 
 from transpile.api import (
-    custom_jvp, custom_vjp, eval_shape, grad, hessian, hvp, jacfwd, jacrev, jit, jvp, linearize, source, stop_gradient,
-    value_and_grad, vjp,
+    custom_jvp,
+    custom_vjp,
+    eval_shape,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    linearize,
+    source,
+    stop_gradient,
+    value_and_grad,
+    vjp,
 )
 from transpile.errors import Diagnostic, TranspileError
 

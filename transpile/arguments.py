@@ -11,7 +11,16 @@ import numpy as np
 from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.tree import (
-    ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, structure_text, walk_leaves,
+    ArgSpec,
+    Leaf,
+    Node,
+    Static,
+    Tree,
+    leaf_numbers,
+    map_leaves,
+    number_leaves,
+    structure_text,
+    walk_leaves,
 )
 
 Named = tuple[str, Tree]

@@ -11,11 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from transpile import describe
 from transpile.arguments import (
-    IGNORED, as_given, call_trees, check_like, differentiable, float_results, refuse_early, scalar_first, select, split_aux,
+    IGNORED,
+    as_given,
+    call_trees,
+    check_like,
+    differentiable,
+    float_results,
+    refuse_early,
+    scalar_first,
+    select,
+    split_aux,
     two_tuples,
 )
-from transpile import describe
 from transpile.core.nodes import Function
 from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
 
@@ -194,7 +203,7 @@ class Jacobian(Level):
         (main, aux), old = number_leaves([main, aux])
         yields = tuple(core.body.yields[leaf.k] for leaf in old)
         core = replace(core, body=replace(core.body, yields=yields))
-        rows = [k for k in leaf_numbers(main)]
+        rows = list(leaf_numbers(main))
         done = (by_columns if self.forward else by_rows)(core, wrt, rows, aux=leaf_numbers(aux))
         # its results: the blocks, row by row of (result, argument), then what is auxiliary
 

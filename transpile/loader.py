@@ -5,6 +5,7 @@ The text is registered with `linecache` under a file name of its own, made of th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import linecache
 import sys
@@ -59,10 +60,8 @@ def explain(error: BaseException) -> None:
     line = source_line(loc).strip()
     if line:
         note += f": {line}"
-    try:
+    with contextlib.suppress(AttributeError):
         error.__transpile__ = loc  # type: ignore[attr-defined]
-    except AttributeError:
-        pass
     if sys.version_info >= (3, 11):
         error.add_note(note)
     elif len(error.args) == 1 and isinstance(error.args[0], str) and not isinstance(error, KeyError):

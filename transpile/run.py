@@ -16,7 +16,7 @@ from transpile.pipeline import core_of, is_derivative, jit_level
 from transpile.results import adjust_tree, assemble_flat, converters
 from transpile.signature import collect
 from transpile.specialize import Request, Stale
-from transpile.tree import ArgSpec, Leaf, Node, Static, Tree
+from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, flatten, unflatten
 
 ndarray = np.ndarray
 
@@ -101,6 +101,7 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Program:
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     hidden = names[len(names) - len(core.captured) :]
     errstate = np.errstate
+    settings = {"all": "ignore"} if quiet else dict(core.errstate)
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if place is not None:
@@ -111,20 +112,47 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Program:
 
     def protected(*args: Any, **kwargs: Any) -> Any:
         try:
-            if quiet:
-                with errstate(all="ignore"):
+            if settings:
+                with errstate(**settings):
                     out = function(*args, **kwargs)
             else:
                 out = function(*args, **kwargs)
         except Exception as error:
-            explain(error)
-            raise
+            if not quiet or type(error) not in PYTHON_ONLY:
+                explain(error)
+                raise
+            out = again(function, args, kwargs, error)
         return out if finish is None else finish(out)
 
     program = Program(run)
     if place is None and read is None and is_plain(request.values, request.leaves) and not request.known:
         program.fast = guard(request.leaves, check_dtype=True)(protected)
     return program
+
+
+PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
+"""What Python's float arithmetic raises where NumPy's gives inf or nan."""
+
+
+def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+    """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
+    function itself does not."""
+    (args, kwargs), changed = _numpy_floats((args, kwargs))
+    try:
+        if changed:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+    except Exception as second:
+        explain(second)
+        raise
+    explain(error)
+    raise error
+
+
+def _numpy_floats(values: Any) -> tuple[Any, bool]:
+    leaves, tree = flatten(values)
+    floats = [np.float64(v) if type(v) is float else v for v in leaves]
+    return unflatten(tree, floats), any(type(v) is float for v in leaves)
 
 
 def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[Any, Any]] | None:

@@ -8,14 +8,14 @@ the calls of that key are then told apart by the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from transpile.core.nodes import Function
-from transpile.errors import TranspileError, error
+from transpile.errors import error
 from transpile.fastpath import Fast, never
 from transpile.signature import collect, leaf_type
 from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves
@@ -144,7 +144,8 @@ class Request:
             except NeedStatic as need:
                 leaf = dynamic[need.leaf]
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
-                    raise need.why or error("T210", "the value of an argument must be known when the function is transformed")
+                    why = need.why or error("T210", "the value of an argument must be known when the function is transformed")
+                    raise why from None
                 self.known.add(leaf)
 
 

@@ -43,7 +43,7 @@ class ArgLeaf:
 class Static:
     """A part of the structure: equal to another only if the types agree too (``1``, ``1.0`` and ``True`` are three things)."""
 
-    __slots__ = ("value", "_key")
+    __slots__ = ("_key", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -153,7 +153,7 @@ def trunc(x):
 
 
 @njit
-def round(x):  # noqa: A001
+def round(x):
     return np.rint(x)
 
 

@@ -114,3 +114,24 @@ def increments_in_place(u):
     for _ in range(3):
         u[1:-1] -= 0.1 * np.sin(u[1:-1]) * u[2:]
     return np.sum(u**2)
+
+
+@program(args=lambda: (normal(4) + 1.0, 3), tags="for break return exit")
+def break_then_return(x, trips):
+    """A loop that one test leaves and another ends the function in."""
+    for k in range(trips):
+        if x[k] < -5.0:
+            break
+        if x[k] > 0.5:
+            return x[k] * x[0]
+    return 0.5 * x[1]
+
+
+@program(args=lambda: (normal(3), normal(3, 3, seed=1), 0.5), wrt=(0, 1, 2), tags="for rows inplace nested")
+def rows_added_to_themselves(x, a, s):
+    """Each row is a view of the matrix that all are added to."""
+    for t, rate in zip(x, a):
+        for row in a:
+            row += rate * t
+        s += np.sum(a * a)
+    return s

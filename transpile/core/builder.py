@@ -413,6 +413,8 @@ class Builder:
     def fresh_symbol(self, name: str) -> Dim:
         """A size that only the run knows; put its operand into ``symbols``."""
         self._ints += 1
+        while f"{name}.{self._ints}" in self.symbols:
+            self._ints += 1
         return Dim.symbol(f"{name}.{self._ints}")
 
     def store(self, buf: Var, path: Path, args: Sequence[Any], value: Any) -> None:

@@ -160,9 +160,7 @@ def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node
     entry = entries()[name]
     value = table_calls.build(lx, name, entry, [owner, *args], kwargs, node)
     dims = value.dims
-    state = lx.state.cells[owner.cell]
-    base, path, used = memory.place(lx, owner.cell, None, ())
-    held = memory.type_of(lx, base).dims
+    base, path, _ = memory.place(lx, owner.cell, None, ())
     if owner.cell.contiguous and not path:
         if not dims:
             return lx.value(value)
@@ -178,7 +176,7 @@ def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node
         return lx.value(value)
     made = memory.new_array(lx, value.op, readonly=MAYBE_COPY)
     aliases.may_be(lx, made.cell, (base,))
-    return made if (state, held, used) else made
+    return made
 
 
 def _squeezed(lx: Lifter, owner: Array, dims: Sequence[Any]) -> Any:

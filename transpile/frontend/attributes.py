@@ -10,8 +10,8 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute
-from transpile.frontend import capture, containers, memory, names, operators, resolve, statics
-from transpile.frontend.bindings import Captured, Known, Module, StaticClass, StaticValue
+from transpile.frontend import containers, memory, names, operators, resolve, statics
+from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Tuple
@@ -202,6 +202,3 @@ def augmented(lx: Lifter, target: gast.Attribute, prim: str, value: gast.expr, n
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
     if new is not None:
         write(lx, owner, target.attr, new, target)
-
-
-_ = (Captured, capture)

@@ -8,12 +8,12 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Loc
-from transpile.frontend import containers, iteration, names, resolve, statics
+from transpile.frontend import containers, iteration, names, resolve
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue, User
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.sources import Code, maybe_unassigned
-from transpile.frontend.values import Bound, Closure, Items, Method, Ref, Static, Tuple
+from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
 
 MAX_DEPTH = 60
 MAX_NESTED = 4  # runs of one function inside itself: by way of a function that it is given, or by recursion that ends
@@ -271,4 +271,3 @@ def bind_arguments(
 _CALLABLES: dict[type, Callable[..., Any]] = {
     Static: _static, Closure: _closure, Bound: _bound, Method: _method,
 }  # fmt: skip
-_ = (Items, statics)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.nodes import Const, Var
+from transpile.core.nodes import Var
 from transpile.core.types import Type
 from transpile.frontend.bindings import Captured
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Tuple
 from transpile.tree import is_leaf, open_node
 
 OUTSIDE = "an array from outside the function cannot be written"
@@ -118,6 +118,3 @@ def _literal_array(lx: Lifter, value: np.ndarray) -> Any:
     from transpile.rules import language
 
     return lx.b.cast(language.array(lx.b, value.tolist()), value.dtype.name).op
-
-
-_ = (Const, Static)

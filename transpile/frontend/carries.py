@@ -10,7 +10,20 @@ from transpile.core.nodes import Const, Operand, Undef
 from transpile.core.types import BOOL, Type
 from transpile.frontend import memory
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Bound, Cell, Closure, Conflict, Held, Items, Maybe, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import (
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Conflict,
+    Held,
+    Items,
+    Maybe,
+    Ref,
+    Scalar,
+    Static,
+    Tuple,
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,8 @@ def leaves(lx: Lifter, value: Any, flags: bool = False) -> list[Operand]:
     """The numbers of a value, read now. ``flags``: with whether it is assigned, where that is not sure."""
     match value:
         case Scalar() | Array():
-            return [_undefined(value) if _is_undefined(value) else lx.operand(value)]
+            undefined = isinstance(value, Scalar) and isinstance(value.op, Undef)
+            return [value.op if undefined else lx.operand(value)]  # type: ignore[union-attr]
         case Tuple():
             return [o for v in value.items for o in leaves(lx, v)]
         case Ref():
@@ -93,14 +107,6 @@ def leaves(lx: Lifter, value: Any, flags: bool = False) -> list[Operand]:
         case Maybe():
             return [*leaves(lx, value.value), value.flag()]
     return []
-
-
-def _is_undefined(value: Any) -> bool:
-    return isinstance(value, Scalar) and isinstance(value.op, Undef)
-
-
-def _undefined(value: Scalar) -> Operand:
-    return value.op
 
 
 def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]) -> Any:

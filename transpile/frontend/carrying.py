@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -11,40 +10,22 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Operand, Undef, Var
 from transpile.core.types import Type, promote
-from transpile.frontend import aliases, carries, growing, memory, names, writes
+from transpile.frontend import aliases, carried_aliases, carries, growing, memory, names, writes
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, State
+from transpile.frontend.lifter import Dead, Frame, Lifter, NeedBuffer, State
 from transpile.frontend.liveness import assigned, rebound
-from transpile.frontend.values import Array, Buffer, Cell, Conflict, Held, Items, Maybe, Ref, Scalar
-
-Key = Any  # (frame, name), or a cell that holds a list, dict or instance
-
-
-class Again(Exception):
-    """Something was learnt: lift the body again."""
-
-
-@dataclass
-class Slot:
-    """One carried name or container: its value before the loop, and the parameters for its leaves."""
-
-    key: Key
-    entry: Any  # the value, or Items; None: unassigned before the loop
-    params: list[Var] = field(default_factory=list)
-    inits: list[Operand] = field(default_factory=list)
-    inside: Any = None  # the value when the body begins
-    skeleton: Any = None  # and its structure, taken then: the body may forget the arrays that it begins with
-    pairs: list[tuple[Cell, Cell]] = field(default_factory=list)  # arrays before the loop and in the body
-
-
-@dataclass
-class Body:
-    """A lifted loop: what the node needs."""
-
-    block: Block
-    inits: tuple[Operand, ...]
-    results: tuple[Var, ...]
-    test: Block | None
+from transpile.frontend.slots import (
+    Again,
+    Body,
+    Key,
+    Once,
+    Slot,
+    StructureChanges,
+    same,
+    state_around,
+    text_of,
+)
+from transpile.frontend.values import Array, Cell, Conflict, Items, Maybe, Ref, Scalar
 
 
 class Carrying:
@@ -108,7 +89,7 @@ class Carrying:
                 dead = True
             self._compare(slots, state, dead)
             if not dead:
-                self._end_aliases(slots)
+                carried_aliases.at_end(self, slots)
             ends = self._ends(slots, dead)
             late = self._late(state, dead)
             block.yields = tuple(o for e in ends for o in e)
@@ -127,7 +108,7 @@ class Carrying:
     def _is_written(self, name: str) -> bool:
         """Whether ``name += ...`` writes into what the name holds, an array or a list, and leaves the name as it is."""
         frame = names.scope(self.lx, self.lx.frame, name)
-        return isinstance(self.lx.state.vars.get((frame, name)), (Array, Ref))
+        return frame is not None and isinstance(self.lx.state.vars.get((frame, name)), (Array, Ref))
 
     # ---- lists that grow
 
@@ -142,7 +123,7 @@ class Carrying:
         """Gives the lists that grow evenly the number of elements that they have when a trip begins."""
         lx = self.lx
         for cell, per_trip in self.even.items():
-            held: Items = lx_state(lx).cells[cell]
+            held: Items = state_around(lx).cells[cell]
             count = lx.b.expr(held.items[0].op) + lx.b.expr(trip) * lx.b.dim(per_trip)
             lx.state.cells[cell] = Items("grown", (Scalar(count.op),), None, held.cls)
             lx.inside_counts[cell] = count.op
@@ -185,7 +166,7 @@ class Carrying:
     def _slot(self, key: Key, entry: Any, name: str) -> Slot:
         slot = Slot(key, entry)
         for k, op in enumerate(self._entry_leaves(entry)):
-            wanted = self.learnt.types.get((_text(key), k))
+            wanted = self.learnt.types.get((text_of(key), k))
             if wanted is not None:
                 common = promote(op.type, wanted)
                 wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
@@ -215,7 +196,7 @@ class Carrying:
             self._place(slot, iter(slot.params), slot.pairs)
         if self.trip is not None and self.even:
             self._counted(self.trip())
-        self._note_aliases(slots)
+        carried_aliases.note(self, slots)
 
     def _place(self, slot: Slot, ops: Any, pairs: list[tuple[Cell, Cell]]) -> None:
         lx = self.lx
@@ -232,52 +213,6 @@ class Carrying:
 
     def _skeleton(self, value: Any) -> Any:
         return carries.items_skeleton(self.lx, value) if isinstance(value, Items) else carries.skeleton(self.lx, value)
-
-    def _note_aliases(self, slots: list[Slot]) -> None:
-        """What the arrays of the body may share memory with: what came in, or what an earlier trip left."""
-        lx = self.lx
-        for slot in slots:
-            for old, new in slot.pairs:
-                aliases.may_be(lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *self.also.get(slot.key, ())))
-        for k, slot in enumerate(slots):
-            for other in slots[:k]:
-                for old, new in slot.pairs:
-                    for other_old, other_new in other.pairs:
-                        if (slot.key, other.key) in self.same:
-                            aliases.may_be(lx, new, (other_new,))
-                        elif old is not other_old:
-                            aliases.apart(lx, new, other_new)
-
-    def _end_aliases(self, slots: list[Slot]) -> None:
-        """Notes what names stand for at the end of a trip, where that matters: for arrays that are read elsewhere."""
-        lx, before = self.lx, lx_state(self.lx)
-        carried = {s.key for s in slots}
-        outside = {
-            memory.root_in(before, c)
-            for key, value in before.vars.items() if key not in carried
-            for c in aliases.cells_of_in(before, value) if c in before.cells
-        }  # fmt: skip
-        owner = {new: (slot, old) for slot in slots for old, new in slot.pairs}
-        ends: list[tuple[Slot, Cell]] = []
-        learnt = False
-        for slot in slots:
-            end = lx.state.vars.get(slot.key) if not isinstance(slot.key, Cell) else None
-            for cell in aliases.cells_of(lx, end):
-                base = memory.root(lx, cell)
-                for other, other_base in ends:
-                    shared = other_base is base or other_base in lx.aliases.get(base, ())
-                    if shared and other is not slot and (slot.key, other.key) not in self.same:
-                        self.same[slot.key, other.key] = None
-                        learnt = True
-                ends.append((slot, base))
-                found = owner[base][1] if base in owner else base
-                found = memory.root_in(before, found) if found in before.cells else found
-                own = [memory.root_in(before, old) for old, _ in slot.pairs if old in before.cells]
-                if found in outside and found not in own and found not in self.also.setdefault(slot.key, {}):
-                    self.also[slot.key][found] = None
-                    learnt = True
-        if learnt:
-            raise Again
 
     def _test(self, slots: list[Slot], test: Callable[[], Operand]) -> Block:
         """The test of a *while*, with parameters of its own."""
@@ -296,7 +231,7 @@ class Carrying:
 
     def _compare(self, slots: list[Slot], state: State, dead: bool) -> None:
         """Finds what the body changed that it does not carry."""
-        lx, before = self.lx, lx_state(self.lx)
+        lx, before = self.lx, state_around(self.lx)
         if dead:
             return
         carried = {s.key for s in slots}
@@ -311,7 +246,7 @@ class Carrying:
             learnt = True
         for cell, held in before.cells.items():
             now = state.cells.get(cell)
-            if isinstance(held, Items) and now is not held and cell not in carried:
+            if isinstance(held, Items) and isinstance(now, Items) and now is not held and cell not in carried:
                 if carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
                     growing.restructured(self, cell, held, now)
                 elif self._is_even(cell, held, now):
@@ -337,7 +272,7 @@ class Carrying:
             for k, (op, param) in enumerate(zip(ops, slot.params)):
                 wider = self._wider(slot, op, param)
                 if wider is not None:
-                    self.learnt.types[_text(slot.key), k] = wider
+                    self.learnt.types[text_of(slot.key), k] = wider
                     learnt = True
                 ready.append(op if isinstance(op, Undef) or wider is not None else self._as(op, param.type))
             ends.append(ready)
@@ -391,7 +326,7 @@ class Carrying:
 
     def _late(self, state: State, dead: bool) -> list[tuple[Key, Any, list[Operand]]]:
         """Names first assigned by the body and read after it, with their leaves at the end of a trip."""
-        lx, before = self.lx, lx_state(self.lx)
+        lx, before = self.lx, state_around(self.lx)
         found: list[tuple[Key, Any, list[Operand]]] = []
         if dead:
             return found
@@ -408,7 +343,7 @@ class Carrying:
         return found
 
     def _alive(self, frame: Any) -> bool:
-        here = self.lx.frame
+        here: Frame | None = self.lx.frame
         while here is not None:
             if here is frame:
                 return True
@@ -434,9 +369,7 @@ class Carrying:
         for key, before in list(lx.state.vars.items()):  # what the body changed and nobody reads any more
             if end.vars.get(key) is not before:
                 lx.state.vars.pop(key)
-        for cell, held in list(lx.state.cells.items()):
-            if isinstance(held, Buffer):
-                lx.state.cells[cell] = Buffer(held.var)
+        memory.drop_snapshots(lx)
         for slot in slots:
             pairs: list[tuple[Cell, Cell]] = []
             self._place(slot, ops, pairs)
@@ -445,46 +378,10 @@ class Carrying:
                     aliases.may_be(lx, new, (memory.root(lx, old), *self.also.get(slot.key, ())))
         for cell, per_trip in self.even.items():
             assert self.length is not None
-            held: Items = lx.state.cells[cell]
-            count = lx.symbols.sized(lx, lx.b.form(held.items[0].op) + per_trip * self.length)
-            lx.state.cells[cell] = Items("grown", (Scalar(count),), None, held.cls)
-        flag = _Once(self.ran)
+            grown: Items = lx.state.cells[cell]
+            count = lx.symbols.sized(lx, lx.b.form(grown.items[0].op) + per_trip * self.length)
+            lx.state.cells[cell] = Items("grown", (Scalar(count),), None, grown.cls)
+        flag = Once(self.ran)
         for key, value, _ in late:
             again = carries.rebuilt(lx, value, ops, key[1], lambda old, new: None)
             lx.state.vars[key] = Maybe(again, flag, "a loop that may not run")
-
-
-class _Once:
-    """An operand that is computed when it is first asked for, at each place anew."""
-
-    def __init__(self, make: Callable[[], Operand]) -> None:
-        self.make = make
-
-    def __call__(self) -> Operand:
-        return self.make()
-
-
-class StructureChanges(Exception):
-    """A carried value has another structure or shape after a trip; ``why`` is the diagnostic if nothing helps."""
-
-    def __init__(self, why: Any) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-def lx_state(lx: Lifter) -> State:
-    """The state around the body that is being lifted."""
-    return lx.outer_states[-1]
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether a name holds what it held before."""
-    return a is b or (type(a) is type(b) and a == b)
-
-
-def _text(key: Key) -> Any:
-    """The key in the memory of a loop, which outlives cells."""
-    return key.name if isinstance(key, Cell) else key[1]
-
-
-_ = (Array, Held, Scalar)

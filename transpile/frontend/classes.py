@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile.frontend import array_calls, calls, names, resolve
-from transpile.frontend.bindings import StaticClass, StaticValue
+from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
 
@@ -100,6 +100,3 @@ def _literal(cls: StaticClass, node: Any) -> Any:
     from transpile.frontend.literals import evaluate
 
     return evaluate(node, cls.scope)
-
-
-_ = StaticValue

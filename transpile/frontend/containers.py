@@ -9,7 +9,7 @@ from transpile.core.nodes import Const
 from transpile.frontend import aliases, statics
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Cell, Items, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Cell, Items, RangeOf, Ref, Static, Tuple
 
 __all__ = ["METHODS", "items", "new_list", "range_item", "replace_items", "set_item"]
 
@@ -204,4 +204,3 @@ METHODS: dict[tuple[str, str], Callable[[Lifter, Any, Args, Kwargs, Any], Any]] 
     ("dict", "pop"): _pop, ("dict", "copy"): _copy, ("dict", "clear"): _clear, ("dict", "update"): _update,
     ("dict", "setdefault"): _setdefault,
 }  # fmt: skip
-_ = Scalar

@@ -9,10 +9,10 @@ import gast
 import numpy as np
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import NOWHERE, Block, Function, Loc, Operand, Var
+from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, memory, names, outputs, resolve, statics
+from transpile.frontend import calls, names, outputs, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -21,7 +21,17 @@ from transpile.frontend.nested import Stand
 from transpile.frontend.sources import Code
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (
-    Array, Bound, Buffer, Cell, Closure, Held, Items, Ref, Scalar, Static, Tuple,
+    Array,
+    Bound,
+    Buffer,
+    Cell,
+    Closure,
+    Held,
+    Items,
+    Ref,
+    Scalar,
+    Static,
+    Tuple,
 )
 from transpile.rules.api import entries
 from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves
@@ -111,7 +121,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
             result = Static(None)
     out_tree, yields = outputs.results(lx, result, maker.cells)
     lx.b.block.yields = yields
-    params = tuple([*maker.params, *lx.captures])
+    params = (*maker.params, *lx.captures)
     loc = code.loc(code.node, None)
     fn = Function(name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values()))
     fn.errstate = tuple(lx.errstate.items())
@@ -142,7 +152,8 @@ def _code_of_stand(target: Stand) -> Any:
     names = [k for k, p in signature.parameters.items() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD] \
         if signature is not None else []  # fmt: skip
     anonymous = gast.parse(f"lambda {', '.join([*names, '*args'])}: 0").body[0].value
-    return Code(anonymous, known.rpartition(".")[2] if known is not None else target.__name__, lambda node, caller: NOWHERE, lambda name: None)
+    name = known.rpartition(".")[2] if known is not None else target.__name__
+    return Code(anonymous, name, lambda node, caller: NOWHERE, lambda name: None)
 
 
 class _Outside:
@@ -269,7 +280,7 @@ class _Arguments:
     def _type(self, leaf: ArgLeaf, name: str, k: int) -> Type:
         given: Type = leaf.type
         if self.lx.sizes is not None:
-            return self.lx.sizes.type(given, k)  # type: ignore[no-any-return]
+            return self.lx.sizes.type(given, k)
         sizes = np.shape(leaf.example) if leaf.example is not None else (None,) * len(given.dims)
         dims: list[Dim] = []
         for axis, (dim, size) in enumerate(zip(given.dims, sizes)):
@@ -290,12 +301,11 @@ class _Arguments:
 
 def _var(arguments: _Arguments, item: Any) -> Var:
     """The parameter that a leaf became."""
-    return item.op if isinstance(item, Scalar) else arguments.cells[item.cell]  # type: ignore[no-any-return]
+    found = item.op if isinstance(item, Scalar) else arguments.cells[item.cell]
+    assert isinstance(found, Var)
+    return found
 
 
 def _plain(key: Any) -> str:
     text = "".join(c if c.isalnum() else "_" for c in str(key))
     return text or "item"
-
-
-_: tuple[Any, ...] = (Block, Operand, memory)

@@ -11,11 +11,20 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Alloc, Block, Const, For, Function, Let, Operand, Stmt, Undef, Var, While,
+    Alloc,
+    Block,
+    For,
+    Function,
+    Let,
+    Operand,
+    Stmt,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.places import _itself
 from transpile.core.types import Type
-from transpile.core.walk import Cloner, defined, map_reads, statements, uses
+from transpile.core.walk import Cloner, defined, statements, uses
 from transpile.frontend import symbols as symbolic
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.prune import prune
@@ -166,6 +175,3 @@ def _merge(block: Block, counts: dict[Var, int]) -> None:
             block.stmts[at] = Alloc(stmt.var, let.prim, let.args, let.params, let.loc)
             gone.add(k)
     block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in gone]
-
-
-_ = (Const, map_reads)

@@ -11,9 +11,10 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import For, Operand, Var
 from transpile.core.types import INT
 from transpile.frontend import assignment, branches, comprehensions, iteration, loops, truth
-from transpile.frontend.carrying import Body, Carrying, StructureChanges
+from transpile.frontend.carrying import Carrying
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.slots import Body, StructureChanges
 from transpile.frontend.sources import Code
 from transpile.frontend.values import Generator, Maybe
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -13,6 +14,9 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
 
 Parts = tuple[Any, ...]
+
+
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 
 
 class Text:
@@ -39,7 +43,9 @@ def joined(lx: Lifter, node: Any) -> Any:
     return Static(Text(parts, ops))
 
 
-def add(lx: Lifter, parts: list[Any], ops: list[Operand], value: Any, conversion: str = "", spec: str = "", node: Any = None) -> None:
+def add(
+    lx: Lifter, parts: list[Any], ops: list[Operand], value: Any, conversion: str = "", spec: str = "", node: Any = None
+) -> None:
     """Appends one formatted value."""
     held = value.value if isinstance(value, Static) else None
     if isinstance(held, Text):
@@ -53,8 +59,8 @@ def add(lx: Lifter, parts: list[Any], ops: list[Operand], value: Any, conversion
         return
     if statics.is_known(lx, value):
         known = statics.known(lx, value)
-        known = {"r": repr, "s": str, "a": ascii}.get(conversion, lambda v: v)(known)
-        parts.append(format(known, spec))
+        convert = _CONVERSIONS.get(conversion)
+        parts.append(format(known if convert is None else convert(known), spec))
         return
     items = _items(lx, value)
     if items is None:

@@ -124,7 +124,7 @@ def _wider(a: Type, b: Type) -> Type:
 
 def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
     """A container whose structure a trip changes: a list that grows becomes arrays before the loop."""
-    from transpile.frontend.carrying import StructureChanges
+    from transpile.frontend.slots import StructureChanges
 
     lx: Lifter = carrying.lx
     element = lx.appended.get(cell)
@@ -186,7 +186,7 @@ def _put(lx: Lifter, cell: Cell, k: Expr, value: Operand) -> None:
 
 
 def _count(state: Items) -> Operand:
-    return state.items[-1].op if state.kind == "counted" else state.items[0].op  # type: ignore[no-any-return]
+    return state.items[-1].op if state.kind == "counted" else state.items[0].op
 
 
 # ------------------------------------------------------------------------------------------------------ operations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from transpile.core.nodes import Block, Const, Operand, Undef, Var
@@ -16,7 +17,19 @@ from transpile.frontend import aliases, memory
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter, State
 from transpile.frontend.values import (
-    Array, Bound, Buffer, Cell, Closure, Conflict, Held, Items, Maybe, Ref, Scalar, Static, Tuple,
+    Array,
+    Bound,
+    Buffer,
+    Cell,
+    Closure,
+    Conflict,
+    Held,
+    Items,
+    Maybe,
+    Ref,
+    Scalar,
+    Static,
+    Tuple,
 )
 
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
@@ -71,7 +84,7 @@ class Join:
         return rule(self, a, b, name) if rule is not None else self.conflict(a, b, name)
 
     def conflict(self, a: Any, b: Any, name: str, code: str = "T118") -> Conflict:
-        texts = [self.on(k, lambda v=v: describe(self.lx, v)) for k, v in enumerate((a, b))]
+        texts = [self.on(k, partial(describe, self.lx, v)) for k, v in enumerate((a, b))]
         what = f"{name!r}" if name else "the value"
         if texts[0] == texts[1]:
             return Conflict(code, f"{what} is {texts[0]} of one kind or another, depending on the data")
@@ -105,11 +118,12 @@ class Join:
                 return value
             case Scalar() | Array():
                 x = self.operand(k, value)
-                pair = (x, Undef(x.type)) if k == 0 else (Undef(x.type), x)
-                made = self.lx.b.expr(self.leaf(*pair, name))
+                nothing = Undef(x.type)
+                made = self.leaf(x, nothing, name) if k == 0 else self.leaf(nothing, x, name)
                 if isinstance(value, Scalar):
-                    return Scalar(made.op)
-                return Array(self.cell(made.op, *((value.cell, None) if k == 0 else (None, value.cell)), name))
+                    return Scalar(made)
+                cells = (value.cell, None) if k == 0 else (None, value.cell)
+                return Array(self.cell(made, cells[0], cells[1], name))
             case Tuple():
                 return Tuple(tuple(self.one_sided(k, v, name) for v in value.items), value.cls)
             case Ref():
@@ -129,7 +143,7 @@ class Join:
         common = _common(x, y)
         ready = []
         for k, op in enumerate((x, y)):
-            ready.append(self.on(k, lambda op=op: self._as(op, common)))
+            ready.append(self.on(k, partial(self._as, op, common)))
         if ready[0] == ready[1] and not isinstance(ready[0], Undef):
             return ready[0]
         for k, pair in enumerate(zip(*self.yields)):

@@ -10,7 +10,6 @@ import numpy as np
 from transpile.frontend import array_calls, iterator_calls, number_calls, object_calls, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Static
 from transpile.rules.api import entries
 
 Special = Callable[[Lifter, list[Any], dict[str, Any], Any], Any]
@@ -71,4 +70,3 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
 
 
 SPECIAL: dict[str, Special] = {**iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **array_calls.TABLE}
-_ = Static

@@ -7,17 +7,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+
 @cache
 def function(source: str) -> Callable[..., Any]:
     """The Python function that ``Entry.source`` names: in ``rules/library.py``, or ``module:name`` of the rules."""
     module, _, name = source.rpartition(":")
     if module:
-        return getattr(import_module(f"transpile.rules.{module}"), name)  # type: ignore[no-any-return]
+        return getattr(import_module(f"transpile.rules.{module}"), name)
     for candidate in ("library", "library_special"):
         try:
             found = getattr(import_module(f"transpile.rules.{candidate}"), name, None)
         except ImportError:
             continue
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raise KeyError(source)

@@ -1,7 +1,7 @@
 """Which names are still read after each statement of a function body.
 
-In: the body as `transpile.frontend.exits` leaves it (no ``break``, one ``return``). Out: `Liveness`: after each statement, and at the
-head of each loop. What inner functions read is taken to be read always.
+In: the body as `transpile.frontend.exits` leaves it (no ``break``, one ``return``). Out: `Liveness`: after each statement, and
+at the head of each loop. What inner functions read is taken to be read always.
 
 >>> import gast
 >>> body = gast.parse("y = 1\\nz = y\\nw = z").body

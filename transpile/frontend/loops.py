@@ -8,6 +8,7 @@ another scope that changes) what was learnt is noted and the body is lifted agai
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gast
@@ -16,10 +17,11 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Const, For, Operand, Var, While
 from transpile.core.types import INT
 from transpile.frontend import assignment, branches, growing, iteration, truth
-from transpile.frontend.carrying import Body, Carrying, StructureChanges
+from transpile.frontend.carrying import Carrying
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
 from transpile.frontend.lifter import Lifter, NeedValue
+from transpile.frontend.slots import Body, StructureChanges
 from transpile.frontend.values import Cell, Items, Scalar
 
 UNROLL_AT_MOST = 200  # trips of a loop that is unrolled because its body needs the index
@@ -99,7 +101,7 @@ def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
                     return
                 continue
             if k < len(items):
-                branches.choose(lx, ended, lambda: None, lambda k=k: rest(k), node)
+                branches.choose(lx, ended, lambda: None, partial(rest, k), node)
             return
 
     rest(0)
@@ -111,7 +113,7 @@ def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
 def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learnt) -> None:
     """A core loop over an index."""
     plain = stream.range is not None
-    if plain:
+    if stream.range is not None:
         start, bound, step = (lx.b.expr(o) for o in (stream.range.start, stream.range.stop, stream.range.step))
     else:
         start, bound, step = lx.b.expr(0), iteration.as_expr(lx, stream.length), lx.b.expr(1)

@@ -73,10 +73,8 @@ def read_place(lx: Lifter, base: Cell, path: Path, args: tuple[Operand, ...], di
     lead = next((k for k, step in enumerate(path) if not isinstance(step, Index)), len(path))
     if lead or not isinstance(state, Held):
         head, used = compact(path[:lead], args)
-        if not head:
-            current = read(lx, base)
-        else:
-            current = index(lx, whole, head, used, dims if lead == len(path) else None)
+        given = dims if lead == len(path) else None
+        current = index(lx, whole, head, used, given) if head else read(lx, base)
     else:
         current = whole
     for step in path[lead:]:

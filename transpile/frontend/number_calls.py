@@ -55,7 +55,8 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if found is None:
         return _folded(lx, args[0], total, "add", node)
     for item in found:
-        total = binary(lx, "add", total, item, node) if not _is_zero(total) or not isinstance(item, (Scalar, Array)) else _plus(lx, item)
+        plain = _is_zero(total) and isinstance(item, (Scalar, Array))
+        total = _plus(lx, item) if plain else binary(lx, "add", total, item, node)
     return total
 
 

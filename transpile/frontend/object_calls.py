@@ -33,8 +33,8 @@ def _flat(lx: Lifter, wanted: Any, node: Any) -> list[Any]:
     if isinstance(wanted, Tuple):
         return [c for w in wanted.items for c in _flat(lx, w, node)]
     held = statics.known(lx, wanted) if isinstance(wanted, Static) else None
-    if hasattr(held, "__args__") and not isinstance(held, type):  # int | float
-        return list(held.__args__)
+    if not isinstance(held, type) and getattr(held, "__args__", None):  # int | float
+        return list(getattr(held, "__args__", ()))
     if held is None:
         raise lx.error("T120", "isinstance of what is not a class", node)
     return [held]

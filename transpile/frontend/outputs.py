@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from transpile.core.nodes import Const, Operand, Var
+from transpile.core.nodes import Operand, Var
 from transpile.frontend import containers, iteration, memory, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -44,12 +44,11 @@ class _Results:
     def _array(self, value: Array) -> Operand:
         """An array; a copy of an argument has memory of its own."""
         lx = self.lx
-        state = lx.state.cells[value.cell]
         op = memory.read(lx, value.cell)
         shared = memory.root(lx, value.cell) in self.params or not isinstance(op, Var)
         if not shared and (op in lx.params or op in lx.captures) and not value.cell.readonly:
             op = lx.b.let("copy", op).op
-        return op if state is not None else op
+        return op
 
     def _ref(self, value: Ref) -> Any:
         if self.lx.state.cells[value.cell].kind == "grown":
@@ -66,6 +65,3 @@ def results(lx: Lifter, value: Any, params: dict[Cell, Var]) -> tuple[Any, tuple
     found = _Results(lx, params)
     tree = found.tree(value)
     return tree, tuple(found.leaves)
-
-
-_ = Const

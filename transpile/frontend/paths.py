@@ -12,7 +12,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import (
-    Diagonal, Gather, Index, Item, Mask, NewAxis, Operand, Path, Permute, Point, Reshape, Slice, Step,
+    Diagonal,
+    Gather,
+    Index,
+    Item,
+    Mask,
+    NewAxis,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Reshape,
+    Slice,
+    Step,
 )
 
 

@@ -6,7 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Call, Effect, For, Function, If, Let, NewStack, Operand, Pop, Push, Stmt, Store, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
 )
 from transpile.core.walk import blocks, reads
 

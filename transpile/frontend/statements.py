@@ -7,11 +7,11 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Block, Const, Effect, If
+from transpile.core.nodes import Const, Effect
 from transpile.frontend import assignment, branches, calls, formatting, loops, names, truth
 from transpile.frontend.bindings import Known
 from transpile.frontend.lifter import Dead, Lifter
-from transpile.frontend.values import Bound, Method, Static
+from transpile.frontend.values import Method, Static
 
 
 def _expression(lx: Lifter, node: gast.Expr) -> None:
@@ -155,4 +155,3 @@ STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.Try: _refused("T105", "'try' cannot be transformed", "test for the condition with 'if'"),
     gast.Match: _refused("T109", "'match' cannot be transformed", "write it with 'if'"),
 }
-_ = (Block, If, Bound)

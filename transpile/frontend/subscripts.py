@@ -14,7 +14,7 @@ from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Oper
 from transpile.frontend import containers, memory, operators, statics
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Items, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
+from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
 
 
 def load(lx: Lifter, node: gast.Subscript) -> Any:
@@ -255,6 +255,3 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
     if new is not None:
         write(lx, owner, index, new, target)
-
-
-_ = Items

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-from transpile.core.dims import Atom, Dim
-from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, Const, Effect, If, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
 from transpile.core.types import INT
-from transpile.frontend.values import Array, Scalar, Tuple
+from transpile.frontend.values import Scalar
 
 if TYPE_CHECKING:
     from transpile.frontend.lifter import Lifter
@@ -330,6 +330,3 @@ def emit_failure(lx: Lifter, test: Operand, parts: tuple[Any, ...], args: tuple[
         return
     failed = Block(stmts=[Effect("raise", args, {"exception": "ValueError", "parts": parts}, loc)])
     lx.b.emit(If(test, failed, Block(), (), loc))
-
-
-_ = (Atom, Let, Array, Tuple)

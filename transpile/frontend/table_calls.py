@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.builder import Expr
-from transpile.frontend import memory, statics
+from transpile.frontend import memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
-from transpile.frontend.values import Array, Scalar, Static
+from transpile.frontend.values import Array
 from transpile.rules.api import Entry, entries
 
 _CREATES = frozenset(
@@ -123,6 +122,3 @@ def store_out(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
     check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
     memory.write(lx, out.cell, None, (), x)
     return out
-
-
-_ = (Expr, Scalar, Static, statics)

@@ -7,7 +7,6 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Index, Mask
 from transpile.frontend import memory, subscripts, table_calls
 from transpile.frontend.convert import exprs, from_rule
 from transpile.frontend.lifter import Lifter
@@ -116,4 +115,3 @@ def _at(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 _METHODS: dict[str, Callable[..., Any]] = {"outer": _outer, "reduce": _reduce, "accumulate": _accumulate, "at": _at}
-_ = (Index, Mask)

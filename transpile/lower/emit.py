@@ -13,8 +13,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.nodes import (
-    Add, Alloc, Block, Const, Effect, For, Function, If, Let, Loc, NewStack, Operand, Point, Pop, Push, Stmt, Store,
-    Undef, Var, While,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Loc,
+    NewStack,
+    Operand,
+    Point,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
 )
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, uses

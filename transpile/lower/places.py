@@ -15,7 +15,23 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Block, Const, Diagonal, Effect, For, Gather, If, Index, Mask, NewAxis, Operand, Path, Permute, Point, Reshape, Slice, Var,
+    Block,
+    Const,
+    Diagonal,
+    Effect,
+    For,
+    Gather,
+    If,
+    Index,
+    Mask,
+    NewAxis,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Reshape,
+    Slice,
+    Var,
 )
 from transpile.core.places import is_nonnegative
 from transpile.core.types import BOOL, INT, Type

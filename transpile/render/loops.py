@@ -206,7 +206,9 @@ class Loops(Blocks):
         for side in (stmt.then, stmt.orelse):
             handed, inner = self.pairs(stmt.results, side.yields, after), side.yields[k]
             here = self.with_results(env, stmt, side)
-            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, keep, here)))
+            # a flag that is handed on is also set where it is decided further inside
+            more = keep | {y for r, y in zip(stmt.results, side.yields) if r in keep and isinstance(y, Var)}
+            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, more, here)))
             ends.append(isinstance(inner, Const) and bool(inner.value))
         self.decided(stmt, written, ends, depth)
 

@@ -23,7 +23,6 @@ from transpile.core.nodes import (
     Function,
     If,
     Index,
-    Let,
     Operand,
     Path,
     Point,
