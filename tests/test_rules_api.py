@@ -6,9 +6,9 @@ out.
 
 from __future__ import annotations
 
-from importlib import import_module
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np

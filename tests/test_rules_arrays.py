@@ -47,7 +47,6 @@ class Case:
         return eval(code, {"np": np, "function": function, **self.pool})
 
     def reference(self) -> list[Any]:
-        import scipy.linalg
 
         function = eval(self.name, {"np": np, "scipy": __import__("scipy")})
         with np.errstate(all="ignore"):

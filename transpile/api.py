@@ -68,7 +68,13 @@ def _transform(fn: Any, level: Level) -> Any:
 
 
 def _numbers(argnums: Any) -> Any:
-    return tuple(int(k) for k in argnums) if isinstance(argnums, (tuple, list)) else None if argnums is None else _index(argnums)
+    return (
+        tuple(int(k) for k in argnums)
+        if isinstance(argnums, (tuple, list))
+        else None
+        if argnums is None
+        else _index(argnums)
+    )
 
 
 def _index(k: Any) -> int:
@@ -211,10 +217,14 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             hint = "write (x,) for one argument"
-            raise error("T309", f"{name} must be a tuple with one entry for each argument, not {_short(given)}", hint=hint)
+            raise error(
+                "T309", f"{name} must be a tuple with one entry for each argument, not {_short(given)}", hint=hint
+            )
     if len(primals) != len(tangents):
         raise error("T309", f"{len(primals)} primals but {len(tangents)} tangents")
-    return tuple(primals), tuple(fitted(x, x_dot, f"tangents[{k}]") for k, (x, x_dot) in enumerate(zip(primals, tangents)))
+    return tuple(primals), tuple(
+        fitted(x, x_dot, f"tangents[{k}]") for k, (x, x_dot) in enumerate(zip(primals, tangents))
+    )
 
 
 def jit(

@@ -89,7 +89,9 @@ def select(
 def _at(core: Function, slots: list[Named], k: int) -> Named:
     if not -len(slots) <= k < len(slots):
         plural = "" if len(slots) == 1 else "s"
-        raise error("T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc)
+        raise error(
+            "T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc
+        )
     return slots[k]
 
 
@@ -107,21 +109,25 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
         if isinstance(tree, Static):
-            raise error("T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc)
+            raise error(
+                "T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc
+            )
         for k in numbers:
             type_ = core.params[k].type
             if not type_.is_float:
                 hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
                 raise error("T302", f"argument {name!r} is differentiated but is of type {type_}", core.loc, hint=hint)
             if type_.dtype.startswith("complex"):
-                raise error("T311", f"argument {name!r} is complex: derivatives of complex functions are not there yet", core.loc)
+                raise error(
+                    "T311",
+                    f"argument {name!r} is complex: derivatives of complex functions are not there yet",
+                    core.loc,
+                )
         wrt += numbers
     return wrt
 
 
-def refuse_early(
-    name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any
-) -> None:
+def refuse_early(name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
     """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
         if -len(args) <= k < len(args):
@@ -156,7 +162,9 @@ def split_aux(core: Function) -> tuple[Tree, Tree]:
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
         found = structure_text(tree)
-        raise error("T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc)
+        raise error(
+            "T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc
+        )
     return tree.children[0], tree.children[1]
 
 
@@ -164,7 +172,9 @@ def scalar_first(core: Function, main: Tree, aux: Tree) -> Function:
     """The function with its scalar output first and what is auxiliary behind it."""
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
-        raise error("T301", f"{core.name!r} returns {structure_text(main)}; a gradient needs one number", core.loc, hint)
+        raise error(
+            "T301", f"{core.name!r} returns {structure_text(main)}; a gradient needs one number", core.loc, hint
+        )
     output = core.body.yields[main.k]
     if output.type.dims:
         hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
@@ -215,7 +225,11 @@ def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: st
     if isinstance(want, Leaf):
         _check_leaf(type_of(want.k), have, where)
     elif isinstance(want, Node):
-        if not isinstance(have, Node) or (want.kind, want.keys, len(want.children)) != (have.kind, have.keys, len(have.children)):
+        if not isinstance(have, Node) or (want.kind, want.keys, len(want.children)) != (
+            have.kind,
+            have.keys,
+            len(have.children),
+        ):
             raise error("T309", f"{where} has structure {structure_text(have)}, expected {structure_text(want)}")
         for k, (a, b) in enumerate(zip(want.children, have.children)):
             _check_tree(a, b, type_of, f"{where}[{want.keys[k] if want.keys else k!r}]")

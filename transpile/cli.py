@@ -84,7 +84,9 @@ def lifted(level: Level, function: Any, args: list[Any], kwargs: dict[str, Any])
     try:
         return clean(level.lift(lift, function, args, kwargs))
     except NeedStatic as needed:
-        raise needed.why or error("T210", "the value of an argument must be known: give it with --arg 'name=value'") from None
+        raise needed.why or error(
+            "T210", "the value of an argument must be known: give it with --arg 'name=value'"
+        ) from None
 
 
 def wanted_level(options: argparse.Namespace, names: list[str], function: str) -> Level:
@@ -115,7 +117,9 @@ def argument_types(function: Any, given: Sequence[str]) -> tuple[list[Any], dict
     for name in types:
         if name not in [a.id for a in every]:
             known = ", ".join(repr(a.id) for a in every)
-            raise error("T407", f"--arg: {function.node.name!r} has no argument {name!r}", hint=f"its arguments are {known}")
+            raise error(
+                "T407", f"--arg: {function.node.name!r} has no argument {name!r}", hint=f"its arguments are {known}"
+            )
     optional = {a.id for a in positional[len(positional) - len(spec.defaults) :]} if spec.defaults else set()
     optional |= {a.id for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None}
     args: list[Any] = []

@@ -18,7 +18,9 @@ class Custom:
     def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
         functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
-        self.nondiff_argnums = tuple(nondiff_argnums) if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
+        self.nondiff_argnums = (
+            tuple(nondiff_argnums) if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__wrapped__(*args, **kwargs)
@@ -44,7 +46,9 @@ class CustomJvp(Custom):
 
     def rules(self) -> tuple[Any, ...]:
         if self.jvp is None:
-            raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)")
+            raise error(
+                "T307", f"{self.__wrapped__.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)"
+            )
         return (self.jvp,)
 
 

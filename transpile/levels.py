@@ -127,7 +127,9 @@ class Pushforward(Level):
         seed_trees = [map_leaves(t, lambda leaf: Leaf(next(seeds)) if leaf.k in wrt else IGNORED) for t in trees]
         specs = _two_specs("primals", trees, "tangents", Node("tuple", tuple(seed_trees)))
         doc = describe.pushforward(core, [core.params[k].name for k in wrt], self.value) if wrt else ""
-        return replace(done, arg_tree=specs, out_tree=_pair(core.out_tree, dot_tree) if self.value else dot_tree, doc=doc)
+        return replace(
+            done, arg_tree=specs, out_tree=_pair(core.out_tree, dot_tree) if self.value else dot_tree, doc=doc
+        )
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,9 @@ class Pullback(Level):
         found = {k: i for i, k in enumerate(wrt)}
         given = [leaf for t in primals for leaf in walk_leaves(t)]
         outs = [
-            map_leaves(as_given(t, given), lambda leaf: Leaf(found[leaf.k], leaf.zero_dim) if leaf.k in found else Static(None))
+            map_leaves(
+                as_given(t, given), lambda leaf: Leaf(found[leaf.k], leaf.zero_dim) if leaf.k in found else Static(None)
+            )
             for t in trees
         ]
         specs = _two_specs("primals", trees, "cotangent", bar_tree)

@@ -27,7 +27,11 @@ def scalar_converter(type_: Type) -> Convert:
 
 def converters(yields: Sequence[Operand], tree: Tree | None) -> list[Convert | None]:
     """For each leaf what makes it of its type, None for arrays: they are."""
-    arrays = {leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf) and leaf.zero_dim} if tree is not None else set()
+    arrays = (
+        {leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf) and leaf.zero_dim}
+        if tree is not None
+        else set()
+    )
 
     def one(k: int, y: Operand) -> Convert | None:
         if y.type.dims or isinstance(y, Undef):

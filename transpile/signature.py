@@ -61,7 +61,9 @@ def plain_array(v: Any) -> np.ndarray:
 
     if isinstance(v, (np.matrix, np.ma.MaskedArray)):
         hint = "pass np.asarray(...) of it"
-        raise error("T409", f"an argument is of type {type(v).__name__}, whose operators are not those of arrays", hint=hint)
+        raise error(
+            "T409", f"an argument is of type {type(v).__name__}, whose operators are not those of arrays", hint=hint
+        )
     return np.asarray(v)
 
 
@@ -80,6 +82,8 @@ def leaf_type(value: Any, number: int) -> Any:
     dtype = value.dtype
     if dtype.name not in DTYPES or not dtype.isnative:
         shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
-        raise error("T409", f"an argument is of dtype {shown}, which is not supported", hint="convert it with .astype(...)")
+        raise error(
+            "T409", f"an argument is of dtype {shown}, which is not supported", hint="convert it with .astype(...)"
+        )
     dims = (Dim(1) if n == 1 else Dim.symbol(f"?{number}_{axis}") for axis, n in enumerate(value.shape))
     return Type(dtype.name, tuple(dims))

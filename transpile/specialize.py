@@ -103,7 +103,9 @@ class Request:
             found, tree = flatten(value)
             trees += number_leaves([tree], start=len(leaves))[0]
             leaves += found
-        return Request(trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves, tuple(args) if not kwargs else ())
+        return Request(
+            trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves, tuple(args) if not kwargs else ()
+        )
 
     def typed(self) -> tuple[list[Tree], dict[str, Tree]]:
         """The trees with types for leaves, values for those that must be known."""
@@ -125,7 +127,9 @@ class Request:
         trees = [self.args[k] for k in level.static_argnums if -len(self.args) <= k < len(self.args)]
         trees += [self.kwargs[n] for n in level.static_argnames if n in self.kwargs]
         names = _parameter_names(target)
-        trees += [self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)]
+        trees += [
+            self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)
+        ]
         for k in (k for tree in trees for k in leaf_numbers(tree)):
             if isinstance(self.leaves[k], np.ndarray):
                 raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
@@ -144,7 +148,9 @@ class Request:
             except NeedStatic as need:
                 leaf = dynamic[need.leaf]
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
-                    why = need.why or error("T210", "the value of an argument must be known when the function is transformed")
+                    why = need.why or error(
+                        "T210", "the value of an argument must be known when the function is transformed"
+                    )
                     raise why from None
                 self.known.add(leaf)
 

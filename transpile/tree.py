@@ -158,7 +158,7 @@ def close_node(node: Node, children: Sequence[Any]) -> Any:
 def _close_dataclass(node: Node, children: Sequence[Any]) -> Any:
     # not through __init__: a gradient need not satisfy what __post_init__ checks
     assert node.cls is not None
-    value = object.__new__(node.cls)
+    value: Any = object.__new__(node.cls)
     for name, child in zip(node.keys, children):
         object.__setattr__(value, name, child)
     return value

@@ -359,5 +359,3 @@ def perm(n, k):
     for i in range(k):
         result *= n - i
     return result
-
-

@@ -14,7 +14,9 @@ from numba.extending import get_cython_function_address
 
 from runtime.compiled.options import NAN_SAFE, njit
 
-_ONE = "psi erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr expit log_expit logit entr i0 i1 i0e i1e j0 j1 loggamma".split()
+_ONE = (
+    "psi erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr expit log_expit logit entr i0 i1 i0e i1e j0 j1 loggamma".split()
+)
 _TWO = "betaln beta gammainc gammaincc rel_entr kl_div iv ive jv".split()
 _THREE = "betainc betaincc".split()
 
@@ -56,9 +58,27 @@ def _wrap(name, count):
     return _njit(**options)(lambda a, b, x: raw(a, b, x, 0))
 
 
-psi, erfcx, erfi, erfinv, erfcinv, ndtr, ndtri, log_ndtr, expit, log_expit, logit, entr, i0, i1, i0e, i1e, j0, j1, loggamma = (
-    _wrap(name, 1) for name in _ONE
-)
+(
+    psi,
+    erfcx,
+    erfi,
+    erfinv,
+    erfcinv,
+    ndtr,
+    ndtri,
+    log_ndtr,
+    expit,
+    log_expit,
+    logit,
+    entr,
+    i0,
+    i1,
+    i0e,
+    i1e,
+    j0,
+    j1,
+    loggamma,
+) = (_wrap(name, 1) for name in _ONE)
 betaln, beta, gammainc, gammaincc, rel_entr, kl_div, iv, ive, jv = (_wrap(name, 2) for name in _TWO)
 betainc, betaincc = (_wrap(name, 3) for name in _THREE)
 digamma = psi
@@ -199,7 +219,9 @@ def _joint_moments(m, n, a, b):
                 for i in range(1, p + 1):
                     for j in range(q + 1):
                         if i + j > 1:
-                            total += _comb(p - 1, i - 1) * _comb(q, j) * _joint_cumulant(i, j, a, b) * found[p - i, q - j]
+                            total += (
+                                _comb(p - 1, i - 1) * _comb(q, j) * _joint_cumulant(i, j, a, b) * found[p - i, q - j]
+                            )
             else:
                 for j in range(2, q + 1):
                     total += _comb(q - 1, j - 1) * _joint_cumulant(0, j, a, b) * found[0, q - j]

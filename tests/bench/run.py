@@ -22,11 +22,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
-from bench.kernels import KERNELS, Kernel  # noqa: E402
-from bench.recorded import recorded_bytes  # noqa: E402
 from differences import copied, same_tree  # noqa: E402
 
 import transpile as tp  # noqa: E402
+from bench.kernels import KERNELS, Kernel  # noqa: E402
+from bench.recorded import recorded_bytes  # noqa: E402
 
 BATCH = 0.02  # seconds that one timing takes at least
 AIM = "Aim: geometric mean at most 3.5, none over 8; transform under 0.2 s for 100 lines; no bytes for the stencil."

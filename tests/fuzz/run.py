@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 from differences import Subject  # noqa: E402
+
 from fuzz.check import Failure, Unfair, check, fair, load  # noqa: E402
 from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402

@@ -544,6 +544,20 @@ OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
 }
 
 __all__ = [
-    "Builder", "Expr", "constant", "Add", "Alloc", "Block", "Effect", "For", "If", "Index", "NewStack", "Pop", "Push",
-    "Store", "Undef", "While",
+    "Add",
+    "Alloc",
+    "Block",
+    "Builder",
+    "Effect",
+    "Expr",
+    "For",
+    "If",
+    "Index",
+    "NewStack",
+    "Pop",
+    "Push",
+    "Store",
+    "Undef",
+    "While",
+    "constant",
 ]  # fmt: skip

@@ -38,7 +38,7 @@ NOWHERE = Loc("", 0)
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("name", "type", "buffer", "form", "note")
+    __slots__ = ("buffer", "form", "name", "note", "type")
 
     def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own

@@ -35,7 +35,7 @@ ARRAYS = {
     "Integer": "int64", "UInt": "uint64", "Bool": "bool", "Complex": "complex128",
     **{d.replace("uint", "UInt").title().replace("Uint", "UInt"): d for d in DTYPES if d != "bool"},
 }  # fmt: skip
-_SHAPE_HINT = 'say its shape: Float[np.ndarray, "n d"], or --arg \'{0}=float64[n,d]\''
+_SHAPE_HINT = "say its shape: Float[np.ndarray, \"n d\"], or --arg '{0}=float64[n,d]'"
 
 
 # --------------------------------------------------------------------------------------------------- --arg
@@ -199,7 +199,7 @@ class _Reader:
             self.anonymous += 1
             return Dim.symbol(f"{self.name}_{self.anonymous}")
         if token == "..." or token[:1] in ("*", "#", "?"):
-            hint = "say every dimension: Float[np.ndarray, \"n d\"]"
+            hint = 'say every dimension: Float[np.ndarray, "n d"]'
             raise error("T414", f"dimension {token!r} of {self.name!r} leaves the shape open", self.loc, hint=hint)
         return dim_of(self.parse(token))
 

@@ -150,7 +150,9 @@ def _expand_dims(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     given = lx.static(args[1] if len(args) > 1 else kwargs["axis"], "the argument 'axis'", node)
     wanted = given if isinstance(given, (tuple, list)) else [given]
     new = {_axis(lx, a, rank + len(wanted), node) for a in wanted}
-    return memory.view(lx, args[0].cell, Index(tuple(NewAxis() if k in new else Slice() for k in range(rank + len(wanted)))))
+    return memory.view(
+        lx, args[0].cell, Index(tuple(NewAxis() if k in new else Slice() for k in range(rank + len(wanted))))
+    )
 
 
 def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: Any) -> Any:

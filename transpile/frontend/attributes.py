@@ -102,7 +102,9 @@ def _of_tuple(lx: Lifter, value: Tuple, name: str, node: Any) -> Any:
 
 
 def _of_ref(lx: Lifter, value: Ref, name: str, node: Any) -> Any:
-    state = containers.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
+    state = (
+        containers.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
+    )
     if state.kind != "instance":
         return Method(value, name) if (state.kind, name) in containers.METHODS else None
     if name in (state.keys or ()):

@@ -120,4 +120,3 @@ def _is_read(lx: Lifter, frame: Any, name: str, is_statement: bool) -> bool:
     if frame.live is None or name in frame.live:
         return True
     return (frame is not lx.frame or not is_statement) and frame.stmt is not None and name in loads(frame.stmt)
-

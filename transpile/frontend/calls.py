@@ -247,7 +247,9 @@ def bind_arguments(
     if spec.vararg is not None:
         bound[spec.vararg.id] = Tuple(tuple(rest))
     elif rest:
-        raise lx.error("T132", f"{code.name}() takes {len(positional)} positional arguments, {len(args)} were given", node)
+        raise lx.error(
+            "T132", f"{code.name}() takes {len(positional)} positional arguments, {len(args)} were given", node
+        )
     extra: Kwargs = {}
     named = [*positional[len(only) :], *(a.id for a in spec.kwonlyargs)]
     for key, value in kwargs.items():

@@ -17,7 +17,9 @@ def note(loop: Carrying, slots: list[Slot]) -> None:
     lx = loop.lx
     for slot in slots:
         for old, new in slot.pairs:
-            aliases.may_be(lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *loop.also.get(slot.key, ())))
+            aliases.may_be(
+                lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *loop.also.get(slot.key, ()))
+            )
     for k, slot in enumerate(slots):
         for other in slots[:k]:
             for old, new in slot.pairs:

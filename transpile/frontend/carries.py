@@ -142,7 +142,9 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Cal
     return value
 
 
-def rebuilt_items(lx: Lifter, state: Items, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]) -> Items:
+def rebuilt_items(
+    lx: Lifter, state: Items, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]
+) -> Items:
     return Items(state.kind, tuple(rebuilt(lx, v, ops, name, made) for v in state.items), state.keys, state.cls)
 
 

@@ -32,12 +32,21 @@ class Carrying:
     """One loop that is being lifted."""
 
     def __init__(
-        self, lx: Lifter, node: Any, body: list[gast.stmt], assigned_in: Sequence[gast.AST], learnt: Any,
-        ran: Callable[[], Operand], length: Dim | None = None, trip: Callable[[], Operand] | None = None,
+        self,
+        lx: Lifter,
+        node: Any,
+        body: list[gast.stmt],
+        assigned_in: Sequence[gast.AST],
+        learnt: Any,
+        ran: Callable[[], Operand],
+        length: Dim | None = None,
+        trip: Callable[[], Operand] | None = None,
     ) -> None:
         self.lx, self.node, self.body, self.learnt, self.ran = lx, node, body, learnt, ran
         self.length, self.trip = length, trip  # how many trips there are, and the number of a trip: if they are known
         self.index_name = ""
+        self.frame = lx.frame
+        self.pending: dict[Key, Any] = {}  # names that a trip reads before it assigns them, and where it does
         self.grow: dict[Cell, Any] = {}  # lists that become arrays before the loop
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         others = rebound(assigned_in)
@@ -48,7 +57,9 @@ class Carrying:
         self.same: dict[tuple[Key, Key], None] = {}  # carried names that may share memory in a later trip
 
     def run(
-        self, lift: Callable[[], Operand | None], emit: Callable[[Body], None],
+        self,
+        lift: Callable[[], Operand | None],
+        emit: Callable[[Body], None],
         test: Callable[[], Operand] | None = None,
     ) -> None:
         """Lifts until the guess is right, then emits the loop and leaves the state behind it."""
@@ -328,6 +339,9 @@ class Carrying:
         """Names first assigned by the body and read after it, with their leaves at the end of a trip."""
         lx, before = self.lx, state_around(self.lx)
         found: list[tuple[Key, Any, list[Operand]]] = []
+        for key, node in self.pending.items():
+            if key not in self.late and (dead or state.vars.get(key) is None):
+                raise lx.error("T116", f"variable {key[1]!r} has no value here", node)
         if dead:
             return found
         for key, value in state.vars.items():
@@ -336,6 +350,8 @@ class Carrying:
                 continue
             if not self._is_live(frame, name) or isinstance(getattr(value, "value", None), Conflict):
                 continue
+            if key in self.pending and not isinstance(value, Maybe):
+                value = Maybe(value, lambda: carries.TRUE, "a loop that may not run")
             if isinstance(value, Maybe):
                 self.late[key] = (carries.template(lx, value), [o.type for o in carries.leaves(lx, value.value)])
                 raise Again

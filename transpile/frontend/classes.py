@@ -35,12 +35,12 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
 
 
 def _outside(lx: Lifter, value: Any) -> Any:
-    return names.from_binding(lx, resolve.bind(value, resolve.Captured(resolve.Root("default", "object", value), (), value)))
+    return names.from_binding(
+        lx, resolve.bind(value, resolve.Captured(resolve.Root("default", "object", value), (), value))
+    )
 
 
-def _bind(
-    lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args, kwargs: Kwargs, node: Any
-) -> Kwargs:
+def _bind(lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args, kwargs: Kwargs, node: Any) -> Kwargs:
     if len(args) > len(fields):
         raise lx.error("T132", f"{name}() takes {len(fields)} arguments, {len(args)} were given", node)
     bound = dict(zip(fields, args))

@@ -149,7 +149,9 @@ def _index(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any
 
 
 def _keys(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return Tuple(tuple(lx.const(k) if not isinstance(k, tuple) else Static(k) for k in items(lx, owner, node).keys or ()))
+    return Tuple(
+        tuple(lx.const(k) if not isinstance(k, tuple) else Static(k) for k in items(lx, owner, node).keys or ())
+    )
 
 
 def _values(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:

@@ -89,7 +89,9 @@ def from_rule(lx: Lifter, result: Any, **more: Any) -> Any:
     if isinstance(result, Expr):
         return lx.value(result.op, **more)
     if isinstance(result, tuple):
-        return Tuple(tuple(from_rule(lx, r, **more) for r in result), getattr(type(result), "_fields", None) and type(result))
+        return Tuple(
+            tuple(from_rule(lx, r, **more) for r in result), getattr(type(result), "_fields", None) and type(result)
+        )
     if isinstance(result, list):
         return new_list(lx, [from_rule(lx, r, **more) for r in result])
     return lx.const(result)
@@ -114,10 +116,12 @@ def describe(lx: Lifter, value: Any) -> str:
             return "a tuple" if value.cls is None else f"a {value.cls.__name__}"
         case Ref():
             state: Items = lx.state.cells[value.cell]
-            return {"list": "a list", "dict": "a dict", "grown": "a list that a loop appends to",
-                    "counted": "a list that a loop appends to"}.get(
-                state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}"
-            )
+            return {
+                "list": "a list",
+                "dict": "a dict",
+                "grown": "a list that a loop appends to",
+                "counted": "a list that a loop appends to",
+            }.get(state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}")
         case Static():
             held = value.value.value if isinstance(value.value, StaticValue) else value.value
             if held is None:

@@ -40,7 +40,11 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     try:
         fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
     except NeedStatic as needed:
-        lx.need(passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1], "an argument of this call", node)
+        lx.need(
+            passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1],
+            "an argument of this call",
+            node,
+        )
     finally:
         lx.customs.pop()
     ops = (*passed.ops, *(outside(lx, c) for c in around))
@@ -173,6 +177,8 @@ def _adjoints(obj: Any, back: Function, trees: list[Any], skipped: list[int]) ->
             found += [Const(0.0, leaves[i].type) for i in floats]
             continue
         if len(have) != len(floats):
-            raise error("T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc)
+            raise error(
+                "T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc
+            )
         found += [back.body.yields[leaf.k] for leaf in have]
     return tuple(found)

@@ -123,7 +123,9 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     lx.b.block.yields = yields
     params = (*maker.params, *lx.captures)
     loc = code.loc(code.node, None)
-    fn = Function(name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values()))
+    fn = Function(
+        name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values())
+    )
     fn.errstate = tuple(lx.errstate.items())
     fn.arg_tree = _specs(code.args, positional, args, kwargs)
     if fn.name == "<lambda>":

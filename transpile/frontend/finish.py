@@ -37,7 +37,9 @@ def finish(lx: Lifter, fn: Function) -> Function:
     renamed = {k: Dim.symbol(v) for k, v in lx.symbols.final_names(taken).items()}
 
     def final(name: str) -> Dim:
-        return lx.symbols.resolve(Dim.symbol(name) if name in lx.symbols.origins else _atom(lx, name)).substitute(renamed.get)
+        return lx.symbols.resolve(Dim.symbol(name) if name in lx.symbols.origins else _atom(lx, name)).substitute(
+            renamed.get
+        )
 
     top = _sizes(lx, fn, renamed)
     fn.body.stmts[:0] = top

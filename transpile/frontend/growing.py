@@ -130,9 +130,7 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
     element = lx.appended.get(cell)
     if held.kind != "list" or element is None or now.kind not in ("list", "grown", "conflict"):
         why = "a list or dict changes its structure from trip to trip of this loop"
-        raise StructureChanges(
-            lx.error("T119", why, carrying.node, hint="fill an array of known size instead")
-        )
+        raise StructureChanges(lx.error("T119", why, carrying.node, hint="fill an array of known size instead"))
     if now.kind == "list" and len(now.items) < len(held.items):
         raise StructureChanges(lx.error("T119", "a list becomes shorter in this loop", carrying.node))
     if carrying.length is None:
@@ -245,7 +243,9 @@ def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     k = lx.b.expr(lx.operand(index, node))
     if state.kind == "counted":
         if not (isinstance(k.op, Const) and k.op.value == -1):
-            raise lx.error("T119", "of a list that grows in a 'while' loop only the last element can be read there", node)
+            raise lx.error(
+                "T119", "of a list that grows in a 'while' loop only the last element can be read there", node
+            )
         return state.items[0]
     if isinstance(k.op, Const) and k.op.value < 0:
         k = lx.b.expr(_count(state)) + k.op.value
@@ -267,9 +267,13 @@ def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     """A slice with bounds that are known and not negative: a list of known length."""
     from transpile.frontend.convert import new_list
 
-    bounds = [0 if b is None else lx.static(b, "the bound of a slice of a list", node) for b in (index.start, index.stop)]
+    bounds = [
+        0 if b is None else lx.static(b, "the bound of a slice of a list", node) for b in (index.start, index.stop)
+    ]
     if index.stop is None or min(bounds) < 0 or index.step is not None:
-        raise lx.error("T119", "this slice of a list that a loop appends to is not supported", node, hint="make it an array first")
+        raise lx.error(
+            "T119", "this slice of a list that a loop appends to is not supported", node, hint="make it an array first"
+        )
     return new_list(lx, [at(lx, value, lx.b.expr(k)) for k in range(*bounds)])
 
 
@@ -331,7 +335,9 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         from transpile.core.nodes import Block
 
         if any(isinstance(s, Effect) and s.kind == "print" for s in statements(Block(stmts=[stmt]))):
-            raise lx.error("T119", "a list grows in a 'while' loop that prints", node, hint="fill an array of known size instead")
+            raise lx.error(
+                "T119", "a list grows in a 'while' loop that prints", node, hint="fill an array of known size instead"
+            )
     lx.state.vars, lx.state.cells = before.vars, before.cells
     return found
 
@@ -372,4 +378,3 @@ def filled(lx: Lifter, value: Any, node: Any) -> Any:
     finally:
         lx.frame = saved
     return made
-

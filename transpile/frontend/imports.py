@@ -20,7 +20,9 @@ def statement(lx: Lifter, node: Any) -> None:
             assignment.bind(lx, alias.asname or dotted, names.from_binding(lx, found, node), node)
         else:
             if node.level or alias.name == "*":
-                raise lx.error("T110", "this import cannot be followed", node, hint="import it at the top of the module")
+                raise lx.error(
+                    "T110", "this import cannot be followed", node, hint="import it at the top of the module"
+                )
             found = _module(lx, node.module, node).attr(alias.name, lx.loc(node))
             assignment.bind(lx, alias.asname or alias.name, names.from_binding(lx, found, node), node)
 

@@ -108,7 +108,10 @@ def rows(lx: Lifter, value: Array, count: int) -> list[Any]:
 
 
 def _numbers(lx: Lifter, value: RangeOf, node: Any) -> list[Any]:
-    bounds = [lx.static(Scalar(o), "the bound of a range that is unrolled", node) for o in (value.start, value.stop, value.step)]
+    bounds = [
+        lx.static(Scalar(o), "the bound of a range that is unrolled", node)
+        for o in (value.start, value.stop, value.step)
+    ]
     return [lx.const(k) for k in range(*bounds)]
 
 

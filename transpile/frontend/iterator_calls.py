@@ -45,7 +45,11 @@ def _map(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
 def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     kept = []
     for item in iteration.unrolled(lx, args[1], node):
-        found = item if isinstance(args[0], Static) and args[0].value is None else calls.apply(lx, args[0], [item], {}, node)
+        found = (
+            item
+            if isinstance(args[0], Static) and args[0].value is None
+            else calls.apply(lx, args[0], [item], {}, node)
+        )
         decided = truth.truth(lx, found, node)
         if not isinstance(decided, Const):
             raise lx.error("T112", "the test of filter depends on the data", node, hint="write it as a loop")

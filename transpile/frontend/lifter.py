@@ -123,13 +123,16 @@ class Lifter:
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
         self.inside_counts: dict[Cell, Operand] = {}  # how many elements lists that grow have when a trip begins
         self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying
+        self.pinned: Loc | None = (
+            None  # the place of all that is lifted: of a call whose body is none of the user's business
+        )
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
 
     # ---- where we are
 
     def loc(self, node: gast.AST) -> Loc:
-        return self.frame.code.loc(node, self.frame.caller)
+        return self.pinned or self.frame.code.loc(node, self.frame.caller)
 
     @contextmanager
     def at(self, node: gast.AST) -> Iterator[None]:
@@ -260,4 +263,15 @@ def is_const(op: Any) -> bool:
     return isinstance(op, Const)
 
 
-__all__ = ["NOWHERE", "Dead", "Frame", "Lifter", "NeedBuffer", "NeedStatic", "NeedValue", "Opposite", "Restart", "State"]
+__all__ = [
+    "NOWHERE",
+    "Dead",
+    "Frame",
+    "Lifter",
+    "NeedBuffer",
+    "NeedStatic",
+    "NeedValue",
+    "Opposite",
+    "Restart",
+    "State",
+]

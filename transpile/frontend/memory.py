@@ -21,7 +21,9 @@ from transpile.frontend.paths import compact, compose
 from transpile.frontend.values import Array, Buffer, Cell, Held, View
 
 
-def new_array(lx: Lifter, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> Array:
+def new_array(
+    lx: Lifter, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1
+) -> Array:
     """A new array that is a value."""
     cell = Cell(name, contiguous or len(op.type.dims) == 1, readonly, param)
     lx.state.cells[cell] = Held(op)
@@ -66,7 +68,9 @@ def _read_view(lx: Lifter, cell: Cell, state: View) -> Operand:
     return result
 
 
-def read_place(lx: Lifter, base: Cell, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None) -> Operand:
+def read_place(
+    lx: Lifter, base: Cell, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None
+) -> Operand:
     """What a place holds now: one *index* for the subscripts that come first, then permutations and the rest."""
     state = lx.state.cells[base]
     whole = state.op if isinstance(state, Held) else state.var
@@ -91,7 +95,9 @@ def _apply(lx: Lifter, source: Operand, step: Step, args: tuple[Operand, ...]) -
     return index(lx, source, path, used)
 
 
-def index(lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None) -> Operand:
+def index(
+    lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...] | None = None
+) -> Operand:
     """A read of a place; sizes that only the run knows are those of ``dims``, where it was read before."""
     found = place_dims(source.type.dims, path, args, lx.symbols.least)
     if dims is None or all(d is not None for d in found):
@@ -121,7 +127,9 @@ def view(lx: Lifter, cell: Cell, step: Step, args: tuple[Operand, ...] = ()) -> 
     return Array(part)
 
 
-def place(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...]) -> tuple[Cell, Path, tuple[Operand, ...]]:
+def place(
+    lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...]
+) -> tuple[Cell, Path, tuple[Operand, ...]]:
     """The cell whose memory it is, and the way into it with a step behind."""
     state = lx.state.cells[cell]
     base, path, given = (state.base, state.path, state.args) if isinstance(state, View) else (cell, (), ())
@@ -151,7 +159,9 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
         x = lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
     aliases.check_write(lx, base)
     if base.appended:
-        raise lx.error("T123", "an array is written that stands in a list which grew in a loop", hint="append(x.copy())")
+        raise lx.error(
+            "T123", "an array is written that stands in a list which grew in a loop", hint="append(x.copy())"
+        )
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
 

@@ -110,7 +110,9 @@ _ARRAY: dict[str, Callable[..., Any]] = {
     "copy": _copy,
     "swapaxes": lambda lx, owner, args, kwargs, node: array_calls.swapaxes(lx, [owner, *args], kwargs, node),
     "ravel": lambda lx, owner, args, kwargs, node: array_calls.reshaped(lx, owner, "ndarray.ravel", args, kwargs, node),
-    "squeeze": lambda lx, owner, args, kwargs, node: array_calls.reshaped(lx, owner, "numpy.squeeze", args, kwargs, node),
+    "squeeze": lambda lx, owner, args, kwargs, node: array_calls.reshaped(
+        lx, owner, "numpy.squeeze", args, kwargs, node
+    ),
     "astype": lambda lx, owner, args, kwargs, node: array_calls.astype(lx, owner, args, kwargs, node),
 }
 

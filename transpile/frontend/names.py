@@ -10,7 +10,7 @@ import gast
 from transpile.core.nodes import Block, Const, Effect, If
 from transpile.frontend import capture
 from transpile.frontend.bindings import Captured, Known, Literal, Module, StaticValue, User
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Dead, Frame, Lifter
 from transpile.frontend.truth import by_facts
 from transpile.frontend.values import Conflict, Maybe, Static
 
@@ -26,12 +26,21 @@ def load(lx: Lifter, node: gast.Name) -> Any:
 
         value = inward.imported(lx, frame, node.id, node)
     if value is None:
+        _from_an_earlier_trip(lx, frame, node)
         raise lx.error("T116", f"variable {node.id!r} has no value here", node)
     if isinstance(value, Maybe):
         value = certain(lx, frame, node, value)
     if isinstance(value, Conflict):
         raise lx.error(value.code, value.message, node)
     return value
+
+
+def _from_an_earlier_trip(lx: Lifter, frame: Frame, node: gast.Name) -> None:
+    """A name that a loop around assigns later in its body: what it is, lifting the rest of the body will tell."""
+    for loop in reversed(lx.loops):
+        if loop.frame is frame and node.id in loop.own and (frame, node.id) not in loop.late:
+            loop.pending[frame, node.id] = node
+            raise Dead
 
 
 def scope(lx: Lifter, frame: Frame | None, name: str) -> Frame | None:
@@ -78,7 +87,11 @@ def _known(lx: Lifter, found: Known, node: Any) -> Any:
 
 
 def _static(lx: Lifter, found: StaticValue, node: Any) -> Any:
-    return lx.const(found.value) if not isinstance(found.value, (dict, list, tuple)) else capture.static_tree(lx, found.value)
+    return (
+        lx.const(found.value)
+        if not isinstance(found.value, (dict, list, tuple))
+        else capture.static_tree(lx, found.value)
+    )
 
 
 def _literal(lx: Lifter, found: Literal, node: Any) -> Any:

@@ -67,7 +67,12 @@ def _plus(lx: Lifter, item: Any) -> Any:
 
 
 def _is_zero(value: Any) -> bool:
-    return isinstance(value, Scalar) and isinstance(value.op, Const) and value.op.value == 0 and type(value.op.value) is int
+    return (
+        isinstance(value, Scalar)
+        and isinstance(value.op, Const)
+        and value.op.value == 0
+        and type(value.op.value) is int
+    )
 
 
 def items_of(lx: Lifter, value: Any, node: Any) -> list[Any] | None:

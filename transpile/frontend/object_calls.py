@@ -44,7 +44,9 @@ def _is_instance(lx: Lifter, value: Any, cls: Any) -> bool:
     found = class_of(lx, value)
     if isinstance(cls, (Known, StaticClass)) or isinstance(found, (Known, StaticClass)):
         name = cls.name.rpartition(".")[2] if isinstance(cls, Known) else None
-        return found is cls or (name is not None and isinstance(found, type) and any(c.__name__ == name for c in found.__mro__))
+        return found is cls or (
+            name is not None and isinstance(found, type) and any(c.__name__ == name for c in found.__mro__)
+        )
     return isinstance(found, type) and isinstance(cls, type) and issubclass(found, cls)
 
 

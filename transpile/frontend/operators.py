@@ -151,5 +151,3 @@ def check_cast(lx: Lifter, new: Operand, old: Operand, what: str, node: Any) -> 
     given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
     if not np.can_cast(given, place, "same_kind"):
         raise lx.error("T212", f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place", node)
-
-

@@ -28,7 +28,9 @@ from transpile.core.nodes import (
 )
 
 
-def compose(path: Path, args: tuple[Operand, ...], step: Step, more: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
+def compose(
+    path: Path, args: tuple[Operand, ...], step: Step, more: tuple[Operand, ...]
+) -> tuple[Path, tuple[Operand, ...]]:
     """The path with another step behind it, and the operands of both."""
     moved = shift(step, len(args))
     if path and isinstance(path[-1], Index) and path[-1].is_basic and isinstance(moved, Index) and moved.is_basic:

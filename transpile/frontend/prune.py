@@ -182,7 +182,9 @@ def _swept_if(stmt: If, needed: set[Var]) -> If | None:
 
 
 def _swept_loop(stmt: Any, needed: set[Var]) -> Any:
-    params = list(zip(stmt.body.params, stmt.results, stmt.test.params if isinstance(stmt, While) else stmt.body.params))
+    params = list(
+        zip(stmt.body.params, stmt.results, stmt.test.params if isinstance(stmt, While) else stmt.body.params)
+    )
     keep = [k for k, group in enumerate(params) if any(v in needed for v in group)]
 
     def kept(items: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -67,7 +67,9 @@ class Symbols:
     origins: dict[str, Origin] = field(default_factory=dict)
     equal: dict[str, Dim] = field(default_factory=dict)
     guards: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)
-    bounds: dict[str, tuple[Dim | None, Dim | None]] = field(default_factory=dict)  # of loop indices, both ends included
+    bounds: dict[str, tuple[Dim | None, Dim | None]] = field(
+        default_factory=dict
+    )  # of loop indices, both ends included
     names: dict[str, str] = field(default_factory=dict)  # symbol -> the user's name for it
     integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
     forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal

@@ -47,7 +47,11 @@ def _library(lx: Lifter, entry: Entry, args: list[Any], kwargs: dict[str, Any], 
     from transpile.frontend import calls, library_calls
 
     function = library_calls.function(entry.source)
-    return calls.user(lx, function, args, kwargs, node)
+    pinned, lx.pinned = lx.pinned, lx.pinned or lx.b.loc
+    try:
+        return calls.user(lx, function, args, kwargs, node)
+    finally:
+        lx.pinned = pinned
 
 
 def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:

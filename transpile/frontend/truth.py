@@ -149,7 +149,9 @@ def _same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
         if all(isinstance(o, Const) for o in (left.op, right.op)):
             return left.op == right.op
         if left.op.type.is_bool and right.op.type.is_bool:
-            raise lx.error("T120", "'is' of truth values that only the run knows", node, hint="use == or just the value")
+            raise lx.error(
+                "T120", "'is' of truth values that only the run knows", node, hint="use == or just the value"
+            )
         return False
     if isinstance(left, (Array, Ref)) and type(left) is type(right):
         return left.cell is right.cell

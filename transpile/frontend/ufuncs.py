@@ -85,7 +85,9 @@ def _accumulate(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any)
     return _as_function(lx, entry, _ACCUMULATE, args, kwargs, node, "accumulate")
 
 
-def _as_function(lx: Lifter, entry: Entry, names: dict[str, str], args: Args, kwargs: Kwargs, node: Any, what: str) -> Any:
+def _as_function(
+    lx: Lifter, entry: Entry, names: dict[str, str], args: Args, kwargs: Kwargs, node: Any, what: str
+) -> Any:
     name = names.get(entry.elementwise)
     if name is None or name not in entries():
         raise lx.error("T130", f"the ufunc method {what!r} of this function is not supported", node)

@@ -45,7 +45,9 @@ def _unit(operands: Sequence[Elements]) -> int | None:
 def cast(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     result = Type(stmt.var.type.dtype)
-    return replace(x, dtype=result.dtype, root=None, swapped=None, at=lambda idx: lw.compute("cast", [x.at(idx)], result, {}))
+    return replace(
+        x, dtype=result.dtype, root=None, swapped=None, at=lambda idx: lw.compute("cast", [x.at(idx)], result, {})
+    )
 
 
 def copy(lw: Lowering, stmt: Any) -> Elements:
@@ -59,8 +61,10 @@ def _full(lw: Lowering, stmt: Any) -> Elements:
 
 def _empty(lw: Lowering, stmt: Any) -> Elements:
     sizes = lw.sizes(stmt.params["dims"])
-    return stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes) if not _is_alloc(stmt) else Elements(
-        sizes, stmt.var.type.dtype, lambda idx: lw.b.expr(Const(0, INT))
+    return (
+        stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
+        if not _is_alloc(stmt)
+        else Elements(sizes, stmt.var.type.dtype, lambda idx: lw.b.expr(Const(0, INT)))
     )
 
 
@@ -92,7 +96,11 @@ def _transpose(lw: Lowering, stmt: Any) -> Elements:
     unit = None if x.unit is None else where[x.unit]
     swapped = x.root if axes == (1, 0) else None
     return replace(
-        x, sizes=tuple(x.sizes[a] for a in axes), root=x.swapped if axes == (1, 0) else None, swapped=swapped, unit=unit,
+        x,
+        sizes=tuple(x.sizes[a] for a in axes),
+        root=x.swapped if axes == (1, 0) else None,
+        swapped=swapped,
+        unit=unit,
         at=lambda idx: x.at([idx[where[a]] for a in range(len(axes))]),
     )
 
@@ -155,8 +163,13 @@ def _index(lw: Lowering, stmt: Any) -> Elements:
         return x
     gathers = not place.cheap or _has_gather(path)
     return Elements(
-        place.sizes, x.dtype, lambda idx: x.at(place.at(idx)), deps=x.deps | place.deps, cheap=x.cheap and not gathers,
-        unit=unit, swapped=x.root if place.swapped else None,
+        place.sizes,
+        x.dtype,
+        lambda idx: x.at(place.at(idx)),
+        deps=x.deps | place.deps,
+        cheap=x.cheap and not gathers,
+        unit=unit,
+        swapped=x.root if place.swapped else None,
     )
 
 
@@ -240,14 +253,19 @@ def _wrapped(lw: Lowering, i: Expr, size: Operand) -> Expr:
 def _tile(lw: Lowering, stmt: Any) -> Elements:
     inner = lw.elements(stmt.args[0]).sizes
     return _moved(
-        lw, stmt, lw.sizes(stmt.params["dims"]), lambda idx: [quick(lw, "quick_mod", i, lw.b.expr(s)) for i, s in zip(idx, inner)]
+        lw,
+        stmt,
+        lw.sizes(stmt.params["dims"]),
+        lambda idx: [quick(lw, "quick_mod", i, lw.b.expr(s)) for i, s in zip(idx, inner)],
     )
 
 
 def _repeat(lw: Lowering, stmt: Any) -> Elements:
     axis, times = stmt.params["axis"], lw.scalar(stmt.args[1])
     return _moved(
-        lw, stmt, lw.sizes(stmt.params["dims"]),
+        lw,
+        stmt,
+        lw.sizes(stmt.params["dims"]),
         lambda idx: [quick(lw, "quick_div", i, times) if k == axis else i for k, i in enumerate(idx)],
     )
 
@@ -344,7 +362,9 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
         sizes = lw.sizes(stmt.params["dims"])
     else:
         ends = (b.expr(Const(0, result)), args[0]) if len(args) == 1 else args[:2]
-        count = b.bind("size", INT, "call", (*(e.op for e in ends), (step or b.expr(Const(1, result))).op), {"fn": "arrays.steps"})
+        count = b.bind(
+            "size", INT, "call", (*(e.op for e in ends), (step or b.expr(Const(1, result))).op), {"fn": "arrays.steps"}
+        )
         count.form = stmt.var.type.dims[0]
         sizes = (count,)
 
@@ -365,7 +385,9 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
 
     def at(idx: Sequence[Expr]) -> Expr:
         args = (start.op, stop.op, count.op, idx[0].op, Const(endpoint, Type("bool")))
-        return lw.compute("cast", [Expr(b, b.bind("t", Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))], result, {})
+        return lw.compute(
+            "cast", [Expr(b, b.bind("t", Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))], result, {}
+        )
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
 

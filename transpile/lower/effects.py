@@ -69,11 +69,18 @@ def lower_effect(lw: Lowering, stmt: Effect) -> None:
         args.append(held)
     if stmt.kind == "raise":
         if any(a.type.dims for a in args):
-            raise error("T501", "an array in the message of a 'raise' cannot be compiled", stmt.loc, hint="say its shape, or one entry")
+            raise error(
+                "T501",
+                "an array in the message of a 'raise' cannot be compiled",
+                stmt.loc,
+                hint="say its shape, or one entry",
+            )
         lw.b.emit(_raise(stmt.loc, stmt.params["exception"], tuple(stmt.params["parts"]), tuple(args)))
         return
     if any(a.type.dims for a in args):
-        raise error("T501", "print of an array cannot be compiled", stmt.loc, hint="print one entry, or remove the print")
+        raise error(
+            "T501", "print of an array cannot be compiled", stmt.loc, hint="print one entry, or remove the print"
+        )
     lines = (*stmt.params["parts"], stmt.params.get("sep", " "), stmt.params.get("end", "\n"))
     kinds = tuple("b" if a.type.is_bool else "i" if a.type.is_int else "f" for a in args)
     params = {"site": site(("print", lines, kinds)), "parts": lines, "kinds": kinds}
@@ -88,8 +95,10 @@ def sites(fn: Any) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for s in statements(fn.body):
         if isinstance(s, Effect):
-            entry = (s.params["exception"], *s.params["parts"]) if s.kind == "raise" else ("print", s.params["parts"], s.params["kinds"])
+            entry = (
+                (s.params["exception"], *s.params["parts"])
+                if s.kind == "raise"
+                else ("print", s.params["parts"], s.params["kinds"])
+            )
             found[s.params["site"]] = entry
     return found
-
-

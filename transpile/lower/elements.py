@@ -67,7 +67,12 @@ def write(b: Builder, var: Var, indices: Sequence[Expr], value: Expr, add: bool 
 def stored(b: Builder, var: Var, sizes: Sequence[Operand], deps: frozenset[Var] = frozenset()) -> Elements:
     """The elements of a C-contiguous variable."""
     return Elements(
-        tuple(sizes), var.type.dtype, lambda idx: read(b, var, idx), root=var, deps=deps, unit=len(sizes) - 1 if sizes else None
+        tuple(sizes),
+        var.type.dtype,
+        lambda idx: read(b, var, idx),
+        root=var,
+        deps=deps,
+        unit=len(sizes) - 1 if sizes else None,
     )
 
 

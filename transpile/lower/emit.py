@@ -64,7 +64,21 @@ from numba import njit
 
 from runtime.compiled import {modules}
 """
-RESERVED = ("np", "math", "njit", "range", "scalars", "special", "linalg", "arrays", "stop", "errors", "float", "int", "bool")
+RESERVED = (
+    "np",
+    "math",
+    "njit",
+    "range",
+    "scalars",
+    "special",
+    "linalg",
+    "arrays",
+    "stop",
+    "errors",
+    "float",
+    "int",
+    "bool",
+)
 
 
 def emit(fn: Function, options: str, modules: str) -> Text:
@@ -254,7 +268,11 @@ class _Emitter:
         start, bound, step = stmt.start, stmt.bound, stmt.step
         if not stmt.backwards:
             if _is(step, 1):
-                return f"range({self.plain(bound)})" if _is(start, 0) else f"range({self.plain(start)}, {self.plain(bound)})"
+                return (
+                    f"range({self.plain(bound)})"
+                    if _is(start, 0)
+                    else f"range({self.plain(start)}, {self.plain(bound)})"
+                )
             return f"range({self.plain(start)}, {self.plain(bound)}, {self.plain(step)})"
         first = self.fill("{0} - 1", SUM, [start])
         if _is(start, 0):

@@ -44,8 +44,14 @@ def op(lw: Lowering, prim: str, *args: Expr, dtype: str = "") -> Expr:
 
 
 def fold_axes(
-    lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, inits: Sequence[Expr], step: Step,
-    final: Callable[[list[Expr]], Expr], dtype: str,
+    lw: Lowering,
+    x: Elements,
+    axes: Sequence[int],
+    keepdims: bool,
+    inits: Sequence[Expr],
+    step: Step,
+    final: Callable[[list[Expr]], Expr],
+    dtype: str,
 ) -> Elements:
     """The fold of ``axes`` as elements over the axes that stay."""
     kept = [k for k in range(x.rank) if k not in axes]
@@ -89,13 +95,18 @@ def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype
     def step(values: list[Expr], e: Expr) -> list[Expr]:
         return [op(lw, "add", values[0], cast(lw, e, carried))]
 
-    return fold_axes(
-        lw, x, axes, keepdims, [number(lw, 0, carried)], step, lambda v: cast(lw, v[0], dtype), dtype
-    )
+    return fold_axes(lw, x, axes, keepdims, [number(lw, 0, carried)], step, lambda v: cast(lw, v[0], dtype), dtype)
 
 
 def _sum_in_order(
-    lw: Lowering, x: Elements, axes: Sequence[int], kept: Sequence[int], keepdims: bool, carried: str, dtype: str, name: str
+    lw: Lowering,
+    x: Elements,
+    axes: Sequence[int],
+    kept: Sequence[int],
+    keepdims: bool,
+    carried: str,
+    dtype: str,
+    name: str,
 ) -> Elements:
     b = lw.b
     sizes = tuple(x.sizes[k] for k in kept)
@@ -109,7 +120,7 @@ def _sum_in_order(
     def put(idx: list[Expr]) -> None:
         write(b, var, [idx[k] for k in kept], cast(lw, x.at(idx), carried), add=True)
 
-    lw.nest(x.sizes, put, order)  # type: ignore[arg-type]
+    lw.nest(x.sizes, put, order)
     found = stored(b, var, sizes)
     if carried != dtype:
         found = replace(found, dtype=dtype, root=None, at=lambda idx: cast(lw, stored(b, var, sizes).at(idx), dtype))
@@ -137,7 +148,11 @@ def count(lw: Lowering, x: Elements, axes: Sequence[int]) -> Expr:
 
 def _scaled(lw: Lowering, total: Elements, by: Expr, dtype: str) -> Elements:
     return replace(
-        total, root=None, swapped=None, dtype=dtype, cheap=False,
+        total,
+        root=None,
+        swapped=None,
+        dtype=dtype,
+        cheap=False,
         at=lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype),
     )
 
@@ -187,7 +202,12 @@ def _norm(lw: Lowering, stmt: Any) -> Elements:
     squares = replace(x, root=None, swapped=None, dtype=carried, at=square, cheap=False)
     total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
     return replace(
-        total, root=None, swapped=None, cheap=False, dtype=dtype, at=lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype)
+        total,
+        root=None,
+        swapped=None,
+        cheap=False,
+        dtype=dtype,
+        at=lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype),
     )
 
 
@@ -196,8 +216,14 @@ def _prod(lw: Lowering, stmt: Any) -> Elements:
     dtype = stmt.var.type.dtype
     carried = wide(dtype)
     return fold_axes(
-        lw, x, stmt.params["axes"], stmt.params["keepdims"], [number(lw, 1, carried)],
-        lambda v, e: [op(lw, "mul", v[0], cast(lw, e, carried))], lambda v: cast(lw, v[0], dtype), dtype,
+        lw,
+        x,
+        stmt.params["axes"],
+        stmt.params["keepdims"],
+        [number(lw, 1, carried)],
+        lambda v, e: [op(lw, "mul", v[0], cast(lw, e, carried))],
+        lambda v: cast(lw, v[0], dtype),
+        dtype,
     )
 
 
@@ -266,12 +292,19 @@ def _nanmean(lw: Lowering, stmt: Any) -> Elements:
     carried = wide(dtype)
     total = add_up(lw, _without_nan(lw, x), axes, keepdims, carried)
     valid = replace(
-        x, root=None, swapped=None, dtype="float64",
+        x,
+        root=None,
+        swapped=None,
+        dtype="float64",
         at=lambda idx: cast(lw, op(lw, "logical_not", _is_nan(lw, x.at(idx)), dtype="bool"), "float64"),
     )
     n = add_up(lw, valid, axes, keepdims, "float64")
     return replace(
-        total, root=None, swapped=None, cheap=False, dtype=dtype,
+        total,
+        root=None,
+        swapped=None,
+        cheap=False,
+        dtype=dtype,
         at=lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype),
     )
 
@@ -281,8 +314,14 @@ def _truth(all_of: bool) -> Callable[[Lowering, Any], Elements]:
         x = lw.elements(stmt.args[0])
         prim = "logical_and" if all_of else "logical_or"
         return fold_axes(
-            lw, x, stmt.params["axes"], stmt.params["keepdims"], [number(lw, all_of, "bool")],
-            lambda v, e: [op(lw, prim, v[0], cast(lw, e, "bool"))], lambda v: v[0], "bool",
+            lw,
+            x,
+            stmt.params["axes"],
+            stmt.params["keepdims"],
+            [number(lw, all_of, "bool")],
+            lambda v, e: [op(lw, prim, v[0], cast(lw, e, "bool"))],
+            lambda v: v[0],
+            "bool",
         )
 
     return rule
@@ -320,7 +359,9 @@ def _position(prim: str) -> Callable[[Lowering, Any], Elements]:
                 e = x.at(full)
                 take = op(lw, "logical_or", place < 0, op(lw, prim, e, best, dtype="bool"))
                 if np.dtype(x.dtype).kind == "f":
-                    new_nan = op(lw, "logical_and", _is_nan(lw, e), op(lw, "logical_not", _is_nan(lw, best), dtype="bool"))
+                    new_nan = op(
+                        lw, "logical_and", _is_nan(lw, e), op(lw, "logical_not", _is_nan(lw, best), dtype="bool")
+                    )
                     take = op(lw, "logical_or", take, new_nan)
                 here = ravel(lw, inner, [x.sizes[a] for a in axes])
                 return [

@@ -1,8 +1,8 @@
 """Temporaries out of loops: an array that a trip makes anew, fills and forgets is made once before the loop.
 
-    for i in range(n):                    t = np.empty(m)
-        t = np.empty(m)           ->      for i in range(n):
-        ...                                   ...
+for i in range(n):                    t = np.empty(m)
+    t = np.empty(m)           ->      for i in range(n):
+    ...                                   ...
 """
 
 from __future__ import annotations
@@ -50,8 +50,12 @@ def _take_out(loop: For | While) -> tuple[list[Stmt], For | While]:
         own.add(loop.index)
     named = _named_otherwise(body)
     moved = [
-        s for s in body.stmts
-        if isinstance(s, Alloc) and s.prim == "empty" and s.var not in named and all(isinstance(a, Const) or a not in own for a in s.args)
+        s
+        for s in body.stmts
+        if isinstance(s, Alloc)
+        and s.prim == "empty"
+        and s.var not in named
+        and all(isinstance(a, Const) or a not in own for a in s.args)
     ]
     if not moved:
         return [], loop

@@ -74,8 +74,12 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[Operand, Callable[
     moved = x
     if axis != x.rank - 1:
         moved = replace(
-            x, sizes=tuple(x.sizes[a] for a in order), root=None, swapped=None,
-            unit=None if x.unit is None else where[x.unit], at=lambda idx: x.at([idx[where[a]] for a in range(x.rank)]),
+            x,
+            sizes=tuple(x.sizes[a] for a in order),
+            root=None,
+            swapped=None,
+            unit=None if x.unit is None else where[x.unit],
+            at=lambda idx: x.at([idx[where[a]] for a in range(x.rank)]),
         )
     moved = lw.rooted(moved, "rows")
     count = b.expr(1)

@@ -98,7 +98,9 @@ def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
 
 
 def _column(y: Elements) -> Elements:
-    return replace(y, sizes=(*y.sizes, Const(1, INT)), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[:-1]))
+    return replace(
+        y, sizes=(*y.sizes, Const(1, INT)), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[:-1])
+    )
 
 
 def _spread(lw: Lowering, x: Elements, batch: Sequence[Operand]) -> Elements:
@@ -117,7 +119,9 @@ def _lstsq(lw: Lowering, stmt: Any) -> Any:
         y = _column(y)
     rcond = stmt.params.get("rcond")
     value = Const(-2.0 if rcond is None else float(rcond), Type("float64"))
-    found = call(lw, "linalg.lstsq", stmt.var.type.dtype, 3, stack_of(lw, a), stack_of(lw, y, "b"), value, name=stmt.var.name)
+    found = call(
+        lw, "linalg.lstsq", stmt.var.type.dtype, 3, stack_of(lw, a), stack_of(lw, y, "b"), value, name=stmt.var.name
+    )
     return back(lw, found, sizes)
 
 

@@ -205,7 +205,9 @@ class Lowering:
         if dtype == "float16":
             raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
 
-    def nest(self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
+    def nest(
+        self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
+    ) -> None:
         """Loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
         order = list(range(len(sizes))) if order is None else list(order)
         indices: list[Expr | None] = [None] * len(sizes)
@@ -230,7 +232,10 @@ class Lowering:
         level(0)
 
     def fold(
-        self, sizes: Sequence[Operand], inits: Sequence[Expr], body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
+        self,
+        sizes: Sequence[Operand],
+        inits: Sequence[Expr],
+        body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
         names: Sequence[str] = ("total",),
     ) -> list[Expr]:
         """Loops that carry scalars: ``body(indices, values)`` gives the new values."""
@@ -397,7 +402,12 @@ class Lowering:
         if source is None:  # a buffer of rank 0
             var = self.memory(stmt.var.name, stmt.var.type.dtype, ())
             if stmt.prim != "empty":
-                write(self.b, var, (), self.b.expr(self.number(Let(Var("t", stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))))
+                write(
+                    self.b,
+                    var,
+                    (),
+                    self.b.expr(self.number(Let(Var("t", stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))),
+                )
             self.define(stmt.var, var, ())
             return
         root = source.root
@@ -616,7 +626,13 @@ def loop_order(elements: Elements) -> list[int] | None:
     return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]
 
 
-ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {**arrays.TABLE, **folds.TABLE, **products.TABLE, **library.TABLE, **linear.TABLE}
+ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
+    **arrays.TABLE,
+    **folds.TABLE,
+    **products.TABLE,
+    **library.TABLE,
+    **linear.TABLE,
+}
 SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL, **linear.SEVERAL}
 
 __all__ = ["BOOL", "Lowering", "is_one", "lower", "read"]

@@ -59,10 +59,15 @@ def wrapper(core: Function) -> str:
     call = f"_{core.name}({', '.join(args)})"
     count = len(core.body.yields)
     tree = core.out_tree
-    if isinstance(tree, Leaf) and count == 1 or tree == Node("tuple", tuple(Leaf(k) for k in range(count))) and count > 1:
+    if (
+        isinstance(tree, Leaf)
+        and count == 1
+        or tree == Node("tuple", tuple(Leaf(k) for k in range(count)))
+        and count > 1
+    ):
         lines.append(f"    return {call}")
     else:
-        classes = {cls for cls in _classes(tree)}
+        classes = set(_classes(tree))
         if classes:
             names = ", ".join(sorted(c.__name__ for c in classes))
             raise error("T501", f"--jit: a result of class {names} cannot be put together in an emitted file", core.loc)
@@ -161,7 +166,9 @@ def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
             yield node.value.id, node.attr
 
 
-def _gather(sources: dict[str, _Source], module: str, name: str, wanted: dict[tuple[str, str], None], core: Function) -> None:
+def _gather(
+    sources: dict[str, _Source], module: str, name: str, wanted: dict[tuple[str, str], None], core: Function
+) -> None:
     """The function and all that it calls, those first."""
     if (module, name) in wanted:
         return
@@ -173,16 +180,24 @@ def _gather(sources: dict[str, _Source], module: str, name: str, wanted: dict[tu
         if name in source.constants and not _is_external(source, name):
             wanted[module, name] = None
             return
-        raise error("T901", f"--standalone: {module}.{name} needs the package 'runtime'", core.loc, "leave --standalone out")
+        raise error(
+            "T901", f"--standalone: {module}.{name} needs the package 'runtime'", core.loc, "leave --standalone out"
+        )
     for node in ast.walk(source.functions[name]):
-        if isinstance(node, ast.Name) and node.id != name and (node.id in source.functions or node.id in source.constants):
+        if (
+            isinstance(node, ast.Name)
+            and node.id != name
+            and (node.id in source.functions or node.id in source.constants)
+        ):
             _gather(sources, module, node.id, wanted, core)
     wanted[module, name] = None
 
 
 def _is_external(source: _Source, name: str) -> bool:
     """Whether a constant is a function of SciPy."""
-    return any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(source.constants[name])) or name == "digamma"
+    return (
+        any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(source.constants[name])) or name == "digamma"
+    )
 
 
 def _prelude(sources: dict[str, _Source], wanted: dict[tuple[str, str], None]) -> list[ast.stmt]:

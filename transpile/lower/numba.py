@@ -194,7 +194,9 @@ def _diagnose(failed: Exception, lines: dict[int, Loc], core: Function) -> Trans
     at = getattr(getattr(failed, "loc", None), "line", None)
     numbers = ([at] if at else []) + numbers
     loc = next((lines[n] for n in numbers if n in lines), core.loc)
-    first = next((line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Failed in")), "")
+    first = next(
+        (line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Failed in")), ""
+    )
     note = f"Numba says: {first[:200]}"
     return TranspileError(
         Diagnostic("T504", "Numba cannot compile what was generated for this line", loc, (note,),

@@ -208,9 +208,7 @@ def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
     return at if start is None else at + start if stride is not None else start + k
 
 
-def span(
-    lw: Lowering, item: Slice, args: list[Operand], size: Operand
-) -> tuple[Expr | None, Operand, Expr | None]:
+def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple[Expr | None, Operand, Expr | None]:
     """Start, count and stride of a range on an axis: None where they are 0, and 1."""
     b = lw.b
     if item.is_full:
@@ -470,7 +468,9 @@ def _mask_as_gather(lw: Lowering, place: Place, step: Index, args: list[Operand]
     """A mask among other index arrays, as the positions where it holds."""
     from transpile.errors import error
 
-    raise error("T501", "a mask together with other indices cannot be compiled yet", lw.b.loc, hint="use np.nonzero(mask)")
+    raise error(
+        "T501", "a mask together with other indices cannot be compiled yet", lw.b.loc, hint="use np.nonzero(mask)"
+    )
 
 
 _STEPS: dict[type, Any] = {Permute: _permute, Diagonal: _diagonal, Reshape: _reshape, Index: _index}

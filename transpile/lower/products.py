@@ -68,9 +68,12 @@ def _einsum(lw: Lowering, stmt: Any) -> Elements:
 
 def _is_matmul(letters: Sequence[str], output: str) -> bool:
     first, second = letters
-    return len(first) == len(second) == len(output) == 2 and first[1] == second[0] and output == first[0] + second[1] and len(
-        {*first, *second}
-    ) == 3
+    return (
+        len(first) == len(second) == len(output) == 2
+        and first[1] == second[0]
+        and output == first[0] + second[1]
+        and len({*first, *second}) == 3
+    )
 
 
 def _matmul(lw: Lowering, stmt: Any) -> Elements:

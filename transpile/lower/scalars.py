@@ -76,7 +76,7 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
         return f"special.{prim}({slots})", ATOM
     for family in ("gammainc_moment", "betainc_moment"):
         if prim.startswith(family):
-            orders = ", ".join(prim[len(family):])
+            orders = ", ".join(prim[len(family) :])
             return f"special.{family}({slots}, {orders})", ATOM
     return None
 

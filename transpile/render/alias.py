@@ -193,7 +193,7 @@ class Aliases:
         for (target, origin, link), near in zip(pairs, found):
             self.add(self.numbers.number(target), near & ~inner, (link,), origin)
         for i, (a, source_a, link_a) in enumerate(pairs):
-            for j, (b, source_b, link_b) in enumerate(pairs[:i]):
+            for _j, (b, source_b, link_b) in enumerate(pairs[:i]):
                 if found[i] >> source_b & 1:
                     number, other = self.numbers.number(a), self.numbers.number(b)
                     fresh = not self.near.get(number, 0) >> other & 1

@@ -254,7 +254,7 @@ def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
 
 
 def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]:
-    sign, binding = _BINARY[_name_of(node.op)]
+    _sign, binding = _BINARY[_name_of(node.op)]
     if binding == POWER:
         tail = f" ** {flat(node.right, SIGN)}"
         lines = broken(node.left, column, indent, width - len(tail), AWAIT)

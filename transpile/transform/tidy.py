@@ -206,7 +206,7 @@ def _merged(first: If, second: If) -> If:
     """Two neighbouring branches on the same test as one."""
     sides = []
     for a, b in ((first.then, second.then), (first.orelse, second.orelse)):
-        known: dict[Operand, Operand] = {r: y for r, y in zip(first.results, a.yields)}
+        known: dict[Operand, Operand] = dict(zip(first.results, a.yields))
 
         def operand(o: Operand, known: dict[Operand, Operand] = known) -> Operand:
             return known.get(o, o) if isinstance(o, Var) else o
