@@ -125,7 +125,8 @@ def directional(f: Callable, args: tuple, tangents: tuple, coarse: bool = False)
                 found = _extrapolate(along, first)
             except Exception:  # a domain ends here, or an iteration does not settle: a smaller step may do
                 continue
-            # a smaller step only where a larger one does not do: it rounds more, and so coarsely that its entries may agree by chance
+            # a smaller step only where a larger one does not do: it rounds more, and so coarsely that its entries may
+            # agree by chance
             best = found if best is None else _better(best, found)
             if not coarse and not _is_rough(*best):
                 break

@@ -34,7 +34,7 @@ from transpile.core.types import BOOL, INT, Type
 
 N = Dim(4)
 VEC, MAT, NUM = Type("float64", (N,)), Type("float64", (N, N)), Type("float64")
-NAMES = ("x", "y", "z", "u", "v", "w", "t", "t", "t")
+NAMES = ("x", "y", "z", "u", "t", "w", "", "", "")
 POINT: Path = (Index((Point(0),)),)
 ROW: Path = (Index((Point(0), Slice())),)
 COLUMN: Path = (Index((Slice(), Point(0))),)

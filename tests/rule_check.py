@@ -16,7 +16,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Add, Alloc, Const, Function, Let, Operand, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
-from transpile.rules.prim import REFUSED, ZERO, Scatter
+from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Scatter
 
 Build = Callable[..., Any]  # (b, *Exprs) -> Expr or tuple of Expr
 
@@ -207,7 +207,7 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
 
 def _pull_elementwise(b: Builder, stmt: Let, prim: Any, bar: Expr, args: list[Expr], add: Callable[..., None]) -> None:
     for k, (arg, partial) in enumerate(zip(stmt.args, prim.partials)):
-        if partial in (ZERO, REFUSED) or not (isinstance(arg, Var) and arg.type.is_float):
+        if partial in (ZERO, UNWRITTEN) or not (isinstance(arg, Var) and arg.type.is_float):
             continue
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))

@@ -96,7 +96,7 @@ def assigned_in_one_trip_read_in_the_next(x, n):
     total = 0.0
     for i in range(n):
         if i > 0:
-            total += last * x[i]
+            total += last * x[i]  # noqa: F821
         last = x[i] + i
     return total
 
@@ -107,7 +107,7 @@ def assigned_on_condition_and_read_on_the_same(x, n):
     seen = False
     for i in range(n):
         if seen:
-            total += best
+            total += best  # noqa: F821
         if x[i] > 0:
             best = x[i]
             seen = True

@@ -17,6 +17,7 @@ from tests.render_fuzz import random_function
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Block,
     Const,
     Diagonal,
@@ -412,10 +413,10 @@ def test_conditional_expressions():
     b = s.b
     with s.side() as then:
         then.yields = ((s[1] > 1.0).op,)
-    (both,) = s.branch(s[0] > 0.0, then, Block(yields=(Const(False, BOOL),)), "t")
+    (both,) = s.branch(s[0] > 0.0, then, Block(yields=(Const(False, BOOL),)), SYNTHETIC)
     with s.side() as then:
         then.yields = ((s[1] * 2.0).op,)
-    (value,) = s.branch(both, then, Block(yields=(s[0].op,)), "t")
+    (value,) = s.branch(both, then, Block(yields=(s[0].op,)), SYNTHETIC)
     check(s.done(b.let("add", value, 1.0, name="z")), """
         def f(x, y):
             z = (y * 2.0 if x > 0.0 and y > 1.0 else x) + 1.0

@@ -54,7 +54,8 @@ def lookup(name, fn=helper):
 @pytest.mark.parametrize(
     ("binding", "name"),
     [
-        (lambda: lookup("total"), "numpy.sum"), (lambda: lookup("PI"), "math.pi"), (lambda: lookup("la").attr("norm"), "numpy.linalg.norm"),
+        (lambda: lookup("total"), "numpy.sum"), (lambda: lookup("PI"), "math.pi"),
+        (lambda: lookup("la").attr("norm"), "numpy.linalg.norm"),
         (lambda: lookup("np").attr("abs"), "numpy.absolute"), (lambda: lookup("np").attr("linalg").attr("inv"), "numpy.linalg.inv"),
         (lambda: lookup("np").attr("float32"), "numpy.float32"), (lambda: lookup("abs"), "builtins.abs"),
         (lambda: lookup("math").attr("tanh"), "math.tanh"), (lambda: lookup("np").attr("pi"), "numpy.pi"),
@@ -259,8 +260,8 @@ def main(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "dotted"),
-    [("s", "numpy.sum"), ("gammaln", "scipy.special.gammaln"), ("alias", "numpy.tanh"), ("tanh", "math.tanh"), ("len", "builtins.len"),
-     ("pi", "math.pi"), ("DTYPE", "numpy.float32")],
+    [("s", "numpy.sum"), ("gammaln", "scipy.special.gammaln"), ("alias", "numpy.tanh"), ("tanh", "math.tanh"),
+     ("len", "builtins.len"), ("pi", "math.pi"), ("DTYPE", "numpy.float32")],
 )  # fmt: skip
 def test_static_known_names(main, name, dotted):
     assert main.scope.lookup(name).name == dotted
@@ -394,7 +395,8 @@ ANNOTATED = """
     def f(
         a: float, b: int, c: bool, d: Float[np.ndarray, "n 3"], e: F32[np.ndarray, "2*n+1"], f: jt.Int[np.ndarray, ""],
         g: "Float[np.ndarray, 'n _ _']", h: Net, i: tuple[float, np.float32], j: None, k: Float[jt.Array, "rows=4 n"],
-        bad1: np.ndarray, bad2, bad3: Float[np.ndarray, "..."], bad4: list[float], bad5: Optional[float], bad6: "x[", bad7: tuple[float, ...],
+        bad1: np.ndarray, bad2, bad3: Float[np.ndarray, "..."], bad4: list[float], bad5: Optional[float], bad6: "x[",
+        bad7: tuple[float, ...],
     ): pass
 """
 
@@ -409,9 +411,9 @@ def annotation(name):
 @pytest.mark.parametrize(
     ("name", "types"),
     [
-        ("a", ["float"]), ("b", ["int"]), ("c", ["bool"]), ("d", ["float64[n, 3]"]), ("e", ["float32[2 * n + 1]"]), ("f", ["int64"]),
-        ("g", ["float64[n, g_1, g_2]"]), ("h", ["float64[n, d]", "float"]), ("i", ["float", "float32"]), ("j", []),
-        ("k", ["float64[4, n]"]),
+        ("a", ["float"]), ("b", ["int"]), ("c", ["bool"]), ("d", ["float64[n, 3]"]), ("e", ["float32[2 * n + 1]"]),
+        ("f", ["int64"]), ("g", ["float64[n, g_1, g_2]"]), ("h", ["float64[n, d]", "float"]),
+        ("i", ["float", "float32"]), ("j", []), ("k", ["float64[4, n]"]),
     ],
 )  # fmt: skip
 def test_annotations(name, types):
@@ -439,7 +441,7 @@ def test_annotations_that_cannot_be_used(name, code):
     with pytest.raises(TranspileError) as caught:
         annotation(name)
     (found,) = caught.value.diagnostics
-    assert found.code == code and found.loc.line in (9, 10, 11, 12)
+    assert found.code == code and 9 <= found.loc.line <= 13
     assert repr(name)[1:-1] in found.message or code == "T414"
 
 

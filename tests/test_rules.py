@@ -21,7 +21,7 @@ from rule_points import HARD, PARAMS, POINTS, SCALAR, SPECIAL, STRUCTURAL
 from transpile.core.nodes import Block, Function
 from transpile.render import render
 from transpile.rules import prims
-from transpile.rules.prim import REFUSED, ZERO
+from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 
@@ -44,7 +44,7 @@ def build_of(name: str) -> Any:
 
 def refused(name: str) -> set[int]:
     """The operands without a derivative."""
-    return {k for k, p in enumerate(PRIMS[name].partials) if p is REFUSED}
+    return {k for k, p in enumerate(PRIMS[name].partials) if p is UNWRITTEN}
 
 
 def wrt(name: str, args: Sequence[Any]) -> list[int]:
@@ -94,7 +94,7 @@ def test_one_partial_an_operand(name: str) -> None:
     partials = PRIMS[name].partials
     if name in POINTS:
         assert len(partials) == len(POINTS[name][0])
-    assert all(callable(p) or p in (ZERO, REFUSED) for p in partials)
+    assert all(callable(p) or p in (ZERO, UNWRITTEN) for p in partials)
 
 
 # ------------------------------------------------------------------------------------------------- elementwise

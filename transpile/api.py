@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -39,6 +40,13 @@ class Transformed:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        # without what was built; by name where the name is the transformed function's, as that of a decorated one is
+        found: Any = sys.modules.get(self.__wrapped__.__module__) if hasattr(self.__wrapped__, "__qualname__") else None
+        for name in self.__wrapped__.__qualname__.split(".") if found is not None else ():
+            found = getattr(found, name, None)
+        return self.__wrapped__.__qualname__ if found is self else (Transformed, (self.__wrapped__, self.__transpile_level__))
 
     def __repr__(self) -> str:
         return f"<{type(self.__transpile_level__).__name__.lower()} of {getattr(self.__wrapped__, '__name__', self.__wrapped__)}>"

@@ -50,14 +50,14 @@ def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[s
     return positional[:count], named
 
 
-def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> list[Named]:
-    """What stands at each position that argnums may name: positional arguments, then those given by name in their place."""
-    found: list[Named] = []
+def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
+    """What stands at each position that argnums may name: positional arguments, and those given by name in their place."""
+    found: dict[int, Named] = {}
     for spec in specs:
         if spec.kind == "varpos":
-            found += [(f"{spec.name}[{k}]", t) for k, t in enumerate(spec.tree.children)]
+            found.update((len(found), (f"{spec.name}[{k}]", t)) for k, t in enumerate(spec.tree.children))
         elif spec.kind == "pos" and (len(found) < count or spec.name in names):
-            found.append((spec.name, spec.tree))
+            found[len(found) if spec.at < 0 else spec.at] = (spec.name, spec.tree)
     return found
 
 
@@ -86,20 +86,22 @@ def select(
     return chosen, lambda trees: Node("tuple", tuple(trees))
 
 
-def _at(core: Function, slots: list[Named], k: int) -> Named:
-    if not -len(slots) <= k < len(slots):
+def _at(core: Function, slots: dict[int, Named], k: int) -> Named:
+    place = k if k >= 0 else max(slots, default=-1) + 1 + k
+    if place not in slots:
         plural = "" if len(slots) == 1 else "s"
         raise error(
             "T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc
         )
-    return slots[k]
+    return slots[place]
 
 
 def _by_name(core: Function, name: str, count: int) -> Named:
     _, named = call_trees(core.arg_tree, count)
     if name not in named:
         known = ", ".join(repr(n) for n in named)
-        raise error("T407", f"{core.name!r} has no argument {name!r}", core.loc, hint=f"its arguments are {known}")
+        message = f"{core.name!r} was given no argument {name!r}"
+        raise error("T407", message, core.loc, hint=f"the arguments of this call are {known}")
     return name, named[name]
 
 
@@ -127,24 +129,37 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
     return wrt
 
 
-def refuse_early(name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
+def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
     """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
+    name = getattr(fn, "__name__", "function")
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
         if -len(args) <= k < len(args):
-            _refuse_tree(args[k], f"argument {k % len(args)} of {name!r}")
+            _refuse_tree(args[k], f"argument {k % len(args)} of {name!r}", fn, k % len(args))
     for key in argnames if isinstance(argnames, tuple) else (argnames,):
         if key in kwargs:
-            _refuse_tree(kwargs[key], f"argument {key!r} of {name!r}")
+            _refuse_tree(kwargs[key], f"argument {key!r} of {name!r}", fn, key)
 
 
-def _refuse_tree(tree: Tree, what: str) -> None:
+def _refuse_tree(tree: Tree, what: str, fn: Any, at: int | str) -> None:
+    from transpile.frontend.resolve import parameter_loc
+
     if isinstance(tree, Static):
-        raise error("T302", f"{what} has nothing to differentiate: it is {structure_text(tree)}")
+        message = f"{what} has nothing to differentiate: it is {structure_text(tree)}"
+        raise error("T302", message, parameter_loc(fn, at))
     for leaf in walk_leaves(tree):
         type_ = getattr(leaf, "type", None)
         if type_ is not None and not type_.is_float:
             hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
-            raise error("T302", f"{what} is differentiated but is of type {type_}", hint=hint)
+            raise error("T302", f"{what} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint)
+
+
+def type_text(leaf: Any) -> str:
+    """What a leaf of a call is: its dtype and the sizes of the example, as far as there is one."""
+    shape = getattr(leaf.example, "shape", None)
+    if not leaf.type.dims:
+        return str(leaf.type)
+    sizes = leaf.type.dims if shape is None else shape
+    return f"{leaf.type.dtype}[{', '.join(map(str, sizes))}]"
 
 
 def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
@@ -172,6 +187,8 @@ def scalar_first(core: Function, main: Tree, aux: Tree) -> Function:
     """The function with its scalar output first and what is auxiliary behind it."""
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
+        if isinstance(main, Static) and main.value is None:
+            hint = "it ends without 'return', or always raises: return one number"
         raise error(
             "T301", f"{core.name!r} returns {structure_text(main)}; a gradient needs one number", core.loc, hint
         )
@@ -242,4 +259,4 @@ def _check_leaf(type_: Any, have: Tree, where: str) -> None:
     if found is None:
         raise error("T309", f"{where} is {structure_text(have)}, expected {type_}")
     if found.rank != type_.rank or found.dtype.startswith("complex"):
-        raise error("T309", f"{where} is {found}, expected {type_}")
+        raise error("T309", f"{where} is {type_text(have)}, expected {type_}")

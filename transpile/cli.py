@@ -13,7 +13,7 @@ from typing import Any
 from transpile.errors import TranspileError, error
 from transpile.levels import Flat, Grad, Level
 
-REQUESTS = ("T404", "T407", "T413", "T901", "T902", "T903")
+REQUESTS = ("T404", "T407", "T413", "T901", "T903")
 """Codes that mean that the request, not the program, is wrong."""
 
 

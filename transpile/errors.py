@@ -36,7 +36,6 @@ CODES: dict[str, str] = {
     "T108": "'del'",
     "T109": "'match'",
     "T110": "an import that cannot be followed",
-    "T111": "an operator that cannot be transformed",
     "T112": "a comprehension that cannot be transformed",
     "T113": "a loop over something that cannot be iterated here",
     "T114": "an assignment target that cannot be transformed",
@@ -49,7 +48,6 @@ CODES: dict[str, str] = {
     "T121": "a method or attribute that is not supported",
     "T122": "a write through a reshape that may be a copy",
     "T123": "a write into memory that cannot be written",
-    "T124": "overlapping memory written and read in one statement",
     "T130": "a call of a function that is not supported",
     "T131": "an argument of a supported function that is not supported",
     "T132": "arguments that do not fit the called function's parameters",
@@ -99,7 +97,7 @@ CODES: dict[str, str] = {
     "T414": "a type that cannot be read",
     "T415": "an argument without a type",
     "T416": "an attribute that a module does not have",
-    "T417": "a decorator that cannot be looked through",
+    "T417": "a value that a function cannot return",
     # ---- T5xx: compiling
     "T501": "a construct that Numba cannot compile",
     "T502": "a type that Numba does not have",
@@ -108,7 +106,6 @@ CODES: dict[str, str] = {
     "T505": "an unknown target or option",
     # ---- T9xx: command line
     "T901": "a request that cannot be read",
-    "T902": "an unknown transform",
     "T903": "an output file that cannot be written",
 }
 

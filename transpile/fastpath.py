@@ -50,6 +50,13 @@ def guard(leaves: Sequence[Any], check_dtype: bool) -> Callable[[Callable[..., A
     return scope["make"]
 
 
+def while_unchanged(fast: Fast, unchanged: Callable[[], bool] | None) -> Fast:
+    """The same, and `MISS` where what lifting read outside the function has changed."""
+    if unchanged is None:
+        return fast
+    return lambda args: fast(args) if unchanged() else MISS
+
+
 def is_plain(args: Sequence[Any], leaves: Sequence[Any]) -> bool:
     """Whether the arguments are the leaves themselves, without sizes of 1."""
     if len(args) != len(leaves) or any(a is not b for a, b in zip(args, leaves)):

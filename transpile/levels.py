@@ -71,7 +71,7 @@ class Grad(Level):
     def lift(self, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
         from transpile.transform.reverse import vjp
 
-        refuse_early(getattr(fn, "__name__", "function"), args, kwargs, self.argnums, self.argnames)
+        refuse_early(fn, args, kwargs, self.argnums, self.argnames)
         core = inner(fn, args, kwargs)
         chosen, shape = select(core, self.argnums, self.argnames, len(args), tuple(kwargs))
         wrt = differentiable(core, chosen)
@@ -199,7 +199,7 @@ class Jacobian(Level):
     def lift(self, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
         from transpile.transform.jacobian import by_columns, by_rows
 
-        refuse_early(getattr(fn, "__name__", "function"), args, kwargs, self.argnums, self.argnames)
+        refuse_early(fn, args, kwargs, self.argnums, self.argnames)
         core = inner(fn, args, kwargs)
         chosen, shape = select(core, self.argnums, self.argnames, len(args), tuple(kwargs))
         wrt = differentiable(core, chosen)

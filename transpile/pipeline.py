@@ -21,7 +21,8 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
         from transpile.frontend import lift as lift_source
 
         if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
-            return lift_source(partial(call_custom, target), args, kwargs, name=target.__name__, mutable=mutable)
+            name = target.__wrapped__.__name__
+            return lift_source(partial(call_custom, target), args, kwargs, name=name, mutable=mutable)
         return lift_source(target, args, kwargs, mutable=mutable)
 
     return inner(target, args, kwargs)

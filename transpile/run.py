@@ -10,7 +10,8 @@ import numpy as np
 
 from transpile.arguments import call_trees
 from transpile.core.nodes import Function
-from transpile.fastpath import Fast, guard, is_plain, never
+from transpile.fastpath import Fast, guard, is_plain, never, while_unchanged
+from transpile.frontend.reads import checker
 from transpile.loader import explain, load
 from transpile.pipeline import core_of, is_derivative, jit_level
 from transpile.results import adjust_tree, assemble_flat, converters
@@ -96,14 +97,16 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Program:
     function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes)
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     place = placement(core, request)
-    read = captured_reader(core)
+    read, unchanged = captured_reader(core), checker(request.reads)
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     hidden = names[len(names) - len(core.captured) :]
     errstate = np.errstate
-    settings = {"all": "ignore"} if quiet else dict(core.errstate)
+    settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        if unchanged is not None and not unchanged():
+            raise Stale
         if place is not None:
             args, kwargs = place(args, kwargs)
         if read is not None:
@@ -111,6 +114,7 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Program:
         return protected(*args, **kwargs)
 
     def protected(*args: Any, **kwargs: Any) -> Any:
+        failed: Exception | None = None
         try:
             if settings:
                 with errstate(**settings):
@@ -121,12 +125,14 @@ def interpreted(core: Function, request: Request, quiet: bool) -> Program:
             if not quiet or type(error) not in PYTHON_ONLY:
                 explain(error)
                 raise
-            out = again(function, args, kwargs, error)
+            failed = error
+        if failed is not None:
+            out = again(function, args, kwargs, failed)
         return out if finish is None else finish(out)
 
     program = Program(run)
     if place is None and read is None and is_plain(request.values, request.leaves) and not request.known:
-        program.fast = guard(request.leaves, check_dtype=True)(protected)
+        program.fast = while_unchanged(guard(request.leaves, check_dtype=True)(protected), unchanged)
     return program
 
 
@@ -205,12 +211,14 @@ def compiled(core: Function, request: Request, level: Any) -> Program:
     kernel = compile_core(core, level.fastmath, level.cache)
     slots = leaf_slots(core, request)
     finish = assemble_flat(core.out_tree, converters(core.body.yields, core.out_tree))
-    read = captured_reader(core)
+    read, unchanged = captured_reader(core), checker(request.reads)
     order = [s.leaf for s in slots]
     straight = order == list(range(len(request.leaves)))
     zero_dim = [k for k in order if isinstance(request.leaves[k], ndarray) and not request.leaves[k].ndim]
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        if unchanged is not None and not unchanged():
+            raise Stale
         for k in zero_dim:
             leaves[k] = leaves[k][()]
         values = leaves if straight else [leaves[k] for k in order]
@@ -230,7 +238,7 @@ def compiled(core: Function, request: Request, level: Any) -> Program:
 
     program = Program(run, kernel=kernel)
     if straight and read is None and not zero_dim and is_plain(request.values, request.leaves) and not request.known:
-        program.fast = guard(request.leaves, check_dtype=True)(protected)
+        program.fast = while_unchanged(guard(request.leaves, check_dtype=True)(protected), unchanged)
     return program
 
 

@@ -82,7 +82,7 @@ def _values(split: Split, leaves: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class Stale(Exception):
-    """A captured value is of another type than when the function was lifted."""
+    """What stands outside the function is of another type than when it was lifted, or a flag or function has changed."""
 
 
 @dataclass
@@ -94,6 +94,7 @@ class Request:
     leaves: list[Any]
     values: tuple[Any, ...] = ()
     known: set[int] = field(default_factory=set)
+    reads: list[Any] = field(default_factory=list)  # what lifting read outside: transpile.frontend.reads.Read
 
     @staticmethod
     def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
@@ -138,13 +139,15 @@ class Request:
     def lift(self, target: Any) -> Function:
         """The core function for these arguments; leaves whose values are needed become known."""
         from transpile.frontend.lifter import NeedStatic
+        from transpile.frontend.reads import recorded
         from transpile.pipeline import core_of
 
         while True:
             dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
             args, kwargs = self.typed()
             try:
-                return core_of(target, args, kwargs)
+                with recorded() as self.reads:
+                    return core_of(target, args, kwargs)
             except NeedStatic as need:
                 leaf = dynamic[need.leaf]
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):

@@ -84,11 +84,15 @@ Tree = Leaf | ArgLeaf | Static | Node
 
 @dataclass(frozen=True, slots=True)
 class ArgSpec:
-    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict)."""
+    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
+
+    ``at`` is the position in the signature of one that has a position.
+    """
 
     name: str
     tree: Any
     kind: str = "pos"
+    at: int = -1
 
 
 NUMBERS = (int, float, complex)

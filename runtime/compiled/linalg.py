@@ -25,11 +25,67 @@ def matmul(a, b, out):
     return 0
 
 
+# Numba's functions refuse NaN and infinity, and arrays without entries, which NumPy's pass on: those are treated here.
+
+
+@njit
+def is_finite(a):
+    """Whether all entries of a matrix are."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if not a[i, j] - a[i, j] == 0:
+                return False
+    return True
+
+
+@njit
+def _pivot(work, j):
+    """Brings the largest entry of column ``j`` on the diagonal and eliminates below it; the row that it came from."""
+    m, n = work.shape
+    best = j
+    for i in range(j + 1, m):
+        if abs(work[i, j]) > abs(work[best, j]):
+            best = i
+    if best != j:
+        for c in range(n):
+            work[j, c], work[best, c] = work[best, c], work[j, c]
+    if work[j, j] != 0:
+        for i in range(j + 1, m):
+            work[i, j] /= work[j, j]
+            for c in range(j + 1, n):
+                work[i, c] -= work[i, j] * work[j, c]
+    return best
+
+
+@njit
+def _eliminate(a, b):
+    """The solution of ``a x = b`` by loops."""
+    work, out = a.copy(), b.copy()
+    n, width = b.shape
+    for j in range(n):
+        other = _pivot(work, j)
+        if work[j, j] == 0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        for c in range(width):
+            out[j, c], out[other, c] = out[other, c], out[j, c]
+            for i in range(j + 1, n):
+                out[i, c] -= work[i, j] * out[j, c]
+    for i in range(n - 1, -1, -1):
+        for c in range(width):
+            for j in range(i + 1, n):
+                out[i, c] -= work[i, j] * out[j, c]
+            out[i, c] /= work[i, i]
+    return out
+
+
 @njit
 def inv(a):
     out = np.empty(a.shape, a.dtype)
     for k in range(a.shape[0]):
-        out[k] = np.linalg.inv(a[k])
+        if is_finite(a[k]):
+            out[k] = np.linalg.inv(a[k])
+        else:
+            out[k] = _eliminate(a[k], np.eye(a.shape[1], dtype=a.dtype))
     return out
 
 
@@ -37,8 +93,25 @@ def inv(a):
 def det(a):
     out = np.empty(a.shape[0], a.dtype)
     for k in range(a.shape[0]):
-        out[k] = np.linalg.det(a[k])
+        if is_finite(a[k]):
+            out[k] = np.linalg.det(a[k])
+        else:
+            sign, size = _slogdet(a[k])
+            out[k] = sign * np.exp(size)
     return out
+
+
+@njit
+def _slogdet(a):
+    work = a.copy()
+    sign, size = a.dtype.type(1), a.dtype.type(0)
+    for j in range(a.shape[0]):
+        if _pivot(work, j) != j:
+            sign = -sign
+        if work[j, j] < 0:
+            sign = -sign
+        size += np.log(abs(work[j, j]))
+    return sign, size
 
 
 @njit
@@ -46,7 +119,7 @@ def slogdet(a):
     sign = np.empty(a.shape[0], a.dtype)
     size = np.empty(a.shape[0], a.dtype)
     for k in range(a.shape[0]):
-        s, v = np.linalg.slogdet(a[k])
+        s, v = np.linalg.slogdet(a[k]) if is_finite(a[k]) else _slogdet(a[k])
         sign[k] = s
         size[k] = v
     return sign, size
@@ -56,7 +129,7 @@ def slogdet(a):
 def solve(a, b):
     out = np.empty(b.shape, b.dtype)
     for k in range(a.shape[0]):
-        out[k] = np.linalg.solve(a[k], b[k])
+        out[k] = np.linalg.solve(a[k], b[k]) if is_finite(a[k]) and is_finite(b[k]) else _eliminate(a[k], b[k])
     return out
 
 
@@ -84,8 +157,25 @@ def solve_triangular(a, b, lower, transposed, unit):
 
 @njit
 def _lower(a, upper):
-    """The matrix whose lower triangle is read."""
-    return np.ascontiguousarray(a.T) if upper else a
+    """The symmetric matrix of the triangle that is read."""
+    out = a.copy()
+    for i in range(a.shape[0]):
+        for j in range(i):
+            if upper:
+                out[i, j] = a[j, i]
+            else:
+                out[j, i] = a[i, j]
+    return out
+
+
+@njit
+def _converges(a):
+    """Whether a symmetric matrix has eigenvalues; those of a small one with NaN are NaN, as LAPACK has it."""
+    if is_finite(a):
+        return True
+    if a.shape[0] > 2:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return False
 
 
 @njit
@@ -102,9 +192,14 @@ def eigh(a, upper):
     values = np.empty(a.shape[:2], a.dtype)
     vectors = np.empty(a.shape, a.dtype)
     for k in range(a.shape[0]):
-        w, v = np.linalg.eigh(_lower(a[k], upper))
-        values[k] = w
-        vectors[k] = v
+        found = _lower(a[k], upper)
+        if _converges(found):
+            w, v = np.linalg.eigh(found)
+            values[k] = w
+            vectors[k] = v
+        else:
+            values[k] = np.nan
+            vectors[k] = np.nan
     return values, vectors
 
 
@@ -112,7 +207,11 @@ def eigh(a, upper):
 def eigvalsh(a, upper):
     values = np.empty(a.shape[:2], a.dtype)
     for k in range(a.shape[0]):
-        values[k] = np.linalg.eigvalsh(_lower(a[k], upper))
+        found = _lower(a[k], upper)
+        if _converges(found):
+            values[k] = np.linalg.eigvalsh(found)
+        else:
+            values[k] = np.nan
     return values
 
 
@@ -120,11 +219,16 @@ def eigvalsh(a, upper):
 def qr(a):
     m, n = a.shape[1], a.shape[2]
     q = np.empty((a.shape[0], m, min(m, n)), a.dtype)
-    r = np.empty((a.shape[0], min(m, n), n), a.dtype)
-    for k in range(a.shape[0]):
-        left, right = np.linalg.qr(a[k])
-        q[k] = left
-        r[k] = right
+    r = np.zeros((a.shape[0], min(m, n), n), a.dtype)
+    for k in range(a.shape[0] if m and n else 0):
+        if is_finite(a[k]):
+            left, right = np.linalg.qr(a[k])
+            q[k] = left
+            r[k] = right
+        else:
+            q[k] = np.nan
+            for i in range(min(m, n)):
+                r[k, i, i:] = np.nan
     return q, r
 
 
@@ -139,7 +243,7 @@ def svd(a):
     u = np.empty((a.shape[0], m, min(m, n)), a.dtype)
     s = np.empty((a.shape[0], min(m, n)), a.dtype)
     v = np.empty((a.shape[0], min(m, n), n), a.dtype)
-    for k in range(a.shape[0]):
+    for k in range(a.shape[0] if m and n else 0):
         left, values, right = np.linalg.svd(a[k], full_matrices=False)
         u[k] = left
         s[k] = values
@@ -154,10 +258,14 @@ def svd_full(a):
     s = np.empty((a.shape[0], min(m, n)), a.dtype)
     v = np.empty((a.shape[0], n, n), a.dtype)
     for k in range(a.shape[0]):
-        left, values, right = np.linalg.svd(a[k], full_matrices=True)
-        u[k] = left
-        s[k] = values
-        v[k] = right
+        if m and n:
+            left, values, right = np.linalg.svd(a[k], full_matrices=True)
+            u[k] = left
+            s[k] = values
+            v[k] = right
+        else:
+            u[k] = np.eye(m, dtype=a.dtype)
+            v[k] = np.eye(n, dtype=a.dtype)
     return u, s, v
 
 
@@ -169,15 +277,15 @@ def svdvals(a):
 @njit
 def pinv(a):
     out = np.empty((a.shape[0], a.shape[2], a.shape[1]), a.dtype)
-    for k in range(a.shape[0]):
+    for k in range(a.shape[0] if a.shape[1] and a.shape[2] else 0):
         out[k] = np.linalg.pinv(a[k])
     return out
 
 
 @njit
 def matrix_rank(a):
-    out = np.empty(a.shape[0], np.int64)
-    for k in range(a.shape[0]):
+    out = np.zeros(a.shape[0], np.int64)
+    for k in range(a.shape[0] if a.shape[1] and a.shape[2] else 0):
         out[k] = np.linalg.matrix_rank(a[k])
     return out
 
@@ -185,10 +293,10 @@ def matrix_rank(a):
 @njit
 def lstsq(a, b, rcond):
     """The solution alone; ``rcond`` -2 stands for NumPy's default, machine precision times the larger size."""
-    out = np.empty((b.shape[0], a.shape[2], b.shape[2]), b.dtype)
+    out = np.zeros((b.shape[0], a.shape[2], b.shape[2]), b.dtype)
     if rcond == -2.0:
         rcond = np.finfo(a.dtype).eps * max(a.shape[1], a.shape[2])
-    for k in range(a.shape[0]):
+    for k in range(a.shape[0] if a.shape[1] and a.shape[2] else 0):
         out[k] = np.linalg.lstsq(a[k], b[k], rcond)[0]
     return out
 
@@ -205,19 +313,8 @@ def lu(a):
         work = a[k].copy()
         order = np.arange(m)
         for j in range(small):
-            best = j
-            for i in range(j + 1, m):
-                if abs(work[i, j]) > abs(work[best, j]):
-                    best = i
-            if best != j:
-                for c in range(n):
-                    work[j, c], work[best, c] = work[best, c], work[j, c]
-                order[j], order[best] = order[best], order[j]
-            if work[j, j] != 0:
-                for i in range(j + 1, m):
-                    work[i, j] /= work[j, j]
-                    for c in range(j + 1, n):
-                        work[i, c] -= work[i, j] * work[j, c]
+            best = _pivot(work, j)
+            order[j], order[best] = order[best], order[j]
         for i in range(m):
             p[k, order[i], i] = 1
             for j in range(small):
@@ -237,6 +334,7 @@ _PADE = np.array([
 
 @njit
 def _expm(a):
+    a = a.copy()  # Numba knows it as contiguous
     n = a.shape[0]
     norm = 0.0
     for j in range(n):
@@ -265,5 +363,8 @@ def _expm(a):
 def expm(a):
     out = np.empty(a.shape, a.dtype)
     for k in range(a.shape[0]):
-        out[k] = _expm(a[k])
+        if is_finite(a[k]):
+            out[k] = _expm(a[k])
+        else:
+            out[k] = np.nan
     return out

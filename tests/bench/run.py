@@ -104,7 +104,8 @@ def measure(kernel: Kernel, rounds: int) -> dict[str, Any]:
 def table(rows: list[dict[str, Any]]) -> str:
     """Markdown."""
     lines = [
-        "| kernel | function, ours, ms | plain Numba, ms | gradient, ms | ratio | recorded, bytes | lines | transform, s | compile, s |",
+        "| kernel | function, ours, ms | plain Numba, ms | gradient, ms | ratio "
+        "| recorded, bytes | lines | transform, s | compile, s |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for r in rows:

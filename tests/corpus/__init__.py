@@ -13,6 +13,7 @@ MODULES = (
     "branches",
     "loops",
     "whiles",
+    "trips",
     "exits",
     "inplace",
     "views",

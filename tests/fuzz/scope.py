@@ -200,7 +200,9 @@ class Words:
 
     def small(self, scope: Scope, kind: str) -> str:
         """A bounded value that may be added many times."""
-        return f"0.3 * {self.choose('np.tanh', 'np.sin')}({ {'s': self.scalar, 'v': self.vector, 'm': self.matrix}[kind](scope, 1) })"
+        wrap = self.choose("np.tanh", "np.sin")
+        text = {"s": self.scalar, "v": self.vector, "m": self.matrix}[kind](scope, 1)
+        return f"0.3 * {wrap}({text})"
 
     def test(self, scope: Scope) -> str:
         """A condition that no small change of the arguments flips, as far as chance goes."""

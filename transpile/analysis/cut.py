@@ -32,14 +32,14 @@ def min_cut(costs: Mapping[V, int], edges: Sequence[tuple[V, V]], sources: Seque
         capacity[u][v] = capacity[u].get(v, 0) + c
         capacity[v].setdefault(u, 0)
 
-    for v, cost in costs.items():
-        arc(2 * number[v], 2 * number[v] + 1, cost)
-    for u, v in edges:
-        arc(2 * number[u] + 1, 2 * number[v], INFINITE)
-    for v in dict.fromkeys(sources):
-        arc(start, 2 * number[v], INFINITE)
-    for v in dict.fromkeys(needed):
-        arc(2 * number[v] + 1, end, INFINITE)
+    for value, cost in costs.items():
+        arc(2 * number[value], 2 * number[value] + 1, cost)
+    for used, user in edges:
+        arc(2 * number[used] + 1, 2 * number[user], INFINITE)
+    for value in dict.fromkeys(sources):
+        arc(start, 2 * number[value], INFINITE)
+    for value in dict.fromkeys(needed):
+        arc(2 * number[value] + 1, end, INFINITE)
     while True:
         path = _augmenting(capacity, start, end)
         if path is None:

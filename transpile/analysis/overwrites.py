@@ -34,10 +34,9 @@ class Overwrites:
         """Whether reading the same place again at the end of the function gives what ``read`` gave."""
         key = id(read)
         if key not in self._known:
-            self._known[key] = not any(
-                self.may_touch_later(read, write)
-                for write in self.writes.get(read.args[0], ())  # type: ignore[call-overload]
-            )
+            root = read.args[0]
+            assert isinstance(root, Var)
+            self._known[key] = not any(self.may_touch_later(read, write) for write in self.writes.get(root, ()))
         return self._known[key]
 
     def is_kept(self, stored: Store) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     NOWHERE,
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -157,7 +158,11 @@ def constant(value: Any) -> Const:
         return Const(value, FLOAT)
     if isinstance(value, complex):
         return Const(value, Type("complex128", (), True))
-    raise TypeError(f"not a scalar constant: {value!r}")
+    raise NotANumber(f"{value!r} is not a number or an array")
+
+
+class NotANumber(TypeError):
+    """A Python object that is no number where an operand is made."""
 
 
 class Builder:
@@ -200,7 +205,7 @@ class Builder:
         if simpler is not None:
             return self.expr(simpler)
         type_ = entry.type_rule([o.type for o in operands], params)
-        return Expr(self, self.bind(name or "t", type_, prim, operands, params))
+        return Expr(self, self.bind(name or SYNTHETIC, type_, prim, operands, params))
 
     def bind(self, name: str, type_: Type, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Var:
         """Emits the *let* as it is."""
@@ -322,10 +327,10 @@ class Builder:
         assert isinstance(op, Var), op
         if op.form is None:
             self._ints += 1
-            symbol = f"{op.name}.{self._ints}"
+            symbol = f"{op.label}.{self._ints}"
             while symbol in self.symbols:
                 self._ints += 1
-                symbol = f"{op.name}.{self._ints}"
+                symbol = f"{op.label}.{self._ints}"
             op.form = Dim.integer(symbol)
             self.symbols[symbol] = op
         return op.form

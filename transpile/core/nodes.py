@@ -34,6 +34,8 @@ class Loc:
 
 NOWHERE = Loc("", 0)
 
+SYNTHETIC = ""  # the name of a value that the user gave none
+
 
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
@@ -41,14 +43,19 @@ class Var:
     __slots__ = ("buffer", "form", "name", "note", "type")
 
     def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
-        self.name = name  # the name that the renderer gives if it can: the user's own
+        self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
         self.note = note  # of a tape: why it is recorded
 
+    @property
+    def label(self) -> str:
+        """The name, or what stands for none: a part of other names."""
+        return self.name or "t"
+
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.type}>"
+        return f"<{self.label}: {self.type}>"
 
 
 @dataclass(frozen=True, slots=True)

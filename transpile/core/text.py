@@ -77,8 +77,8 @@ class _Printer:
     def name(self, var: Var) -> str:
         """Its name, with a number where another variable has the same one."""
         if var not in self.names:
-            count = self.counts[var.name] = self.counts.get(var.name, 0) + 1
-            self.names[var] = var.name if count == 1 else f"{var.name}.{count}"
+            count = self.counts[var.label] = self.counts.get(var.label, 0) + 1
+            self.names[var] = var.label if count == 1 else f"{var.label}.{count}"
         return self.names[var]
 
     def declare(self, var: Var) -> str:

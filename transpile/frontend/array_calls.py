@@ -111,7 +111,8 @@ def transpose(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _axis(lx: Lifter, axis: Any, rank: int, node: Any) -> int:
     if not isinstance(axis, (int, np.integer)) or not -rank <= axis < rank:
-        raise lx.error("T208", f"axis {axis} is out of bounds for an array of {rank} dimensions", node)
+        plural = "" if rank == 1 else "s"
+        raise lx.error("T208", f"axis {axis} is out of bounds for an array of {rank} dimension{plural}", node)
     return int(axis) % rank
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Operand, Var
+from transpile.core.nodes import SYNTHETIC, Operand, Var
 from transpile.frontend import attributes, iteration, names, subscripts
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
@@ -42,7 +42,7 @@ def christen(lx: Lifter, name: str, value: Any) -> None:
     if isinstance(value, Ref) and value.cell.name in ("", "list", "dict"):
         value.cell.name = name
     for op in _made(lx, value):
-        if isinstance(op, Var) and (op.name == "t" or op in lx.nameless) and name not in lx.nameless.values():
+        if isinstance(op, Var) and (op.name == SYNTHETIC or op in lx.nameless) and name not in lx.nameless.values():
             if op in lx.nameless or op not in lx.params:
                 op.name = name
             if lx.nameless.pop(op, None) is not None and isinstance(value, Array):

@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Loc
+from transpile.errors import TranspileError
 from transpile.frontend import containers, iteration, names, resolve
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue, User
 from transpile.frontend.convert import describe
@@ -192,7 +193,8 @@ def run(
     caller = _caller(lx, node)
     depth = lx.frame.depth + 1
     if _running(lx, code) > MAX_NESTED or depth > MAX_DEPTH:
-        raise lx.error("T115", f"{code.name!r} calls itself", node, hint="write the recursion as a loop")
+        message = f"{code.name!r} calls itself, and does not end after {MAX_NESTED} calls"
+        raise lx.error("T115", message, node, hint="write the recursion as a loop")
     bound = bind_arguments(lx, code, defaults, args, kwargs, node)
     frame = Frame(code, parent, caller, code.locals, depth=depth, up=lx.frame)
     for name, value in bound.items():
@@ -238,7 +240,11 @@ def _running(lx: Lifter, code: Code) -> int:
 def bind_arguments(
     lx: Lifter, code: Code, defaults: Mapping[str, Any], args: Args, kwargs: Kwargs, node: Any
 ) -> dict[str, Any]:
-    """Python's binding of arguments to parameters."""
+    """Python's binding of arguments to parameters, with Python's messages."""
+
+    def misfit(message: str) -> TranspileError:
+        return lx.error("T408" if lx.frame.up is None else "T132", f"{code.name}() {message}", node)
+
     spec = code.args
     only = [a.id for a in getattr(spec, "posonlyargs", ())]
     positional = [*only, *(a.id for a in spec.args)]
@@ -247,27 +253,49 @@ def bind_arguments(
     if spec.vararg is not None:
         bound[spec.vararg.id] = Tuple(tuple(rest))
     elif rest:
-        raise lx.error(
-            "T132", f"{code.name}() takes {len(positional)} positional arguments, {len(args)} were given", node
+        required = sum(name not in defaults for name in positional)
+        raise misfit(
+            f"takes {_arity(required, len(positional))} but {len(args)} {'was' if len(args) == 1 else 'were'} given"
         )
     extra: Kwargs = {}
     named = [*positional[len(only) :], *(a.id for a in spec.kwonlyargs)]
     for key, value in kwargs.items():
         if key in named and key in bound:
-            raise lx.error("T132", f"{code.name}() got two values for {key!r}", node)
+            raise misfit(f"got multiple values for argument {key!r}")
         (bound if key in named else extra)[key] = value
     if extra and spec.kwarg is None:
-        raise lx.error("T132", f"{code.name}() got an unexpected argument {next(iter(extra))!r}", node)
+        by_name = ", ".join(key for key in extra if key in only)
+        if by_name:
+            raise misfit(f"got some positional-only arguments passed as keyword arguments: {by_name!r}")
+        raise misfit(f"got an unexpected keyword argument {next(iter(extra))!r}")
     if spec.kwarg is not None:
         from transpile.frontend.expressions import new_dict
 
         bound[spec.kwarg.id] = new_dict(lx, list(extra), list(extra.values()))
-    for name in [*positional, *(a.id for a in spec.kwonlyargs)]:
-        if name not in bound:
-            if name not in defaults:
-                raise lx.error("T132", f"{code.name}() is missing the argument {name!r}", node)
-            bound[name] = defaults[name]
+    for kind, names_ in (("positional", positional), ("keyword-only", [a.id for a in spec.kwonlyargs])):
+        missing = [name for name in names_ if name not in bound and name not in defaults]
+        if missing:
+            raise misfit(f"missing {_count(len(missing), f'required {kind} argument')}: {_listed(missing)}")
+        bound.update((name, defaults[name]) for name in names_ if name not in bound)
     return bound
+
+
+def _arity(required: int, most: int) -> str:
+    """How many positional arguments a function takes, as Python says it."""
+    if required == most:
+        return _count(most, "positional argument")
+    return f"from {required} to {_count(most, 'positional argument')}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _listed(names_: list[str]) -> str:
+    quoted = [repr(n) for n in names_]
+    if len(quoted) < 3:
+        return " and ".join(quoted)
+    return f"{', '.join(quoted[:-1])}, and {quoted[-1]}"
 
 
 _CALLABLES: dict[type, Callable[..., Any]] = {

@@ -9,7 +9,6 @@ import numpy as np
 from transpile.core.nodes import Var
 from transpile.core.types import Type
 from transpile.frontend.bindings import Captured
-from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Tuple
 from transpile.tree import is_leaf, open_node
@@ -41,10 +40,17 @@ def _new(lx: Lifter, found: Captured) -> Any:
     values = [captured(lx, found.child(*step)) for step in steps]
     if kind in ("tuple", "namedtuple"):
         return Tuple(tuple(values), cls)
-    cell = Cell(found.path)
-    lx.captured_cells[cell] = Items({"list": "list", "dict": "dict", "dataclass": "instance"}[kind], tuple(values),
-                                    keys if kind != "list" else None, cls)  # fmt: skip
+    cell = Cell(found.path, readonly=_outside(kind))
+    lx.captured_cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
     return Ref(cell)
+
+
+_KINDS = {"list": "list", "dict": "dict", "dataclass": "instance"}
+
+
+def _outside(kind: str) -> str:
+    what = {"list": "a list", "dict": "a dict"}.get(kind, "an object")
+    return f"{what} from outside the function cannot be written"
 
 
 def leaf(lx: Lifter, found: Captured) -> Any:
@@ -103,14 +109,8 @@ def static_tree(lx: Lifter, value: Any) -> Any:
     values = [static_tree(lx, v) for v in children]
     if kind in ("tuple", "namedtuple"):
         return Tuple(tuple(values), cls)
-    if kind == "list":
-        return new_list(lx, values)
-    from transpile.frontend.expressions import new_dict
-
-    if kind == "dict":
-        return new_dict(lx, list(keys), values)
-    cell = Cell(type(value).__name__)
-    lx.state.cells[cell] = Items("instance", tuple(values), keys, cls)
+    cell = Cell(kind if kind != "dataclass" else type(value).__name__, readonly=_outside(kind))
+    lx.state.cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
     return Ref(cell)
 
 

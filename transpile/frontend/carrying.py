@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Operand, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Block, Operand, Undef, Var
 from transpile.core.types import Type, promote
 from transpile.frontend import aliases, carried_aliases, carries, growing, memory, names, writes
 from transpile.frontend.convert import describe
@@ -183,7 +183,7 @@ class Carrying:
                 wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
                 op = self.lx.b.cast(op, wanted).op
             slot.inits.append(op)
-            slot.params.append(Var(name or "t", op.type if wanted is None else wanted))
+            slot.params.append(Var(name or SYNTHETIC, op.type if wanted is None else wanted))
         return slot
 
     def _entry_leaves(self, entry: Any) -> list[Operand]:

@@ -18,13 +18,16 @@ def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
     """What a list, dict or instance holds."""
     state: Items = lx.state.cells[value.cell]
     if state.kind == "conflict":
-        raise lx.error("T118", "what this holds differs in structure, depending on the data", node)
+        message = "this list, dict or object may hold more or fewer items, depending on the data"
+        raise lx.error("T118", message, node, "fill an array of known size, or append on both paths")
     return state
 
 
 def replace_items(lx: Lifter, cell: Cell, new: tuple[Any, ...], keys: tuple[Any, ...] | None = None) -> None:
     """Gives a container other contents."""
     state: Items = lx.state.cells[cell]
+    if cell.readonly:
+        raise lx.error("T123", cell.readonly, hint="pass it in as an argument, or make it inside the function")
     aliases.check_write(lx, cell)
     lx.state.cells[cell] = Items(state.kind, new, state.keys if keys is None else keys, state.cls)
 

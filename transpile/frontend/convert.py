@@ -12,7 +12,23 @@ from transpile.core.nodes import Const, Operand, Undef
 from transpile.frontend import memory
 from transpile.frontend.bindings import Known, StaticValue
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Bound, Closure, Items, Maybe, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import (
+    Array,
+    Bound,
+    Closure,
+    Conflict,
+    Generator,
+    Items,
+    Iteration,
+    Maybe,
+    Method,
+    RangeOf,
+    Ref,
+    Scalar,
+    SliceOf,
+    Static,
+    Tuple,
+)
 
 
 def operand(lx: Lifter, value: Any, node: Any = None) -> Operand:
@@ -127,13 +143,28 @@ def describe(lx: Lifter, value: Any) -> str:
             if held is None:
                 return "None"
             if isinstance(held, Known):
-                return f"{held.name!r}"
+                return f"{shown(held.name)!r}"
             return f"{held!r}" if isinstance(held, str) else f"an object of type {type(held).__name__!r}"
-        case Closure() | Bound():
+        case Closure() | Bound() | Method():
             return "a function"
         case Maybe():
             return describe(lx, value.value)
-    return f"a {type(value).__name__}"
+        case Iteration():
+            return f"a {value.kind} object"
+    return _NAMES[type(value)]
+
+
+_NAMES: dict[type, str] = {
+    RangeOf: "a range",
+    SliceOf: "a slice",
+    Generator: "a generator expression",
+    Conflict: "a value whose structure depends on the data",
+}
+
+
+def shown(name: str) -> str:
+    """A dotted name as users write it."""
+    return name.replace("numpy.", "np.", 1).removeprefix("builtins.")
 
 
 def is_number(lx: Lifter, value: Any) -> bool:

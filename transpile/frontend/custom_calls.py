@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Call, Const, Function, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Call, Const, Function, Operand, Var
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.frontend import calls
@@ -76,7 +76,7 @@ def _results(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...
     found = []
     for y in fn.body.yields:
         sizes = tuple(d.substitute(dims.get) for d in y.type.dims)
-        found.append(Var("t", y.type.with_dims(sizes)))
+        found.append(Var(SYNTHETIC, y.type.with_dims(sizes)))
     return tuple(found)
 
 

@@ -17,6 +17,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
+from transpile.frontend.locate import head
 from transpile.frontend.nested import Stand
 from transpile.frontend.sources import Code
 from transpile.frontend.symbols import Symbols
@@ -103,6 +104,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     else:
         opened = resolve.open_function(target)
         code = calls.code_of(lx, opened)
+        lx.start = head(opened.located)
     leaves: list[Any] = [leaf for tree in (*args, *kwargs.values()) for leaf in _arg_leaves(tree)]
     lx.first_capture = len(leaves)
     maker = _Arguments(lx)
@@ -119,6 +121,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
                 result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
         except Dead:
             result = Static(None)
+    lx.start = lx.returned if lx.returned.line else lx.start
     out_tree, yields = outputs.results(lx, result, maker.cells)
     lx.b.block.yields = yields
     params = (*maker.params, *lx.captures)
@@ -193,7 +196,9 @@ def _specs(spec: gast.arguments, positional: list[str], args: list[Any], kwargs:
     """How the parameters are found in the Python arguments."""
     numbered, _ = number_leaves([*args, *kwargs.values()])
     own, named = numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :]))
-    specs = [ArgSpec(n, tree) for n, tree in zip(positional, own)]
+    by_position = {a.id for a in getattr(spec, "posonlyargs", ())}
+    given = [*zip(positional, own), *((n, named[n]) for n in positional[len(own) :] if n in named.keys() - by_position)]
+    specs = [ArgSpec(n, tree, at=positional.index(n)) for n, tree in given]
     if len(own) > len(positional) and spec.vararg is not None:
         specs.append(ArgSpec(spec.vararg.id, Node("tuple", tuple(own[len(positional) :])), "varpos"))
     only = {a.id for a in spec.kwonlyargs}
@@ -201,9 +206,7 @@ def _specs(spec: gast.arguments, positional: list[str], args: list[Any], kwargs:
     for key, tree in named.items():
         if key in only:
             specs.append(ArgSpec(key, tree, "kw"))
-        elif key in positional:
-            specs.append(ArgSpec(key, tree))
-        else:
+        elif key not in positional or key in by_position:
             extra[key] = tree
     if extra and spec.kwarg is not None:
         specs.append(ArgSpec(spec.kwarg.id, Node("dict", tuple(extra.values()), tuple(extra)), "varkw"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Alloc,
     Block,
     For,
@@ -172,7 +173,7 @@ def _merge(block: Block, counts: dict[Var, int]) -> None:
         let = block.stmts[at]
         assert isinstance(let, Let)
         if table[let.prim].fresh and let.prim != "item":
-            if let.var.name != "t":
+            if let.var.name != SYNTHETIC:
                 stmt.var.name = let.var.name
             block.stmts[at] = Alloc(stmt.var, let.prim, let.args, let.params, let.loc)
             gone.add(k)

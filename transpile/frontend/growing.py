@@ -14,7 +14,7 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const, Effect, Index, Operand, Point, Slice, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Const, Effect, Index, Operand, Point, Slice, Undef, Var
 from transpile.core.types import Type, promote
 from transpile.core.walk import statements
 from transpile.frontend import carries, memory
@@ -260,7 +260,7 @@ def at(lx: Lifter, value: Ref, k: Expr) -> Any:
         rank = len(memory.type_of(lx, cell).dims)
         found = memory.read_place(lx, cell, (Index((Point(0), *[Slice()] * (rank - 1))),), (k.op,))
         ops.append(lx.b.cast(found, type_).op)
-    return carries.rebuilt(lx, grown.like, iter(ops), "t", lambda old, new: None)
+    return carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC, lambda old, new: None)
 
 
 def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:

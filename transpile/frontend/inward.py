@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.values import Array, Bound, Cell, Held, Items, Maybe, Ref, Scalar, Tuple
@@ -73,7 +73,7 @@ def _hidden(lx: Lifter, op: Operand, name: str) -> Operand:
     assert isinstance(op, Var)
     if op not in lx.hidden:
         type_ = lx.sizes.type(op.type, len(lx.captures) + lx.first_capture) if lx.sizes is not None else op.type
-        var = lx.hidden[op] = Var(op.name if op.name != "t" else name, type_)
+        var = lx.hidden[op] = Var(op.name if op.name != SYNTHETIC else name, type_)
         if op.form is not None and lx.sizes is not None:
             var.form = lx.sizes.form(op.form)
         lx.captures[var] = Around(op)

@@ -19,7 +19,9 @@ Kwargs = dict[str, Any]
 def _range(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> RangeOf:
     ops = [lx.operand(a, node) for a in args]
     if not 1 <= len(ops) <= 3 or any(o.type.dims or not (o.type.is_int or o.type.is_bool) for o in ops):
-        raise lx.error("T131", "range takes one to three integers", node)
+        raise lx.error("T131", "range takes one to three integers", node, hint="convert a float with int(...)")
+    if len(ops) == 3 and isinstance(ops[2], Const) and not ops[2].value:
+        raise lx.error("T131", "the step of a range must not be zero", node)
     ops = [lx.b.cast(o, INT).op for o in ops]
     zero, one = lx.b.operand(0), lx.b.operand(1)
     return RangeOf(*((zero, ops[0], one) if len(ops) == 1 else (ops[0], ops[1], ops[2] if len(ops) > 2 else one)))
@@ -116,7 +118,7 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return lx.const(len(held))
     if isinstance(value, RangeOf):
         return lx.value(iteration.as_expr(lx, iteration.length_of_range(lx, value)))
-    if isinstance(value, Static):
+    if isinstance(value, Static) and hasattr(statics.known(lx, value), "__len__"):
         return lx.const(len(statics.known(lx, value)))
     raise lx.error("T120", f"{describe(lx, value)} has no length", node)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from transpile.core.nodes import Block, Const, Operand, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Block, Const, Operand, Undef, Var
 from transpile.core.types import BOOL, Type, promote
 from transpile.frontend import aliases, memory
 from transpile.frontend.convert import describe
@@ -33,6 +33,10 @@ from transpile.frontend.values import (
 )
 
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
+_CONFLICT_HINTS = {
+    "T204": "give it the same number of dimensions on both paths",
+    "T205": "give it the same shape on both paths",
+}
 
 
 @dataclass
@@ -85,10 +89,15 @@ class Join:
 
     def conflict(self, a: Any, b: Any, name: str, code: str = "T118") -> Conflict:
         texts = [self.on(k, partial(describe, self.lx, v)) for k, v in enumerate((a, b))]
-        what = f"{name!r}" if name else "the value"
+        desugared = self.lx.frame.code.desugared
+        is_result = bool(name) and desugared is not None and name == desugared.result
+        what = "what the function returns" if is_result else f"{name!r}" if name else "the value"
+        hint = _CONFLICT_HINTS.get(code, "give it the same structure on both paths")
+        if any(isinstance(v, (Closure, Bound, Static)) for v in (a, b)):
+            hint = "return a value on every path" if is_result else "put what uses it into both branches"
         if texts[0] == texts[1]:
-            return Conflict(code, f"{what} is {texts[0]} of one kind or another, depending on the data")
-        return Conflict(code, f"{what} is {texts[0]} or {texts[1]}, depending on the data")
+            return Conflict(code, f"{what} is one {texts[0].split(' ', 1)[-1]} or another, depending on the data", hint)
+        return Conflict(code, f"{what} is {texts[0]} or {texts[1]}, depending on the data", hint)
 
     def maybe(self, a: Any, b: Any, name: str) -> Any:
         values = [v.value if isinstance(v, Maybe) else v for v in (a, b)]
@@ -149,7 +158,7 @@ class Join:
         for k, pair in enumerate(zip(*self.yields)):
             if pair == (ready[0], ready[1]):
                 return self.results[k]
-        result = Var(name or "t", common)
+        result = Var(name or SYNTHETIC, common)
         if common.is_int and not common.dims:
             result.form = None
         self.results.append(result)

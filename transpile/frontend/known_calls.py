@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from transpile.frontend import array_calls, iterator_calls, number_calls, object_calls, statics, table_calls
 from transpile.frontend.bindings import Known
+from transpile.frontend.convert import shown
 from transpile.frontend.lifter import Lifter
 from transpile.rules.api import entries
 
@@ -18,6 +21,7 @@ Special = Callable[[Lifter, list[Any], dict[str, Any], Any], Any]
 def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
     """The result of calling what the dotted name means."""
     found = Known(name) if isinstance(name, str) else name
+    _check_arity(lx, found, args, kwargs, node)
     for known in found.names:
         special = SPECIAL.get(known)
         if special is not None:
@@ -42,11 +46,46 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     folded = _folded(lx, found, obj, args, kwargs)
     if folded is not None:
         return folded
-    raise lx.error("T130", f"{_shown(found.name)} is not supported", node)
+    raise lx.error("T130", f"{shown(found.name)} is not supported", node)
 
 
-def _shown(name: str) -> str:
-    return name.replace("numpy.", "np.").removeprefix("builtins.")
+def _check_arity(lx: Lifter, found: Known, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+    """Refuses arguments that the function itself would not take."""
+    signature = _signature(found.name)
+    if signature is not None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as e:
+            raise lx.error("T132", f"{shown(found.name)}: {e}", node) from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _signature(name: str) -> inspect.Signature | None:
+    """The signature of a function that is called by special rules; None where it is not known."""
+    if name in _UNSAID:
+        return inspect.signature(_UNSAID[name])
+    if name not in SPECIAL:
+        return None
+    try:
+        return inspect.signature(statics.known_value(Known(name)))
+    except (TypeError, ValueError):
+        return None
+
+
+_UNSAID: dict[str, Any] = {
+    f"builtins.{name}": like
+    for name, like in {
+        "max": lambda first, /, *more, key=None, default=None: 0,
+        "min": lambda first, /, *more, key=None, default=None: 0,
+        "range": lambda a, b=0, c=0, /: 0,
+        "map": lambda function, first, /, *more: 0,
+        "filter": lambda function, items, /: 0,
+        "dict": lambda items=(), /, **more: 0,
+        "bool": lambda x=0, /: 0,
+        "int": lambda x=0, /, base=10: 0,
+        "getattr": lambda obj, name, default=None, /: 0,
+    }.items()
+}
 
 
 def _ufunc_method(name: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ Expressions and statements are found in dispatch tables; a missing entry is the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,11 +14,11 @@ from typing import Any, NoReturn
 
 import gast
 
-from transpile.core.builder import Builder, Expr
+from transpile.core.builder import Builder, Expr, NotANumber
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import TranspileError, error
 from transpile.frontend.symbols import Restart
-from transpile.frontend.values import Cell, Scalar, Static
+from transpile.frontend.values import Cell, Conflict, Scalar, Static
 from transpile.rules.prim import RuleError
 
 
@@ -123,9 +124,10 @@ class Lifter:
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
         self.inside_counts: dict[Cell, Operand] = {}  # how many elements lists that grow have when a trip begins
         self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying
-        self.pinned: Loc | None = (
-            None  # the place of all that is lifted: of a call whose body is none of the user's business
-        )
+        # the place of all that is lifted: of a call whose body is none of the user's business
+        self.pinned: Loc | None = None
+        self.start = NOWHERE  # where the function is defined: the place of what concerns the whole of it
+        self.returned = NOWHERE  # its last 'return'
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
 
@@ -144,7 +146,8 @@ class Lifter:
 
     def error(self, code: str, message: str, node: Any = None, hint: str = "") -> TranspileError:
         """The diagnostic, to be raised."""
-        return error(code, message, self.loc(node) if node is not None else self.b.loc, hint)
+        loc = self.loc(node) if node is not None else self.b.loc
+        return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint)
 
     @contextmanager
     def rules(self, node: Any = None) -> Iterator[None]:
@@ -152,8 +155,14 @@ class Lifter:
         try:
             yield
         except RuleError as e:
-            sizes = f" ({', '.join(self.symbols.apart)})" if e.code in ("T202", "T203") and self.symbols.apart else ""
+            sizes = (
+                f" ({', '.join(self.symbols.apart)})"
+                if e.code in ("T202", "T203", "T207") and self.symbols.apart
+                else ""
+            )
             raise self.error(e.code, e.message + sizes, node, e.hint) from None
+        except NotANumber as e:
+            raise self.error("T120", str(e), node) from None
 
     def key(self, node: gast.AST) -> tuple[Any, ...]:
         """The same for a node and the chain of calls that leads to it, in every try."""
@@ -215,7 +224,10 @@ class Lifter:
         if lift is None:
             raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
         with self.at(node), self.rules(node):
-            return lift(self, node)
+            value = lift(self, node)
+        if isinstance(value, Conflict):
+            raise self.error(value.code, value.message, node, value.hint)
+        return value
 
     def block(self, stmts: list[gast.stmt]) -> None:
         """Lifts statements one after another."""
@@ -257,6 +269,9 @@ class Lifter:
         if isinstance(value, (bool, int, float, complex)):
             return Scalar(self.b.operand(value))
         return Static(value)
+
+
+_SYMBOL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\.\d*(?=[\s,)\]*/+-]|$)")  # of an integer: its name, a dot, a number
 
 
 def is_const(op: Any) -> bool:

@@ -115,7 +115,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if hasattr(obj, "__transpile_level__"):
         raise error("T411", f"{obj!r} is a transformed function: it is lifted by its level", loc)
-    call = getattr(type(obj), "__call__", None)
+    call = getattr(type(obj), "__call__", None)  # noqa: B004
     if isinstance(call, types.FunctionType):
         return Target(call, (obj,))
     if callable(obj):

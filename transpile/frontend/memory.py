@@ -12,7 +12,7 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const, Index, Operand, Path, Permute, Reshape, Step, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Const, Index, Operand, Path, Permute, Reshape, Step, Undef, Var
 from transpile.core.places import place_dims
 from transpile.core.types import Type
 from transpile.frontend import aliases
@@ -204,7 +204,7 @@ def to_buffer(lx: Lifter, cell: Cell) -> Var:
         from transpile.frontend.lifter import Restart
 
         raise Restart(f"parameter {cell.param} is written")
-    name = state.op.name if isinstance(state.op, Var) and state.op.name != "t" else cell.name or "t"
+    name = state.op.name if isinstance(state.op, Var) and state.op.name != SYNTHETIC else cell.name or SYNTHETIC
     var = lx.b.copy(name, state.op)
     lx.state.cells[cell] = Buffer(var)
     return var

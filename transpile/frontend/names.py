@@ -31,7 +31,7 @@ def load(lx: Lifter, node: gast.Name) -> Any:
     if isinstance(value, Maybe):
         value = certain(lx, frame, node, value)
     if isinstance(value, Conflict):
-        raise lx.error(value.code, value.message, node)
+        raise lx.error(value.code, value.message, node, value.hint)
     return value
 
 

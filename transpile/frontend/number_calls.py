@@ -18,7 +18,10 @@ Kwargs = dict[str, Any]
 
 def _float(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if args and isinstance(args[0], Static) and isinstance(args[0].value, str):
-        return lx.const(float(args[0].value))
+        try:
+            return lx.const(float(args[0].value))
+        except ValueError as e:
+            raise lx.error("T131", str(e), node) from None
     return _number(lx, args, FLOAT, node)
 
 
@@ -168,7 +171,10 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     if all(statics.is_known(lx, v) for v in items):
         key = kwargs.get("key")
         keyed = [statics.known(lx, v if key is None else calls.apply(lx, key, [v], {}, node)) for v in items]
-        order = sorted(range(len(items)), key=lambda k: keyed[k], reverse=reverse)
+        try:
+            order = sorted(range(len(items)), key=lambda k: keyed[k], reverse=reverse)
+        except TypeError as e:
+            raise lx.error("T131", f"sorted: {e}", node) from None
         return [items[k] for k in order]
     if "key" in kwargs:
         raise lx.error("T131", "sorted with a key is supported for values that are known only", node)

@@ -8,7 +8,7 @@ from transpile.core.nodes import Operand, Var
 from transpile.frontend import containers, iteration, memory, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Generator, Iteration, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Cell, Conflict, Generator, Iteration, Ref, Scalar, Static, Tuple
 from transpile.tree import Leaf, Node
 from transpile.tree import Static as StaticTree
 
@@ -35,7 +35,10 @@ class _Results:
                 return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
             case Static():
                 return StaticTree(statics.known(self.lx, value))
-        raise self.lx.error("T408", f"the function returns {describe(self.lx, value)}")
+        if isinstance(value, Conflict):
+            raise self.lx.error(value.code, value.message, hint=value.hint)
+        hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"
+        raise self.lx.error("T417", f"{describe(self.lx, value)} cannot be returned", hint=hint)
 
     def _leaf(self, op: Operand) -> Leaf:
         self.leaves.append(op)
@@ -52,8 +55,8 @@ class _Results:
 
     def _ref(self, value: Ref) -> Any:
         if self.lx.state.cells[value.cell].kind == "grown":
-            raise self.lx.error("T204", "a list whose length depends on the data cannot be returned",
-                                hint="return np.array(...) of it")  # fmt: skip
+            message = "a list whose length depends on the data cannot be returned"
+            raise self.lx.error("T204", message, hint="return np.array(...) of it")
         state = containers.items(self.lx, value)
         kind = {"instance": "dataclass"}.get(state.kind, state.kind)
         cls = state.cls if kind == "dataclass" else None

@@ -27,9 +27,10 @@ import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend import reads
 from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
 from transpile.frontend.known import ROOTS, foreign, known_object
-from transpile.frontend.locate import Located, Target, locate, transparent, unwrap
+from transpile.frontend.locate import Located, Target, head, locate, transparent, unwrap
 from transpile.frontend.static import StaticFunction, StaticModule, StaticScope
 from transpile.tree import flatten
 
@@ -51,12 +52,12 @@ class LiveScope:
         if name in self.cells:
             cell = self.cells[name]
             try:
-                return bind(cell.cell_contents, Captured(Root(name, "cell", cell), (), cell.cell_contents))
+                return _noted("cell", cell, name, cell.cell_contents, Root(name, "cell", cell))
             except ValueError:
                 raise error("T405", f"name {name!r} has no value yet in the enclosing function", loc) from None
         if name in self.fn.__globals__:
             value = self.fn.__globals__[name]
-            return bind(value, Captured(Root(name, "global", self.fn.__globals__), (), value))
+            return _noted("global", self.fn.__globals__, name, value, Root(name, "global", self.fn.__globals__))
         if hasattr(builtins, name):
             value = getattr(builtins, name)
             return bind(value, Captured(Root(name, "object", value), (), value))
@@ -64,6 +65,17 @@ class LiveScope:
 
     def loc(self, node: Any, caller: Loc | None = None) -> Loc:
         return NOWHERE if self.located is None else self.located.loc(node, caller)
+
+
+def _noted(kind: str, holder: Any, name: str, value: Any, root: Root) -> Binding:
+    """What a value outside is to the program; that it was read is remembered."""
+    found = bind(value, Captured(root, (), value))
+    _note(kind, holder, name, value, found)
+    return found
+
+
+def _note(kind: str, holder: Any, name: str, value: Any, found: Binding) -> None:
+    (reads.note_data if isinstance(found, Captured) else reads.note)(kind, holder, name, value)
 
 
 def unknown_name(name: str, names: Iterable[str], loc: Loc) -> TranspileError:
@@ -111,6 +123,8 @@ def live_module(module: types.ModuleType) -> Module:
             hint = f"did you mean {close[0]!r}?" if close else ""
             raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc, hint=hint) from None
         bound = bind(value, Captured(Root(dotted, "object", module), (("attr", name),), value))
+        if dotted.partition(".")[0] not in ROOTS:
+            _note("attr", module, name, value, bound)
         if isinstance(bound, Captured) and dotted.partition(".")[0] in ROOTS - {"transpile"}:
             return Known(f"{dotted}.{name}", value=value if isinstance(value, (int, float)) else None)
         return bound
@@ -128,6 +142,9 @@ def attribute(binding: StaticValue | Captured, name: str, loc: Loc = NOWHERE) ->
     else:
         root = Root(type(value).__name__ if not isinstance(value, type) else value.__name__, "object", value)
         captured = Captured(root, (("attr", name),), getattr(value, name))
+        found = bind(captured.example, captured)
+        _note("attr", value, name, captured.example, found)
+        return found
     return bind(captured.example, captured)
 
 
@@ -167,8 +184,24 @@ def open_function(target: Any, loc: Loc = NOWHERE) -> Opened:
         tuple(_bound(v, _argument_name(found, k)) for k, v in enumerate(found.args)),
         {name: _bound(v, name) for name, v in found.kwargs.items()},
         live_defaults(found.fn),
-        found.fn.__code__,
+        found.fn,  # not its code: the functions that a factory makes share that and differ in their closures
     )
+
+
+def parameter_loc(target: Any, at: int | str) -> Loc:
+    """Where the parameter stands that a positional (a number) or named argument of a call gets; else the function's name;
+    nowhere if there is no source."""
+    while getattr(target, "__transpile_level__", None) is not None or hasattr(target, "nondiff_argnums"):
+        target = target.__wrapped__
+    try:
+        opened = open_function(target)
+    except TranspileError:
+        return NOWHERE
+    spec = opened.located.node.args
+    positional = [*spec.posonlyargs, *spec.args][len(opened.args) :]
+    named = [a for a in (*positional, *spec.kwonlyargs) if a.id == at]
+    found = positional[at : at + 1] if isinstance(at, int) else named
+    return opened.located.loc(found[0]) if found else head(opened.located)
 
 
 def _argument_name(found: Target, k: int) -> str:
@@ -186,6 +219,8 @@ def live_defaults(fn: types.FunctionType) -> dict[str, Binding]:
     positional = fn.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(positional) : code.co_argcount]
     values = {**dict(zip(names, positional)), **(fn.__kwdefaults__ or {})}
+    for held in ("__code__", "__defaults__", "__kwdefaults__"):  # modules that are reloaded in place set them anew
+        reads.note("function", fn, held, getattr(fn, held))
     return {name: _default(value, name) for name, value in values.items()}
 
 

@@ -10,8 +10,9 @@ import gast
 from transpile.core.nodes import Const, Effect
 from transpile.frontend import assignment, branches, calls, formatting, loops, names, truth
 from transpile.frontend.bindings import Known
+from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Lifter
-from transpile.frontend.values import Method, Static
+from transpile.frontend.values import Array, Method, Ref, Static
 
 
 def _expression(lx: Lifter, node: gast.Expr) -> None:
@@ -21,6 +22,8 @@ def _expression(lx: Lifter, node: gast.Expr) -> None:
 
 def _return(lx: Lifter, node: gast.Return) -> None:
     lx.frame.result = Static(None) if node.value is None else lx.expr(node.value)
+    if lx.frame.depth == 1:
+        lx.returned = lx.loc(node if node.value is None else node.value)
 
 
 def _define(lx: Lifter, node: gast.FunctionDef) -> None:
@@ -100,6 +103,9 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
                 raise lx.error("T116", f"variable {target.id!r} has no value here", target)
         elif isinstance(target, gast.Subscript):
             owner = lx.expr(target.value)
+            if not isinstance(owner, Ref):
+                hint = "use np.delete, or a slice" if isinstance(owner, Array) else ""
+                raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", target, hint)
             index = lx.expr(target.slice)
             calls.apply(lx, Method(owner, "pop"), [index], {}, target)
         else:

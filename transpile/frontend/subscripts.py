@@ -253,5 +253,5 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
         return
     old = read(lx, owner, index, target)
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
-    if new is not None:
+    if new is not None or isinstance(owner, Tuple):  # Python puts an array back, too, and cannot for a tuple
         write(lx, owner, index, new, target)

@@ -149,7 +149,7 @@ class Symbols:
 
     def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> Dim | None:
         for dim, size in ((x, left), (y, right)):
-            if size == 1 and self.is_size(dim):
+            if size == 1 and not dim.is_const and self.is_size(dim):
                 self._specialise(lx, dim, 1)
         return None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.frontend import memory
 from transpile.frontend.bindings import Known
-from transpile.frontend.convert import exprs, from_rule
+from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array
@@ -27,7 +27,7 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     """The result of the entry ``name``."""
     entry = entries().get(name)
     if entry is None:
-        raise lx.error("T130", f"{name.replace('numpy.', 'np.')} is not supported", node)
+        raise lx.error("T130", f"{shown(name)} is not supported", node)
     kwargs = dict(kwargs)
     with lx.rules(node):
         if entry.source:
@@ -61,7 +61,7 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as e:
-        raise lx.error("T132", f"{name.replace('numpy.', 'np.')}: {e}", node) from None
+        raise lx.error("T132", f"{shown(name)}: {e}", node) from None
     ready = {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
     positional: list[Any] = []
     keywords: dict[str, Any] = {}

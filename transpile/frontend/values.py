@@ -207,6 +207,7 @@ class Conflict:
 
     code: str
     message: str
+    hint: str = ""
 
 
 NONE = Static(None)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Block, Const, If, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, broadcast_index, guarded, named, quick, regroup
@@ -247,7 +247,7 @@ def _roll(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _wrapped(lw: Lowering, i: Expr, size: Operand) -> Expr:
-    return Expr(lw.b, lw.b.bind("t", INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
+    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
 
 
 def _tile(lw: Lowering, stmt: Any) -> Elements:
@@ -286,7 +286,7 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
 
     def move(idx: Sequence[Expr]) -> list[Expr]:
         args = [(i - s, size) for i, s, size in zip(idx, before, x.sizes)]
-        return [Expr(b, b.bind("t", INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args]
+        return [Expr(b, b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args]
 
     return _moved(lw, stmt, sizes, move)
 
@@ -312,7 +312,7 @@ def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr,
     b = lw.b
     with b.into(Block()) as side:
         side.yields = (then().op,)
-    result = Var("t", Type(dtype))
+    result = Var(SYNTHETIC, Type(dtype))
     b.emit(If(test.op, side, Block((), [], (otherwise.op,)), (result,), b.loc))
     return b.expr(result)
 
@@ -362,9 +362,8 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
         sizes = lw.sizes(stmt.params["dims"])
     else:
         ends = (b.expr(Const(0, result)), args[0]) if len(args) == 1 else args[:2]
-        count = b.bind(
-            "size", INT, "call", (*(e.op for e in ends), (step or b.expr(Const(1, result))).op), {"fn": "arrays.steps"}
-        )
+        by = b.expr(Const(1, result)) if step is None else step
+        count = b.bind("size", INT, "call", (*(e.op for e in ends), by.op), {"fn": "arrays.steps"})
         count.form = stmt.var.type.dims[0]
         sizes = (count,)
 
@@ -386,7 +385,7 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
     def at(idx: Sequence[Expr]) -> Expr:
         args = (start.op, stop.op, count.op, idx[0].op, Const(endpoint, Type("bool")))
         return lw.compute(
-            "cast", [Expr(b, b.bind("t", Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))], result, {}
+            "cast", [Expr(b, b.bind(SYNTHETIC, Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))], result, {}
         )
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
@@ -424,7 +423,7 @@ def _take_along_axis(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _name(op: Operand) -> str:
-    return op.name if isinstance(op, Var) else "t"
+    return op.name if isinstance(op, Var) else SYNTHETIC
 
 
 TABLE: dict[str, Rule] = {

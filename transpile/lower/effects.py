@@ -53,6 +53,11 @@ def wrong_mask(loc: Loc, given: Expr, size: Expr) -> Effect:
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
+def mismatch(loc: Loc, given: Expr, size: Expr) -> Effect:
+    parts = (*place(loc), "index arrays of sizes ", 0, " and ", 1, " cannot be broadcast together")
+    return _raise(loc, "IndexError", parts, (given.op, size.op))
+
+
 def raise_value(loc: Loc, text: str) -> Effect:
     return _raise(loc, "ValueError", (*place(loc), text), ())
 

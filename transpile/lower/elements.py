@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.nodes import Const, Index, Operand, Point, Var
+from transpile.core.nodes import SYNTHETIC, Const, Index, Operand, Point, Var
 from transpile.core.types import INT, Type
 
 At = Callable[[Sequence[Expr]], Expr]
@@ -38,6 +38,12 @@ class Elements:
         return len(self.sizes)
 
     @property
+    def memory(self) -> Var:
+        """The root of what is rooted."""
+        assert self.root is not None
+        return self.root
+
+    @property
     def scalar_type(self) -> Type:
         return Type(self.dtype)
 
@@ -55,7 +61,7 @@ def read(b: Builder, var: Var, indices: Sequence[Expr]) -> Expr:
     """``var[i, j]``, indices known to be in range and not negative."""
     path = (Index(tuple(Point(k) for k in range(len(indices)))),)
     params = {"path": path, "dims": ()}
-    return Expr(b, b.bind("t", Type(var.type.dtype), "index", (var, *(i.op for i in indices)), params))
+    return Expr(b, b.bind(SYNTHETIC, Type(var.type.dtype), "index", (var, *(i.op for i in indices)), params))
 
 
 def write(b: Builder, var: Var, indices: Sequence[Expr], value: Expr, add: bool = False) -> None:

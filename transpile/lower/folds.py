@@ -113,9 +113,10 @@ def _sum_in_order(
     var = lw.memory(name, carried, sizes)
     zero = number(lw, 0, carried)
     lw.nest(sizes, lambda idx: write(b, var, idx, zero))
+    assert x.unit is not None
     order = [*(a for a in range(x.rank) if a in axes), *(k for k in kept if k != x.unit), x.unit]
     if len(kept) > 1:  # outer axes that stay remain outside
-        order = [*(k for k in kept if k != x.unit), *axes, x.unit]  # type: ignore[list-item]
+        order = [*(k for k in kept if k != x.unit), *axes, x.unit]
 
     def put(idx: list[Expr]) -> None:
         write(b, var, [idx[k] for k in kept], cast(lw, x.at(idx), carried), add=True)

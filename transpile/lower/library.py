@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, stored
 from transpile.lower.folds import cast
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ANY = Dim.symbol("?")
 
 
-def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = "t") -> Elements:
+def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = SYNTHETIC) -> Elements:
     """A call that gives a new array."""
     b = lw.b
     var = b.bind(name, Type(dtype, (_ANY,) * rank), "call", args, {"fn": fn})
@@ -35,10 +35,10 @@ def fresh(lw: Lowering, var: Var) -> Elements:
 def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operand) -> list[Any]:
     """A call that gives several arrays and numbers."""
     b = lw.b
-    whole = b.bind("t", Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
     found: list[Any] = []
     for k, (dtype, rank) in enumerate(types):
-        var = b.bind("t", Type(dtype, (_ANY,) * rank), "item", (whole,), {"k": k})
+        var = b.bind(SYNTHETIC, Type(dtype, (_ANY,) * rank), "item", (whole,), {"k": k})
         if rank:
             lw.owned.add(var)
         found.append(fresh(lw, var) if rank else var)
@@ -60,7 +60,7 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
-    return lw.b.bind("t", Type(x.dtype, (_ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+    return lw.b.bind(SYNTHETIC, Type(x.dtype, (_ANY,) * len(sizes)), "view", (x.root, *sizes), {})
 
 
 # -------------------------------------------------------------------------------------------- rows along an axis
@@ -110,7 +110,7 @@ def _by_rows(fn: str) -> Callable[[Lowering, Any], Elements]:
 def _searchsorted(lw: Lowering, stmt: Any) -> Elements:
     a, x = lw.rooted(lw.elements(stmt.args[0]), "sorted"), lw.elements(stmt.args[1])
     fn = f"arrays.searchsorted_{stmt.params.get('side', 'left')}"
-    return _each(lw, x, "int64", lambda e: (a.root, e.op), fn, a)
+    return _each(lw, x, "int64", lambda e: (a.memory, e.op), fn, a)
 
 
 def _each(
@@ -119,7 +119,7 @@ def _each(
     """A call for each element."""
 
     def at(idx: Sequence[Expr]) -> Expr:
-        return Expr(lw.b, lw.b.bind("t", Type(dtype), "call", args(x.at(idx)), {"fn": fn}))
+        return Expr(lw.b, lw.b.bind(SYNTHETIC, Type(dtype), "call", args(x.at(idx)), {"fn": fn}))
 
     found = replace(x, dtype=dtype, root=None, swapped=None, at=at, cheap=False)
     return replace(found.also(*more), cheap=False)
@@ -128,13 +128,13 @@ def _each(
 def _digitize(lw: Lowering, stmt: Any) -> Elements:
     x, bins = lw.elements(stmt.args[0]), lw.rooted(lw.elements(stmt.args[1]), "bins")
     right = Const(bool(stmt.params.get("right", False)), Type("bool"))
-    return _each(lw, x, "int64", lambda e: (e.op, bins.root, right), "arrays.digitize", bins)
+    return _each(lw, x, "int64", lambda e: (e.op, bins.memory, right), "arrays.digitize", bins)
 
 
 def _interp(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     xp, fp = (lw.rooted(lw.elements(a), n) for a, n in zip(stmt.args[1:], ("xp", "fp")))
-    return _each(lw, x, "float64", lambda e: (e.op, xp.root, fp.root), "arrays.interp", xp, fp)
+    return _each(lw, x, "float64", lambda e: (e.op, xp.memory, fp.memory), "arrays.interp", xp, fp)
 
 
 def _bincount(lw: Lowering, stmt: Any) -> Elements:
@@ -143,15 +143,15 @@ def _bincount(lw: Lowering, stmt: Any) -> Elements:
     last = lw.b.expr(least).op if isinstance(least, int) else lw.dim(least)
     if len(stmt.args) > 1:
         weights = _as(lw, lw.elements(stmt.args[1]), "float64")
-        return call(lw, "arrays.bincount_weighted", "float64", 1, places.root, weights.root, last)
-    return call(lw, "arrays.bincount", "int64", 1, places.root, last)
+        return call(lw, "arrays.bincount_weighted", "float64", 1, places.memory, weights.memory, last)
+    return call(lw, "arrays.bincount", "int64", 1, places.memory, last)
 
 
 def _as(lw: Lowering, x: Elements, dtype: str) -> Elements:
     """Rooted in a dtype."""
     if x.dtype != dtype:
         x = replace(x, dtype=dtype, root=None, swapped=None, at=_casting(lw, x, dtype))
-    return lw.rooted(x, "t")
+    return lw.rooted(x, SYNTHETIC)
 
 
 def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]], Expr]:
@@ -161,13 +161,14 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
     from transpile.lower.places import unravel
 
-    x = lw.rooted(lw.elements(stmt.args[0]), "t")
+    x = lw.rooted(lw.elements(stmt.args[0]), SYNTHETIC)
     found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, x))
     _settle(found, stmt.var.type.items[0])
-    out = []
-    for k in range(x.rank):
-        out.append(replace(found, root=None, at=lambda idx, k=k: unravel(lw, found.at(idx), x.sizes)[k]))
-    return out if x.rank > 1 else [found]
+
+    def place(k: int) -> Elements:
+        return replace(found, root=None, at=lambda idx: unravel(lw, found.at(idx), x.sizes)[k])
+
+    return [place(k) for k in range(x.rank)] if x.rank > 1 else [found]
 
 
 def _settle(found: Elements, type_: Type) -> None:
@@ -179,11 +180,15 @@ def _settle(found: Elements, type_: Type) -> None:
 def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
     from transpile.lower.places import unravel
 
-    x = lw.steady(lw.elements(stmt.args[0]), "t")
+    x = lw.steady(lw.elements(stmt.args[0]), SYNTHETIC)
     sizes = [lw.scalar(a).op for a in stmt.args[1:]]
     if not x.rank:
         return [e.op for e in unravel(lw, x.at(()), sizes)]
-    return [replace(x, root=None, at=lambda idx, k=k: unravel(lw, x.at(idx), sizes)[k]) for k in range(len(sizes))]
+
+    def place(k: int) -> Elements:
+        return replace(x, root=None, at=lambda idx: unravel(lw, x.at(idx), sizes)[k])
+
+    return [place(k) for k in range(len(sizes))]
 
 
 _EXTRAS = ("return_index", "return_inverse", "return_counts")
@@ -209,7 +214,7 @@ def _unique(lw: Lowering, stmt: Any) -> Elements:
 
 def _isin(lw: Lowering, stmt: Any) -> Elements:
     x, values = lw.elements(stmt.args[0]), lw.elements(stmt.args[1])
-    row = view(lw, lw.rooted(values, "t"), (Const(1, INT), _count(lw, values)))
+    row = view(lw, lw.rooted(values, SYNTHETIC), (Const(1, INT), _count(lw, values)))
     ordered = call(lw, "arrays.sort", values.dtype, 2, row)
     line = view(lw, ordered, (_count(lw, values),))
     invert = Const(bool(stmt.params.get("invert", False)), Type("bool"))
@@ -225,12 +230,12 @@ def _count(lw: Lowering, x: Elements) -> Operand:
 
 def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
     places, weights = _as(lw, lw.elements(stmt.args[0]), "int64"), lw.rooted(lw.elements(stmt.args[1]), "weights")
-    return call(lw, "arrays.scatter_add", weights.dtype, 1, places.root, weights.root, lw.scalar(stmt.args[2]).op)
+    return call(lw, "arrays.scatter_add", weights.dtype, 1, places.memory, weights.memory, lw.scalar(stmt.args[2]).op)
 
 
 def _repeat_each(lw: Lowering, stmt: Any) -> Elements:
-    x, times = lw.rooted(lw.elements(stmt.args[0]), "t"), _as(lw, lw.elements(stmt.args[1]), "int64")
-    found = call(lw, "arrays.repeat_each", x.dtype, 1, x.root, times.root)
+    x, times = lw.rooted(lw.elements(stmt.args[0]), SYNTHETIC), _as(lw, lw.elements(stmt.args[1]), "int64")
+    found = call(lw, "arrays.repeat_each", x.dtype, 1, x.memory, times.memory)
     _settle(found, stmt.var.type)
     return found
 
@@ -245,7 +250,7 @@ def _lexsort(lw: Lowering, stmt: Any) -> Elements:
             found = call(lw, "arrays.argsort", "int64", 2, row)
             order = stored(lw.b, view(lw, found, key.sizes), key.sizes)  # type: ignore[arg-type]
         else:
-            order = call(lw, "arrays.resort", "int64", 1, order.root, key.root)
+            order = call(lw, "arrays.resort", "int64", 1, order.memory, key.memory)
     assert order is not None
     return order
 

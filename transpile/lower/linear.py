@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Operand
+from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, read, stored
 from transpile.lower.library import call, items, view
@@ -107,7 +107,7 @@ def _spread(lw: Lowering, x: Elements, batch: Sequence[Operand]) -> Elements:
     """The matrices broadcast to a batch."""
     if x.rank == len(batch) + 2 and all(a == b for a, b in zip(x.sizes, batch)):
         return x
-    x = lw.steady(x, "t")
+    x = lw.steady(x, SYNTHETIC)
     sizes = (*batch, *x.sizes[-2:])
     return replace(x, sizes=sizes, root=None, swapped=None, unit=None, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
 

@@ -18,6 +18,7 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -374,13 +375,13 @@ class Lowering:
 
     def named(self, value: Expr, var: Var) -> Operand:
         """The value under the user's name, if it has none yet."""
-        if isinstance(value.op, Var) and value.op.name in ("t", "total") and var.name != "t":
+        if isinstance(value.op, Var) and value.op.name in (SYNTHETIC, "total") and var.name != SYNTHETIC:
             value.op.name = var.name
         return value.op
 
     def compute(self, prim: str, args: Sequence[Expr], var: Var | Type, params: Any) -> Expr:
         """One scalar operation with exactly this result type."""
-        name, type_ = ("t", var) if isinstance(var, Type) else (var.name, var.type)
+        name, type_ = (SYNTHETIC, var) if isinstance(var, Type) else (var.name, var.type)
         type_ = Type(type_.dtype, (), type_.weak)
         self.check_dtype(type_.dtype)
         if prim == "cast":
@@ -406,7 +407,7 @@ class Lowering:
                     self.b,
                     var,
                     (),
-                    self.b.expr(self.number(Let(Var("t", stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))),
+                    self.b.expr(self.number(Let(Var(SYNTHETIC, stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))),
                 )
             self.define(stmt.var, var, ())
             return
@@ -616,7 +617,7 @@ def form_of(op: Operand) -> Dim | None:
 
 
 def _name(op: Operand) -> str:
-    return op.name if isinstance(op, Var) else "t"
+    return op.name if isinstance(op, Var) else SYNTHETIC
 
 
 def loop_order(elements: Elements) -> list[int] | None:

@@ -108,6 +108,7 @@ def _result(tree: Tree, count: int) -> str:
         return "out" if count == 1 else f"out[{tree.k}]"
     if isinstance(tree, Static):
         return repr(tree.value)
+    assert isinstance(tree, Node)
     parts = [_result(c, count) for c in tree.children]
     if tree.kind == "dict":
         return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
@@ -123,7 +124,8 @@ def inlined(text: str, core: Function) -> str:
     """The text with the functions of `runtime.compiled` that it calls in it."""
     import runtime.compiled
 
-    folder = Path(runtime.compiled.__file__).parent  # type: ignore[arg-type]
+    assert runtime.compiled.__file__ is not None
+    folder = Path(runtime.compiled.__file__).parent
     sources = {m: _Source(ast.parse((folder / f"{m}.py").read_text(encoding="utf-8"))) for m in MODULES}
     wanted: dict[tuple[str, str], None] = {}
     for module, name in _calls(ast.parse(text)):

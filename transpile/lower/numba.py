@@ -176,8 +176,9 @@ def _environment() -> str:
 
     import runtime.compiled
 
+    assert runtime.compiled.__file__ is not None
     digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {sys.version_info[:2]}".encode())
-    for file in sorted(Path(runtime.compiled.__file__).parent.glob("*.py")):  # type: ignore[arg-type]
+    for file in sorted(Path(runtime.compiled.__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

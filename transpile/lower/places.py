@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Block,
     Const,
     Diagonal,
@@ -163,7 +164,7 @@ def unravel(lw: Lowering, flat: Expr, sizes: Sequence[Operand]) -> list[Expr]:
 
 def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
     """Integer division of what is not negative by what is positive."""
-    return Expr(lw.b, lw.b.bind("t", INT, prim, (x.op, y.op), {}))
+    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, prim, (x.op, y.op), {}))
 
 
 # ------------------------------------------------------------------------------------------------------- index
@@ -242,9 +243,9 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     if isinstance(x.op, Const):
         k = x.op.value
         if k >= 0:
-            return Expr(b, b.bind("t", INT, "call", (n.op, x.op), {"fn": "min"})) if k else x
+            return Expr(b, b.bind(SYNTHETIC, INT, "call", (n.op, x.op), {"fn": "min"})) if k else x
         return at_least_zero(lw, n - (-k))
-    return Expr(b, b.bind("t", INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
+    return Expr(b, b.bind(SYNTHETIC, INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
 
 
 def at_least_zero(lw: Lowering, x: Expr) -> Expr:
@@ -253,7 +254,7 @@ def at_least_zero(lw: Lowering, x: Expr) -> Expr:
         return lw.b.expr(max(x.op.value, 0))
     if form is not None and is_nonnegative(lw.least(form)):
         return x
-    return Expr(lw.b, lw.b.bind("t", INT, "call", (x.op, Const(0, INT)), {"fn": "max"}))
+    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (x.op, Const(0, INT)), {"fn": "max"}))
 
 
 def _form(x: Expr) -> Dim | None:
@@ -287,7 +288,7 @@ def checked(lw: Lowering, op: Operand, size: Operand) -> Expr:
 
 
 def named(lw: Lowering, x: Expr, name: str) -> Expr:
-    if isinstance(x.op, Var) and x.op.name == "t":
+    if isinstance(x.op, Var) and x.op.name == SYNTHETIC:
         x.op.name = name
     return x
 
@@ -310,14 +311,18 @@ def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> E
 
 
 def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
-    """Integer arrays, and points beside them, which broadcast together as NumPy lets them."""
-    arrays: dict[int, Elements] = {}
+    """Integer arrays, and points and masks beside them, which broadcast together as NumPy lets them."""
+    arrays: dict[int, list[Elements]] = {}  # for each item its entries, of a mask one array an axis
+    axis = 0
     for k, item in enumerate(step.items):
         if isinstance(item, Gather):
-            arrays[k] = lw.steady(lw.elements(args[item.arg]), "index")
-    points = [k for k, item in enumerate(step.items) if isinstance(item, (Gather, Point))]
+            arrays[k] = [lw.steady(lw.elements(args[item.arg]), "index")]
+        elif isinstance(item, Mask):
+            arrays[k] = _positions(lw, lw.elements(args[item.arg]), place.sizes[axis:])
+        axis += len(arrays[k]) if k in arrays else not isinstance(item, NewAxis)
+    points = [k for k, item in enumerate(step.items) if isinstance(item, (Gather, Mask, Point))]
     together = points[-1] - points[0] == len(points) - 1
-    shape = _common(arrays.values())
+    shape = _common(lw, [a for found in arrays.values() for a in found])
     sizes: list[Operand] = []
     parts: list[Any] = []
     at: int | None = None
@@ -338,7 +343,10 @@ def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> P
             case Point():
                 parts.append(checked(lw, args[item.arg], place.sizes[axis]))
             case Gather():
-                parts.append((arrays[k], place.sizes[axis]))
+                parts.append((arrays[k][0], place.sizes[axis]))
+            case Mask():
+                parts += [(a, None) for a in arrays[k]]
+                axis += len(arrays[k]) - 1
         axis += 1
     if not together:
         parts = [(p[0] + len(shape), *p[1:]) if isinstance(p, tuple) and isinstance(p[0], int) else p for p in parts]
@@ -358,20 +366,45 @@ def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> P
                 out.append(_entry(lw, part[0], part[1], common))
         return out
 
-    deps = place.deps.union(*(a.deps for a in arrays.values()))
+    deps = place.deps.union(*(a.deps for found in arrays.values() for a in found))
     return place.then(sizes, inner, None, deps=deps)
 
 
-def _common(arrays: Any) -> list[Operand]:
-    """The sizes that the index arrays broadcast to."""
-    found = list(arrays)
-    rank = max(a.rank for a in found)
+def _positions(lw: Lowering, mask: Elements, sizes: Sequence[Operand]) -> list[Elements]:
+    """Where a mask holds, one array of indices an axis."""
+    from transpile.lower.library import call, flat
+
+    mask = lw.rooted(mask, "mask")
+    check_shape(lw, mask.sizes, sizes)
+    found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, mask), name="places")
+    if mask.rank == 1:
+        return [found]
+
+    def along(k: int) -> Elements:
+        return replace(found, root=None, at=lambda idx: unravel(lw, found.at(idx), mask.sizes)[k])
+
+    return [along(k) for k in range(mask.rank)]
+
+
+def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[Operand]:
+    """The sizes that the index arrays broadcast to; those of masks are checked, as only the run knows them."""
+    rank = max(a.rank for a in arrays)
     sizes: list[Operand] = [Const(1, INT)] * rank
-    for a in found:
-        for k, s in enumerate(a.sizes):
-            if not is_one(s):
-                sizes[rank - a.rank + k] = s
+    for a in arrays:
+        for k, s in enumerate(a.sizes, rank - a.rank):
+            if is_one(s):
+                continue
+            if not is_one(sizes[k]) and not _are_equal(sizes[k], s):
+                check_sizes(lw, s, sizes[k])
+            sizes[k] = s
     return sizes
+
+
+def _are_equal(a: Operand, b: Operand) -> bool:
+    """Whether two sizes are known to be the same."""
+    if a == b:
+        return True
+    return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
 
 
 def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> list[Expr]:
@@ -380,11 +413,13 @@ def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> li
     return [lw.b.expr(0) if is_one(s) else k for k, s in zip(tail, elements.sizes)]
 
 
-def _entry(lw: Lowering, array: Elements, size: Operand, idx: Sequence[Expr]) -> Expr:
-    """An entry of an index array, checked."""
+def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Expr]) -> Expr:
+    """An entry of an index array, checked if ``size`` is that of an axis."""
     b = lw.b
     x = array.at(broadcast_index(lw, array, idx))
     x = lw.compute("cast", [x], INT, {}) if x.dtype != "int64" else x
+    if size is None:  # a position of a mask
+        return x
     n = b.expr(size)
     at = named(lw, b.elementwise("where", x < 0, x + n, x), "at")
     return guarded(lw, at, x, n)
@@ -394,13 +429,14 @@ def _entry(lw: Lowering, array: Elements, size: Operand, idx: Sequence[Expr]) ->
 
 
 def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
-    """One boolean array, ranges full on the other axes: positions are found by walking the mask."""
+    """One boolean array, ranges full on the other axes: positions are found by walking the mask; else by gathers."""
     from transpile.errors import error
 
+    assert place.mask is None  # what a mask selects is no view
     masks = [k for k, i in enumerate(step.items) if isinstance(i, Mask)]
     others = [i for i in step.items if not isinstance(i, Mask)]
-    if len(masks) > 1 or not all(isinstance(i, Slice) and i.is_full for i in others) or place.mask is not None:
-        return _mask_as_gather(lw, place, step, args)
+    if len(masks) > 1 or not all(isinstance(i, Slice) and i.is_full for i in others):
+        return _gathered(lw, place, step, args)
     lead = masks[0]
     mask = lw.rooted(lw.elements(args[step.items[lead].arg]), "mask")  # type: ignore[union-attr]
     if mask.rank + len(others) != len(place.sizes):
@@ -422,6 +458,16 @@ def check_shape(lw: Lowering, given: Sequence[Operand], wanted: Sequence[Operand
         with b.into(Block()) as raises:
             b.emit(wrong_mask(b.loc, b.expr(g), b.expr(w)))
         b.emit(If(b.expr(g).ne(w).op, raises, Block(), (), b.loc))
+
+
+def check_sizes(lw: Lowering, given: Operand, wanted: Operand) -> None:
+    """An IndexError where index arrays do not have the same size."""
+    from transpile.lower.effects import mismatch
+
+    b = lw.b
+    with b.into(Block()) as raises:
+        b.emit(mismatch(b.loc, b.expr(given), b.expr(wanted)))
+    b.emit(If(b.expr(given).ne(wanted).op, raises, Block(), (), b.loc))
 
 
 def count_true(lw: Lowering, mask: Elements) -> Expr:
@@ -462,15 +508,6 @@ def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) ->
 
     lw.fold(mask.sizes, [b.expr(0)], visit, ("count",))
     place.at = source_at
-
-
-def _mask_as_gather(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
-    """A mask among other index arrays, as the positions where it holds."""
-    from transpile.errors import error
-
-    raise error(
-        "T501", "a mask together with other indices cannot be compiled yet", lw.b.loc, hint="use np.nonzero(mask)"
-    )
 
 
 _STEPS: dict[type, Any] = {Permute: _permute, Diagonal: _diagonal, Reshape: _reshape, Index: _index}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.folds import add_up, cast, number, op, wide
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
     """``einsum``: each part with its letters."""
-    steady = [(s, lw.steady(x, f"{name}_{k}")) for k, (s, x) in enumerate(parts)]
+    steady = [(s, lw.steady(x, f"{name or 't'}_{k}")) for k, (s, x) in enumerate(parts)]
     sizes: dict[str, Operand] = {}
     for s, x in steady:
         for c, size in zip(s, x.sizes):
@@ -92,7 +92,7 @@ def blas(lw: Lowering, x: Elements, y: Elements, name: str) -> Elements:
     """The product of two matrices; of integers, and of anything tiny, as loops."""
     if x.dtype not in ("float64", "float32") or _is_small(x) and _is_small(y):
         return contract(lw, [("ik", x), ("kj", y)], "ij", x.dtype, name)
-    a, c = (_matrix(lw, m, f"{name}_{k}") for k, m in enumerate((x, y)))
+    a, c = (_matrix(lw, m, f"{name or 't'}_{k}") for k, m in enumerate((x, y)))
     sizes = (x.sizes[0], y.sizes[1])
     var = lw.memory(name, x.dtype, sizes)
     b = lw.b
@@ -107,7 +107,7 @@ def _is_small(x: Elements) -> bool:
 def _matrix(lw: Lowering, x: Elements, name: str) -> Operand:
     """The variable of a matrix, or the transpose of one: BLAS reads both as they lie."""
     if x.root is None and x.swapped is not None:
-        return lw.b.bind("t", Type(x.dtype, x.swapped.type.dims), "swap", (x.swapped,), {})
+        return lw.b.bind(SYNTHETIC, Type(x.dtype, x.swapped.type.dims), "swap", (x.swapped,), {})
     return lw.rooted(x, name).root  # type: ignore[return-value]
 
 
@@ -132,7 +132,7 @@ def _cross(lw: Lowering, stmt: Any) -> Elements:
     from transpile.lower.places import broadcast_index
 
     b = lw.b
-    x, y = (lw.steady(lw.elements(a), f"{stmt.var.name}_{k}") for k, a in enumerate(stmt.args))
+    x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     dtype = stmt.var.type.dtype
     sizes = (*lw.sizes(stmt.var.type.dims[:-1]), Const(3, INT))
     var = lw.memory(stmt.var.name, dtype, sizes)
@@ -152,7 +152,7 @@ def _cross(lw: Lowering, stmt: Any) -> Elements:
 
 def _convolve(lw: Lowering, stmt: Any) -> Elements:
     b, mode, dtype = lw.b, stmt.params["mode"], stmt.var.type.dtype
-    x, y = (lw.steady(lw.elements(a), f"{stmt.var.name}_{k}") for k, a in enumerate(stmt.args))
+    x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])
     carried = wide(dtype)
     flipped = stmt.prim == "correlate"  # the convolution with the second reversed
@@ -176,7 +176,7 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _name(op: Operand) -> str:
-    return op.name if isinstance(op, Var) else "t"
+    return op.name if isinstance(op, Var) else SYNTHETIC
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -177,7 +178,7 @@ class _Rewriter:
         """``var`` is ``into``: of the two names the user's is kept."""
         assert isinstance(into, Var)
         self.same[var] = into
-        if var.name != "t" and self.names.get(into, into.name) == "t":
+        if var.name != SYNTHETIC and self.names.get(into, into.name) == SYNTHETIC:
             self.names[into] = self.names.get(var, var.name)
 
     def block(self, block: Block, kind: str) -> Block:
@@ -188,13 +189,13 @@ class _Rewriter:
 
     def handed(
         self, kind: str, node: object, operands: tuple[Operand, ...], out: list[Stmt], names: tuple[Var, ...] = ()
-    ):  # type: ignore[no-untyped-def]
+    ) -> tuple[Operand, ...]:
         """What is handed on, with the copies that are made on the way."""
         found: list[Operand] = []
         for k, operand in enumerate(operands):
             new = self.operand(operand)
             if self.is_copied(kind, node, k) and is_memory(new):
-                name = names[k].name if names else "t"
+                name = names[k].name if names else SYNTHETIC
                 copy = Var(name, new.type)
                 out.append(Let(copy, "copy", (new,)))
                 new = copy
@@ -222,7 +223,7 @@ class _Rewriter:
                 self.merge(stmt.var, new.args[0])
                 return []
             case Push() if self.is_copied("push", stmt):
-                copy = Var("t", stmt.value.type)
+                copy = Var(SYNTHETIC, stmt.value.type)
                 return [Let(copy, "copy", (new.value,), {}, stmt.loc), replace(new, value=copy)]
         return [new]
 
@@ -239,5 +240,5 @@ class _Rewriter:
     def copied_view(self, stmt: Let, new: Let) -> list[Stmt]:
         if stmt.prim == "index" and not stmt.params["path"]:
             return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]
-        view = Var("t", stmt.var.type)
+        view = Var(SYNTHETIC, stmt.var.type)
         return [replace(new, var=view), Let(stmt.var, "copy", (view,), {}, stmt.loc)]

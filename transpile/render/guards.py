@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from os.path import basename
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
+from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
 from transpile.core.types import BOOL, INT, Type
 
 
@@ -33,8 +33,8 @@ def say_guards(fn: Function) -> Function:
     """The function with the checks of each parameter's sizes in one."""
     sizes: dict[Var, tuple[Var, int]] = {}
     for stmt in fn.body.stmts:
-        if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] in fn.params:
-            sizes[stmt.var] = (stmt.args[0], stmt.params["axis"])  # type: ignore[assignment]
+        if isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var) and stmt.args[0] in fn.params:
+            sizes[stmt.var] = (stmt.args[0], stmt.params["axis"])
     if not sizes:
         return fn
     canonical = {op for op in fn.symbols.values() if isinstance(op, Var)}
@@ -54,11 +54,11 @@ def say_guards(fn: Function) -> Function:
         if k not in checks:
             stmts.append(stmt)
             continue
-        found = by_param.pop(checks[k].param, None)
-        if found is not None:
-            open_ = [c for c in found if not _is_made_by_product(c, fn)]
+        together = by_param.pop(checks[k].param, None)
+        if together is not None:
+            open_ = [c for c in together if not _is_made_by_product(c, fn)]
             if open_:
-                stmts += _guard(open_, found, fn)
+                stmts += _guard(open_, together, fn)
     return replace(fn, body=replace(fn.body, stmts=stmts))
 
 
@@ -68,7 +68,7 @@ def _check(
     if not isinstance(stmt, If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
         return None
     effect = stmt.then.stmts[0]
-    made = tests.get(stmt.test)  # type: ignore[call-overload]
+    made = tests.get(stmt.test) if isinstance(stmt.test, Var) else None
     if made is None or not isinstance(effect, Effect) or effect.kind != "raise" or len(effect.args) != 2:
         return None
     if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.params.get("parts", ("",))[0]):
@@ -105,7 +105,7 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> l
         if axis not in wanted:
             wanted[axis] = _size(param, axis, dim, fn, stmts)
     operands = tuple(wanted[axis] for axis in range(param.type.rank))
-    test, shape, expected = Var("t", BOOL), Var("t", Type("int64", (Dim(1),))), Var("t", Type("int64", (Dim(1),)))
+    test, shape, expected = Var(SYNTHETIC, BOOL), Var(SYNTHETIC, Type("int64", (Dim(1),))), Var(SYNTHETIC, Type("int64", (Dim(1),)))
     stmts.append(Let(test, "shape_differs", (param, *operands), {}, loc))
     then: list[Stmt] = [
         Let(shape, "shape_of", (param,), {}, loc),

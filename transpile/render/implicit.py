@@ -18,6 +18,7 @@ import numpy as np
 from transpile.core.builder import OPERAND_TYPES
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -40,6 +41,7 @@ from transpile.rules.prim import Prim
 
 Dims = tuple[Dim, ...]
 WIDE = ("float64", "int64", "bool", "complex128")
+_PYTHON = {"f": "float64", "i": "int64", "u": "int64", "b": "bool", "c": "complex128"}
 
 
 def relax(fn: Function) -> Function:
@@ -122,8 +124,8 @@ class _Relaxer:
         """The type that NumPy sees."""
         if isinstance(operand, Var):
             return self.actual.get(operand, operand.type)
-        if isinstance(operand, Const) and operand.type.dtype in WIDE:
-            return replace(operand.type, weak=True)
+        if isinstance(operand, Const):  # printed as a number of Python's
+            return replace(operand.type, dtype=_PYTHON[np.dtype(operand.type.dtype).kind], weak=True)
         return operand.type
 
     # ---- lets
@@ -139,7 +141,7 @@ class _Relaxer:
             return
         wanted = [a.type for a in stmt.args]
         args = [self.unshaped(a) for a in stmt.args]
-        if not _reaches(args, stmt.var.type.dims) and stmt.var.name != "t":
+        if not _reaches(args, stmt.var.type.dims) and stmt.var.name != SYNTHETIC:
             args = self.keep_one(stmt, args)
         args = self.uncast(stmt, entry, args, wanted, out)
         if _reaches(args, stmt.var.type.dims):
@@ -185,6 +187,8 @@ class _Relaxer:
         rule = OPERAND_TYPES[entry.dtype_rule]
 
         def agrees(candidate: list[Operand]) -> bool:
+            if self.narrow and stmt.prim == "where" and not _common(candidate):  # a conditional expression casts nothing
+                return all(t.dtype == w.dtype and t.weak == w.weak for t, w in zip(map(self.type, candidate), wanted))
             try:
                 got = rule([self.type(a) for a in candidate], stmt.prim)
             except Exception:
@@ -198,7 +202,9 @@ class _Relaxer:
                     if _common(trial) == _common(args) and agrees(trial):
                         args = trial
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
-            args = [self.pinned(a, w, stmt, out) for a, w in zip(args, wanted)]
+            for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough, the others follow it
+                if not agrees(args):
+                    args = [*args[:k], self.pinned(arg, type_, stmt, out), *args[k + 1 :]]
         return args
 
     def pinned(self, operand: Operand, wanted: Type, stmt: Let, out: list[Stmt]) -> Operand:
@@ -206,7 +212,7 @@ class _Relaxer:
         seen = self.type(operand)
         if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
             return operand
-        var = Var("t", replace(wanted, dims=()))
+        var = Var(SYNTHETIC, replace(wanted, dims=()))
         let = Let(var, "cast", (operand,), {"dtype": wanted.dtype, "weak": wanted.weak, "spelled": True}, stmt.loc)
         self.defs[var] = let
         out.append(let)

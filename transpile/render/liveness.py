@@ -57,8 +57,8 @@ def stmt_reads(stmt: Stmt) -> Iterable[Operand]:
 
 
 class Liveness:
-    """``after[id(stmt)]``: what is live behind a statement; ``around[id(loop)]``: what is live throughout a loop, its carried values
-    that are needed included; ``entry[id(block)]``: what is live where a block begins."""
+    """``after[id(stmt)]``: what is live behind a statement; ``around[id(loop)]``: what is live throughout a loop, its
+    carried values that are needed included; ``entry[id(block)]``: what is live where a block begins."""
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from transpile.core.nodes import Add, Block, Const, For, If, Loc, Operand, Stmt, Store, Undef, Var, While
 from transpile.core.walk import blocks, defined, defines, statements
@@ -208,7 +209,7 @@ class Loops(Blocks):
             here = self.with_results(env, stmt, side)
             # a flag that is handed on is also set where it is decided further inside
             more = keep | {y for r, y in zip(stmt.results, side.yields) if r in keep and isinstance(y, Var)}
-            written.append(self.captured(lambda: self.deciding_side(side, handed, inner, tail, depth + 1, more, here)))
+            written.append(self.captured(partial(self.deciding_side, side, handed, inner, tail, depth + 1, more, here)))
             ends.append(isinstance(inner, Const) and bool(inner.value))
         self.decided(stmt, written, ends, depth)
 

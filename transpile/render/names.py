@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Iterable
 
-from transpile.core.nodes import Add, Block, Const, For, If, Index, Let, Point, Stmt, Store, Var, While
+from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, If, Index, Let, Point, Stmt, Store, Var, While
 from transpile.core.walk import defines, statements
 from transpile.render.liveness import Liveness, Numbers
 from transpile.render.nesting import Nested, is_synthetic
@@ -96,9 +96,8 @@ class _Classes:
                 self.parent[var] = var
                 self.members[var] = numbers.bit(var)
                 self.conflicts[var] = conflicts.get(numbers.of[var], 0)
-                self.names[var] = (
-                    "t" if is_synthetic(preferred.get(var, var.name)) else _identifier(preferred.get(var, var.name))
-                )
+                name = preferred.get(var, var.name)
+                self.names[var] = SYNTHETIC if is_synthetic(name) else _identifier(name)
 
     def find(self, var: Var) -> Var:
         while self.parent[var] is not var:
@@ -127,7 +126,7 @@ class _Classes:
         a, b = self.find(a), self.find(b)
         if a is b or self.conflicts[a] & self.members[b]:
             return
-        if self.names[a] != self.names[b] and "t" not in (self.names[a], self.names[b]):
+        if self.names[a] != self.names[b] and SYNTHETIC not in (self.names[a], self.names[b]):
             return
         if b in self.fixed:
             a, b = b, a
@@ -136,7 +135,7 @@ class _Classes:
         self.parent[b] = a
         self.members[a] |= self.members[b]
         self.conflicts[a] |= self.conflicts[b]
-        if a not in self.fixed and self.names[a] == "t":
+        if a not in self.fixed and self.names[a] == SYNTHETIC:
             self.names[a] = self.names[b]
 
     # ---- names
@@ -145,9 +144,9 @@ class _Classes:
         taken: dict[str, int] = {}  # name -> members of the classes that have it
         chosen: dict[Var, str] = {}
         heads = [v for v in self.parent if self.find(v) is v]
-        heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == "t", self.numbers.of[v]))
+        heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == SYNTHETIC, self.numbers.of[v]))
         for head in heads:
-            synthetic = self.names[head] == "t"
+            synthetic = self.names[head] == SYNTHETIC
             base = self.derived(head, chosen) if synthetic else self.names[head]
             name, count = base, 1
             while name in reserved or (name in taken and (synthetic or taken[name] & self.conflicts[head])):

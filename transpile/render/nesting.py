@@ -1,8 +1,9 @@
-"""What is written inside what: values of the compiler's own that are used once become part of the expression that uses them.
+"""What is written inside what: values of the compiler's own that are used once become part of the expression that uses
+them.
 
-Python evaluates a nested expression where it stands, so a value moves to the statement that uses it. It may if nothing that it reads
-is written in between and it does not enter a loop. What has the user's name stays a statement. Reads of an element, transposes and
-sizes are cheap: they may be written at each use.
+Python evaluates a nested expression where it stands, so a value moves to the statement that uses it. It may if nothing
+that it reads is written in between and it does not enter a loop. What has the user's name stays a statement. Reads of an
+element, transposes and sizes are cheap: they may be written at each use.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Block,
     For,
@@ -84,7 +86,7 @@ def nest(fn: Function, names: dict[Var, str]) -> Nested:
 
 def is_synthetic(name: str) -> bool:
     """Whether a name is the compiler's, not the user's."""
-    return name in ("", "t")
+    return name == SYNTHETIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +341,7 @@ class _Nester:
 def is_repeated(prim: str, slot: int) -> bool:
     """Whether the spelling of a primitive mentions an operand more than once."""
     entry = prims().get(prim)
-    return entry is not None and isinstance(entry.render, str) and len(re.findall(r"\{%d\}" % slot, entry.render)) > 1
+    return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
 def _without(block: Block, trees: dict[Var, Let | If]) -> Block:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Var, While
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Var, While
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import map_operands, uses
 
@@ -54,7 +54,7 @@ class _Normal:
     def alloc(self, stmt: Alloc) -> tuple[Stmt, ...]:
         if stmt.prim in FILLS:
             return (stmt,)
-        value = Var("t", stmt.var.type)
+        value = Var(SYNTHETIC, stmt.var.type)
         return (
             Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc),
             Alloc(stmt.var, "copy", (value,), {}, stmt.loc),
@@ -72,7 +72,7 @@ class _Normal:
         """The loop with its trips as a carried value."""
         if stmt.trips is None or stmt.trips not in self.used:
             return replace(stmt, trips=None)
-        count, more = Var(stmt.trips.name, INT), Var("t", INT)
+        count, more = Var(stmt.trips.name, INT), Var(SYNTHETIC, INT)
         body = stmt.body
         body = Block(
             (*body.params, count),

@@ -13,6 +13,7 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -117,7 +118,7 @@ class _Shaper:
         for array in self.arrays:
             for axis, dim in enumerate(array.type.dims):
                 if dim.as_symbol == name:
-                    var = Var("t", INT)
+                    var = Var(SYNTHETIC, INT)
                     before.append(Let(var, "dim", (array,), {"axis": axis}, stmt.loc))
                     return var
         raise LookupError(f"no value for the size {name!r} in {self.fn.name} (line {stmt.loc.line})")

@@ -15,8 +15,8 @@ from transpile.tree import ArgSpec, Leaf, Node, Static
 
 
 def unpack(fn: Function, names: Mapping[Var, str], read: set[Var]) -> tuple[list[Line], ast.expr]:
-    """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in parentheses). ``read``: the variables that the
-    body reads."""
+    """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in
+    parentheses). ``read``: the variables that the body reads."""
     if fn.arg_tree is None:
         return [], _parameters([variable(names[p]) for p in fn.params])
     used = read | {p for p in fn.params if p.buffer}

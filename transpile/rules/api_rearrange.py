@@ -206,7 +206,7 @@ def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 
 
 def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Expr:
     x = array(b, a)
-    if x.rank == 2 and not offset and axis1 == 0 and dtype is None:
+    if x.rank == 2 and not offset and (axis1, axis2) in ((0, 1), (0, -1)) and dtype is None:
         return b.let("trace", x)
     diagonal = _diagonal(b, x, offset, axis1, axis2)
     diagonal = diagonal if dtype is None else b.cast(diagonal, np.dtype(dtype).name)

@@ -41,20 +41,13 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
     if len(open_at) > 1:
         raise RuleError("can only specify one unknown dimension", "T202")
     known = [size_of(b, s) for k, s in enumerate(sizes) if k not in open_at]
-    _fits(x, known, bool(open_at))
-    if open_at:
+    text = shape_text([Dim(-1) if k in open_at else size_of(b, s) for k, s in enumerate(sizes)])
+    if open_at and product(known) != Dim(0):
         known.insert(open_at[0], divide(x.dims, known))
-    return reshape(x, known)
-
-
-def _fits(x: Expr, known: Sequence[Dim], is_open: bool) -> None:
-    """Refuses sizes that are known not to agree."""
     have, want = product(x.dims), product(known)
-    if not (have.is_const and want.is_const):
-        return
-    if (is_open and (want.const == 0 or have.const % want.const)) or (not is_open and have != want):
-        text = shape_text([*known, Dim(-1)] if is_open else known)
+    if have != want and b.unify(have, want) is None:
         raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
+    return reshape(x, known)
 
 
 def _refuse_order(order: Any) -> None:
@@ -84,16 +77,13 @@ def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:
 def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
     x = array(b, a)
     if axis is None:
-        open_ = [d for d in x.dims if not d.is_const]
-        if open_:
-            # sizes are not 1 unless they are known to be: those of the example were specialised
-            pass
+        # sizes are not 1 unless they are known to be: those of the example were specialised
         axes: tuple[int, ...] = tuple(k for k, d in enumerate(x.dims) if d.is_one)
     else:
         axes = axes_of(axis, x.rank)
     for k in axes:
-        if x.dims[k].is_const and not x.dims[k].is_one:
-            raise RuleError("cannot select an axis to squeeze out which has size not equal to one", "T202")
+        if not x.dims[k].is_one and b.unify(x.dims[k], Dim(1)) is None:
+            raise RuleError("cannot select an axis to squeeze out which has size not equal to one", "T203")
     return reshape(x, [d for k, d in enumerate(x.dims) if k not in axes])
 
 

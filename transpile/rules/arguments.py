@@ -41,15 +41,15 @@ def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
     if not nested:
         return b.let("empty", dims=(Dim(0),), dtype=dtype or "float64")
     parts = same_dtype(b, [from_nested(b, v, dtype) for v in nested])
-    return stack(b, parts, 0)
+    return stack(b, parts, 0, "T214")
 
 
-def stack(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
+def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> Expr:
     """``np.stack`` of arrays of one shape and dtype."""
     dims = parts[0].dims
     for x in parts[1:]:
         if x.rank != len(dims) or not all(b.same(p, q) for p, q in zip(x.dims, dims)):
-            raise RuleError(f"arrays of shapes {shape_text(dims)} and {shape_text(x.dims)} cannot be stacked", "T202")
+            raise RuleError(f"arrays of shapes {shape_text(dims)} and {shape_text(x.dims)} cannot be stacked", code)
     return b.let("stack", *parts, axis=axis)
 
 
@@ -89,7 +89,7 @@ def axis_of(axis: Any, rank: int) -> int:
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
         raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
     if not -rank <= axis < rank:
-        raise RuleError(f"axis {axis} is out of bounds for array of dimension {rank}", "T202")
+        raise RuleError(f"axis {axis} is out of bounds for an array of {rank} dimension{'' if rank == 1 else 's'}", "T208")
     return int(axis) % rank
 
 
@@ -100,7 +100,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if isinstance(axis, (tuple, list)):
         axes = [axis_of(a, rank) for a in axis]
         if len(set(axes)) != len(axes):
-            raise RuleError("duplicate value in 'axis'", "T202")
+            raise RuleError("duplicate value in 'axis'", "T208")
         return tuple(sorted(axes))
     return (axis_of(axis, rank),)
 

@@ -31,6 +31,15 @@ def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
     return same(types, params)
 
 
+def whole(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """As `same`, of integers and truth values."""
+    if types[0].is_float:
+        raise RuleError(
+            f"bitwise operators take integers or truth values, not {types[0]}", "T201", "convert with int(...)"
+        )
+    return same(types, params)
+
+
 def _where_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     best = max(types, key=lambda t: t.rank)
     return Type(types[1].dtype, best.dims, all(t.weak for t in types) and not best.dims)
@@ -122,12 +131,12 @@ TABLE = [
     logical("logical_or"),
     logical("logical_xor"),
     unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical"),
-    binary("bitwise_and", "&", ZERO, ZERO),
-    binary("bitwise_or", "|", ZERO, ZERO),
-    binary("bitwise_xor", "^", ZERO, ZERO),
-    binary("left_shift", "<<", ZERO, ZERO, dtype_rule="int8"),
-    binary("right_shift", ">>", ZERO, ZERO, dtype_rule="int8"),
-    unary("invert", "op:~", ZERO),
+    binary("bitwise_and", "&", ZERO, ZERO, type_rule=whole),
+    binary("bitwise_or", "|", ZERO, ZERO, type_rule=whole),
+    binary("bitwise_xor", "^", ZERO, ZERO, type_rule=whole),
+    binary("left_shift", "<<", ZERO, ZERO, dtype_rule="int8", type_rule=whole),
+    binary("right_shift", ">>", ZERO, ZERO, dtype_rule="int8", type_rule=whole),
+    unary("invert", "op:~", ZERO, type_rule=whole),
     Prim(
         "where", _where_type, "np.where({0}, {1}, {2})", elementwise=True, dtype_rule="where",
         # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)

@@ -46,6 +46,7 @@ class Marker:
 
 ZERO = Marker("ZERO")  # differentiable almost everywhere, the derivative is zero
 REFUSED = Marker("REFUSED")  # has no derivative that means anything: refuse
+UNWRITTEN = Marker("UNWRITTEN")  # has one, for which there is no rule yet: refuse
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from transpile.core.types import Type
 from transpile.rules.arithmetic import same
 from transpile.rules.language import elementwise, exp, log, log1p, sign, where
-from transpile.rules.prim import REFUSED, ZERO, Prim
+from transpile.rules.prim import UNWRITTEN, ZERO, Prim
 
 # SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
@@ -97,7 +97,7 @@ def _gamma_moment_prim(n: int) -> Prim:
         return centred**n * gamma_density(a, x)
 
     render = f"runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
-    return special(f"gammainc_moment{n}", da if n < ORDERS else REFUSED, dx, render=render, cost=3)
+    return special(f"gammainc_moment{n}", da if n < ORDERS else UNWRITTEN, dx, render=render, cost=3)
 
 
 def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
@@ -134,7 +134,7 @@ def _beta_moment_prim(m: int, n: int) -> Prim:
 
     last = m + n == ORDERS
     render = f"runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
-    return special(f"betainc_moment{m}{n}", REFUSED if last else da, REFUSED if last else db, dx, render=render, cost=3)
+    return special(f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3)
 
 
 INCOMPLETE = [
@@ -248,13 +248,13 @@ BESSEL = [
     special("i0", lambda y, x: f("i1", x)),
     # i1(x) / x is 0/0 at 0: the neighbours i0 and i2 instead
     special("i1", lambda y, x: _half_sum(f("i0", x), f("iv", 2.0, x))),
-    special("iv", REFUSED, lambda y, v, x: _half_sum(f("iv", v - 1, x), f("iv", v + 1, x))),
+    special("iv", UNWRITTEN, lambda y, v, x: _half_sum(f("iv", v - 1, x), f("iv", v + 1, x))),
     special("i0e", lambda y, x: f("i1e", x) - sign(x) * y),
     special("i1e", lambda y, x: _half_sum(f("i0e", x), f("ive", 2.0, x)) - sign(x) * y),
-    special("ive", REFUSED, lambda y, v, x: _half_sum(f("ive", v - 1, x), f("ive", v + 1, x)) - sign(x) * y),
+    special("ive", UNWRITTEN, lambda y, v, x: _half_sum(f("ive", v - 1, x), f("ive", v + 1, x)) - sign(x) * y),
     special("j0", lambda y, x: -f("j1", x)),
     special("j1", lambda y, x: 0.5 * (f("j0", x) - f("jv", 2.0, x))),
-    special("jv", REFUSED, lambda y, v, x: 0.5 * (f("jv", v - 1, x) - f("jv", v + 1, x))),
+    special("jv", UNWRITTEN, lambda y, v, x: 0.5 * (f("jv", v - 1, x) - f("jv", v + 1, x))),
 ]
 
 TABLE = [*GAMMA, *INCOMPLETE, *ERROR, *ENTROPY, *BESSEL]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.nodes import Const, Let, Operand, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Const, Let, Operand, Undef, Var
 from transpile.core.types import Type
 from transpile.rules.prim import Scatter
 from transpile.transform.calculus import plus
@@ -46,7 +46,7 @@ class Adjoints:
         self.items: dict[Var, dict[int, Expr]] = {}  # of variables that hold several results
 
     def name(self, var: Var) -> str:
-        return "t" if var.name == "t" else f"{var.name}_bar"
+        return f"{var.name}_bar" if var.name != SYNTHETIC else SYNTHETIC
 
     def has(self, var: Var) -> bool:
         return var in self.values or var in self.buffers or var in self.items
@@ -115,7 +115,7 @@ class Adjoints:
 
     def christen(self, op: Operand, var: Var) -> None:
         """Gives the adjoint its name, if the statement that makes it was built for it just now."""
-        if isinstance(op, Var) and op.name == "t" and var.name != "t" and _is_recent(self.b, op):
+        if isinstance(op, Var) and op.name == SYNTHETIC and var.name != SYNTHETIC and _is_recent(self.b, op):
             op.name = self.name(var)
 
     def value_or_zero(self, operand: Operand, type_: Type) -> Operand:

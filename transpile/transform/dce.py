@@ -60,6 +60,15 @@ def remove_dead_block(
     return _Sweep(live, moved).block(block)
 
 
+def is_live(fn: Function, stmt: Stmt, roots: Iterable[Operand]) -> bool:
+    """Whether ``roots`` or an effect of ``fn`` need the statement."""
+    live = _Liveness(fn.body, fn.symbols)
+    for root in roots:
+        live.mark(root)
+    live.run()
+    return id(stmt) in live.kept
+
+
 class _Liveness:
     def __init__(self, block: Block, symbols: Mapping[str, Operand]) -> None:
         self.symbols = symbols

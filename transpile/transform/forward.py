@@ -15,6 +15,7 @@ from functools import singledispatchmethod
 from transpile.analysis.activity import active, carries_derivative
 from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -36,7 +37,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.rules.prim import REFUSED, ZERO, Prim
+from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.calculus import plus, times
 from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
@@ -97,7 +98,7 @@ class _Forward:
         return zero(self.b, operand.type)
 
     def name(self, var: Var) -> str:
-        return "t" if var.name == "t" else f"{var.name}_dot"
+        return f"{var.name}_dot" if var.name != SYNTHETIC else SYNTHETIC
 
     # ---- statements
 
@@ -124,7 +125,7 @@ class _Forward:
 
     def named(self, found: Expr, var: Var) -> Operand:
         op = found.op
-        if isinstance(op, Var) and op.name == "t" and var.name != "t":
+        if isinstance(op, Var) and op.name == SYNTHETIC and var.name != SYNTHETIC:
             op.name = self.name(var)
         return op
 
@@ -141,8 +142,8 @@ class _Forward:
         for partial, dot in zip(prim.partials, dots):
             if dot is None or partial is ZERO:
                 continue
-            if partial is REFUSED:
-                refuse(stmt)
+            if partial is REFUSED or partial is UNWRITTEN:
+                refuse(stmt, partial)
             term = times(dot, partial(b.expr(stmt.var), *args))
             if term is not None:
                 total = term if total is None else plus(total, term)
@@ -154,7 +155,7 @@ class _Forward:
         if all(d is None for d in dots):
             return None
         if prim.jvp is REFUSED:
-            refuse(stmt)
+            refuse(stmt, REFUSED)
         b = self.b
         y = b.expr(stmt.var)
         if stmt.var.type.kind == "tuple":

@@ -115,7 +115,7 @@ class _Plan:
     def _prepare(self, i: int, j: int, y: Operand, x: Var) -> None:
         dims = (*y.type.dims, *x.type.dims)
         if dims:  # the derivative of a scalar by a scalar needs no buffer
-            name = f"{getattr(y, 'name', 'y')}_{x.name}"
+            name = f"{getattr(y, 'label', 'y')}_{x.label}"
             self.results[i, j] = self.b.zeros(name, Type(y.type.dtype, dims))
 
     def directions(self, derivative: Function, along: Type, number: int, forward: bool) -> None:

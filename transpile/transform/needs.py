@@ -11,14 +11,15 @@ recompute (cost 2 and more) is recorded instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def, definitions, sites
-from transpile.core.nodes import Block, For, Function, If, Let, Operand, Store, Var, While
+from transpile.core.nodes import SYNTHETIC, Block, For, Function, If, Let, Operand, Store, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
+from transpile.transform.sweep import Sweep
 
 _COPIES = frozenset(
     {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"}
@@ -28,8 +29,9 @@ _COPIES = frozenset(
 class Needs:
     """Decides for a forward function and the block of its reverse sweep. ``recorded``: variable -> why."""
 
-    def __init__(self, fn: Function, symbols: dict[str, Operand]) -> None:
+    def __init__(self, fn: Function, symbols: dict[str, Operand], mapping: Mapping[Var, Operand]) -> None:
         self.fn = fn
+        self.mapping = mapping
         self.symbols = symbols
         self.defs = definitions(fn)
         self.overwrites = Overwrites(fn)
@@ -42,7 +44,7 @@ class Needs:
         for site in sites(fn):
             if isinstance(site.stmt, Store) and isinstance(site.stmt.value, Var):
                 found = self.defs.get(site.stmt.value)
-                if found is not None and found.block is site.block and not self.defs[site.stmt.buf].nest:
+                if found is not None and found.block is site.block and self.is_lasting(site.stmt.buf):
                     self.stored.setdefault(site.stmt.value, site.stmt)
         self.tests = {s.stmt.test for s in sites(fn) if isinstance(s.stmt, If)}
         self._free: dict[tuple[Var, bool], bool] = {}
@@ -61,6 +63,8 @@ class Needs:
             self.need(operand)
 
     def need(self, operand: Operand) -> None:
+        if isinstance(operand, Var):
+            operand = self.mapping.get(operand, operand)
         found = self.defs.get(operand) if isinstance(operand, Var) else None
         if found is None or operand.buffer:  # type: ignore[union-attr]
             return
@@ -70,6 +74,11 @@ class Needs:
             self.needed.setdefault(id(loops[-1]), {})[operand] = None  # type: ignore[index]
         elif found.nest:
             self.escapes[operand] = None  # type: ignore[index]
+
+    def is_lasting(self, buf: Var) -> bool:
+        """Whether a buffer lives as long as the function."""
+        found = self.defs.get(buf)
+        return found is None or not found.nest
 
     # ---- what is free
 
@@ -121,11 +130,11 @@ class Needs:
         root = stmt.args[0] if stmt.args else None
         if isinstance(root, Var) and root.buffer:
             if stmt.prim == "dim":
-                return not self.defs[root].loops and not self.defs[root].nest
-            return not self.defs[root].nest and self.overwrites.is_stable(stmt)
+                return self.is_lasting(root)
+            return self.is_lasting(root) and self.overwrites.is_stable(stmt)
         if dear:
             return True
-        return self.table[stmt.prim].cost <= 1 and (found.stmt.var not in self.tests or self.is_exact(found.stmt.var))
+        return self.table[stmt.prim].cost <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))
 
     def is_exact(self, operand: Operand) -> bool:
         """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
@@ -201,7 +210,7 @@ class Needs:
 
     def _named(self, var: Var, costs: dict[Var, int], edges: list[tuple[Var, Var]]) -> Var:
         """Of values that cost the same, the user's own variable rather than what is computed from it alone."""
-        while var.name == "t":
+        while var.name == SYNTHETIC:
             above = {u for u, v in edges if v is var}
             if len(above) != 1 or costs[min(above, key=id)] > costs[var]:
                 break
@@ -249,6 +258,14 @@ class Needs:
         if isinstance(found.stmt, Let) and found.stmt.prim == "index":
             return f"read in line {line}, overwritten later"
         return f"computed in line {line}, cannot be recomputed in the reverse sweep"
+
+
+def decided(fn: Function, sweep: Sweep, symbols: dict[str, Operand]) -> Needs:
+    """What is recorded for a sweep."""
+    needs = Needs(fn, symbols, sweep.mapping)
+    needs.collect(sweep.block)
+    needs.decide()
+    return needs
 
 
 def _cost(var: Var) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from transpile.core.nodes import Alloc, Block, Call, For, Function, If, Let, Stmt, Var, While
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, If, Let, Stmt, Var, While
 from transpile.core.types import INT
+from transpile.rules.prim import UNWRITTEN
 
 
 def own_arguments(fn: Function) -> Function:
@@ -52,7 +53,7 @@ def _plain_block(block: Block) -> Block:
     for stmt in block.stmts:
         match stmt:
             case Alloc() if stmt.prim not in _PLAIN:
-                value = Var("t", stmt.var.type)
+                value = Var(SYNTHETIC, stmt.var.type)
                 stmts.append(Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
                 stmts.append(replace(stmt, prim="copy", args=(value,), params={}))
             case If():
@@ -96,12 +97,14 @@ def _count(stmt: Stmt) -> Stmt:
     return stmt
 
 
-def refuse(stmt: Let | Alloc) -> NoReturn:
-    """Raises the diagnostic for a primitive that has no derivative and is asked for one."""
-    from transpile.errors import Diagnostic, TranspileError
+def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
+    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN)."""
+    from transpile.errors import error
 
-    message = f"'{stmt.prim}' has no derivative that means anything, and the result depends on it"
-    raise TranspileError([Diagnostic("T303", message, stmt.loc, hint="wrap its argument in tp.stop_gradient(...)")])
+    hint = "wrap its argument in tp.stop_gradient(...), or give it a rule of your own with tp.custom_jvp"
+    if why is UNWRITTEN:
+        raise error("T304", "this has a derivative in that argument, but there is no rule for it yet", stmt.loc, hint)
+    raise error("T303", "this has no derivative that means anything, and the result depends on it", stmt.loc, hint)
 
 
 def refuse_forward(stmt: Call) -> NoReturn:

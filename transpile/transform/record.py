@@ -39,7 +39,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
-from transpile.transform.needs import Needs
+from transpile.transform.needs import Needs, decided
 from transpile.transform.sweep import Sweep
 
 
@@ -56,10 +56,7 @@ class _Level:
 
 def link(fn: Function, sweep: Sweep, b: Builder) -> Block:
     """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields."""
-    needs = Needs(fn, b.symbols)
-    needs.collect(sweep.block)
-    needs.decide()
-    linker = _Linker(fn, sweep, b, needs)
+    linker = _Linker(fn, sweep, b, decided(fn, sweep, b.symbols))
     with b.into(Block()) as out:
         linker.forward()
         linker.reverse(out)
@@ -84,32 +81,10 @@ class _Linker:
     def loops_of(self, var: Var) -> tuple[For | While, ...]:
         return self.defs[var].loops
 
-    def is_countable(self, var: Var) -> bool:
-        """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
-        for loop in self.loops_of(var):
-            if isinstance(loop, While) or loop.body.stop is not None:
-                return False
-            if not all(self.is_outside(o) for o in (loop.start, loop.bound, loop.step)):
-                return False
-            if not isinstance(loop.step, Const):
-                return False
-        return all(self.is_outside(self.b.symbols[s]) for d in var.type.dims for s in d.symbols())
-
-    def is_outside(self, operand: Operand) -> bool:
-        """Whether the operand has a value before the outermost loop, whatever branches were taken."""
-        if not isinstance(operand, Var) or operand not in self.defs:
-            return True
-        found = self.defs[operand]
-        if isinstance(found.stmt, If) and operand in found.stmt.results:
-            k = found.stmt.results.index(operand)
-            if any(isinstance(side.yields[k], Undef) for side in (found.stmt.then, found.stmt.orelse)):
-                return False
-        return not found.nest
-
     def make_tape(self, var: Var) -> None:
-        b, name = self.b, f"{var.name}_tape"
+        b, name = self.b, f"{var.label}_tape"
         note = self.needs.recorded[var]
-        if not self.is_countable(var):
+        if not is_countable(var, self.needs):
             stack = Var(name, replace(var.type, kind="stack"), note=note)
             b.emit(NewStack(stack, self._loc(var)))
             self.tapes[var] = stack
@@ -240,9 +215,11 @@ class _Linker:
                     then, orelse = self.reverse_block(new.then, None, None), self.reverse_block(new.orelse, None, None)
                     new = replace(new, then=then, orelse=orelse)
                 case For():
-                    assert isinstance(forward, (For, While))
-                    body = self.reverse_block(new.body, forward, new.index)
-                    new = replace(new, body=body)
+                    assert forward is None or isinstance(forward, (For, While))
+                    new = replace(new, body=self.reverse_block(new.body, forward, new.index))
+                case While():
+                    test, body = self.reverse_block(new.test, None, None), self.reverse_block(new.body, None, None)
+                    new = replace(new, test=test, body=body)
                 case _:
                     self.have_dims(new)
             b.emit(new)
@@ -274,6 +251,8 @@ class _Linker:
     # ---- what stands for a variable of the forward sweep
 
     def resolve(self, operand: Operand) -> Operand:
+        if isinstance(operand, Var):
+            operand = self.sweep.mapping.get(operand, operand)
         if not isinstance(operand, Var) or operand not in self.defs or operand.buffer:
             return operand
         found = self.defs[operand]
@@ -308,6 +287,7 @@ class _Linker:
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in found.stmt.args)
             new = replace(found.stmt, var=Var(var.name, var.type), args=args)
+            self.sweep.origins[new.var] = found.stmt
             self.have_dims(new)
             self.b.emit(new)
         return new.var
@@ -340,6 +320,30 @@ class _Linker:
         with b.at(self._loc(var)):
             b.emit(Let(new, "index", (tape, *ordinals), params, b.loc))
             return b.cast(new, var.type).op
+
+
+def is_countable(var: Var, needs: Needs) -> bool:
+    """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
+    for loop in needs.defs[var].loops:
+        if isinstance(loop, While) or loop.body.stop is not None:
+            return False
+        if not all(_is_outside(o, needs) for o in (loop.start, loop.bound, loop.step)):
+            return False
+        if not isinstance(loop.step, Const):
+            return False
+    return all(_is_outside(needs.symbols[s], needs) for d in var.type.dims for s in d.symbols())
+
+
+def _is_outside(operand: Operand, needs: Needs) -> bool:
+    """Whether the operand has a value before the outermost loop, whatever branches were taken."""
+    if not isinstance(operand, Var) or operand not in needs.defs:
+        return True
+    found = needs.defs[operand]
+    if isinstance(found.stmt, If) and operand in found.stmt.results:
+        k = found.stmt.results.index(operand)
+        if any(isinstance(side.yields[k], Undef) for side in (found.stmt.then, found.stmt.orelse)):
+            return False
+    return not found.nest
 
 
 def _rename(value, renamed):  # type: ignore[no-untyped-def]

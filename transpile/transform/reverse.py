@@ -10,7 +10,7 @@ from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.prepare import count_trips, ready
-from transpile.transform.record import link
+from transpile.transform.rerun import link_best
 from transpile.transform.sweep import Sweep, reverse_sweep
 from transpile.transform.tidy import tidy, tidy_block
 
@@ -29,8 +29,8 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     b = Builder(dict(fn.symbols))
     b.unify = unify_any
     sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds), b.symbols)
-    body = link(fn, sweep, b)
     kept = yields if value else yields[main:]
+    body = link_best(fn, sweep, b, kept)
     split = len(fn.params) - len(fn.captured)
     params = (*fn.params[:split], *sweep.seeds, *fn.params[split:])
     name = f"{fn.name}_{'vjp' if seeds else 'grad'}"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import Add, Block, Gather, Index, Let, Stmt, Store, Var
+from transpile.core.nodes import SYNTHETIC, Add, Block, Gather, Index, Let, Stmt, Store, Var
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, reads, statements, written
 
@@ -79,7 +79,7 @@ def _rest(stmts: list[Stmt], add: Add, taken: Var) -> list[Stmt] | None:
         return [replace(add, value=y if x is taken else x)]
     if x is not taken:
         return None
-    negative = Var("t", made.var.type)
+    negative = Var(SYNTHETIC, made.var.type)
     return [Let(negative, "neg", (y,), {}, add.loc), replace(add, value=negative)]
 
 

@@ -20,6 +20,7 @@ from transpile.analysis.overwrites import Overwrites
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Add,
     Alloc,
     Block,
@@ -43,7 +44,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, written_in
-from transpile.rules.prim import REFUSED, ZERO, Prim
+from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.adjoints import Adjoints, Pending
 from transpile.transform.calculus import times
 from transpile.transform.custom import splice, transposed
@@ -54,12 +55,19 @@ from transpile.transform.selfupdate import keep_self_updates
 
 @dataclass
 class Sweep:
-    """A reverse sweep. ``seeds`` are the cotangent variables; ``block`` yields one adjoint for each of ``wrt``."""
+    """A reverse sweep. ``seeds`` are the cotangent variables; ``block`` yields one adjoint for each of ``wrt``.
+
+    In the sweep of a trip that runs again (`transpile.transform.rerun`), ``mapping`` gives for a variable of the user's
+    function its copy, and ``origins`` for each copy the statement that it is a copy of.
+    """
 
     block: Block
     seeds: tuple[Var, ...]
     mirrors: dict[int, Stmt] = field(default_factory=dict)  # id of a reverse For or If -> its forward statement
     sides: dict[int, Block] = field(default_factory=dict)  # id of a reverse block -> the forward block that it mirrors
+    mapping: dict[Var, Operand] = field(default_factory=dict)
+    origins: dict[Var, Stmt] = field(default_factory=dict)
+    alive: list[object] = field(default_factory=list)  # ids stay unique while the objects live
 
 
 def reverse_sweep(fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool) -> Sweep:
@@ -87,7 +95,7 @@ class _Reverse:
         with b.into(Block()) as block:
             for k, output in enumerate(outputs):
                 if seed:
-                    name = output.name if isinstance(output, Var) and output.name != "t" else f"y{k or ''}"
+                    name = output.name if isinstance(output, Var) and output.name != SYNTHETIC else f"y{k or ''}"
                     seeds.append(Var(f"{name}_bar", output.type.strong if output.type.dims else output.type))
                     self.adj.add(output, b.expr(seeds[-1]))
                 else:
@@ -148,8 +156,8 @@ class _Reverse:
         for arg, partial, wanted in zip(stmt.args, prim.partials, self.wants(stmt.args)):
             if not wanted or partial is ZERO:
                 continue
-            if partial is REFUSED:
-                refuse(stmt)
+            if partial is REFUSED or partial is UNWRITTEN:
+                refuse(stmt, partial)
             value = times(bar.value, partial(b.expr(stmt.var), *args))
             if value is not None:
                 self.adj.add(arg, Pending(value, bar.mask))
@@ -184,7 +192,7 @@ class _Reverse:
         if prim.vjp is ZERO or not any(wants):
             return
         if prim.vjp is REFUSED:
-            refuse(stmt)
+            refuse(stmt, REFUSED)
         args = [self.b.expr(a) for a in stmt.args]
         for arg, part, wanted in zip(stmt.args, prim.vjp(y, y_bar, args, wants, stmt.params), wants):
             if wanted:
@@ -270,7 +278,7 @@ class _Reverse:
         stack = self.adj.buffers.get(stmt.stack)
         if stack is None:
             return
-        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else "t", _element(stmt.stack.type))
+        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else SYNTHETIC, _element(stmt.value.type))
         self.b.emit(Pop(bar, stack, self.b.loc))
         self.adj.add(stmt.value, self.b.expr(bar))
 
@@ -278,7 +286,7 @@ class _Reverse:
     def _(self, stmt: Pop) -> None:
         if stmt.stack not in self.active:
             return
-        value = self.adj.value_or_zero(stmt.var, _element(stmt.stack.type))
+        value = self.adj.value_or_zero(stmt.var, stmt.var.type)  # the stack's type has sizes of the loop that pushes
         self.b.emit(Push(self.stack(stmt.stack), value, self.b.loc))
 
     def stack(self, var: Var) -> Var:

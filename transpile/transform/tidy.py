@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.core.nodes import Block, Const, For, Function, If, Let, Operand, Stmt, Undef, Var, While
+from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, If, Let, Operand, Stmt, Undef, Var, While
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, map_operands, map_reads, reads, written, written_in
 from transpile.rules import prims
@@ -113,8 +113,8 @@ class _Tidy:
                 return None
             case Let() if (key := self._key(base)) is not None:
                 same = self.known.setdefault(key, base.var)
-                if same is not base.var and "t" in (base.var.name, same.name) and same.type == base.var.type:
-                    same.name = same.name if base.var.name == "t" else base.var.name
+                if same is not base.var and SYNTHETIC in (base.var.name, same.name) and same.type == base.var.type:
+                    same.name = same.name if base.var.name == SYNTHETIC else base.var.name
                     self.equal[base.var] = same
                     return None
                 return base

@@ -1,0 +1,209 @@
+"""Loops whose trips are nests of their own: what a trip computes inside may run again in the reverse sweep."""
+
+import math
+
+import numpy as np
+
+from .program import Collection, normal, positive
+
+PROGRAMS = Collection("for nested trips")
+program = PROGRAMS.program
+
+
+@program(args=lambda: (normal(4, 3),), tags="inner")
+def sum_of_norms(x):
+    """A trip carries nothing that is read: it runs again."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        square = 0.0
+        for j in range(x.shape[1]):
+            square += x[i, j] * x[i, j]
+        total += math.sqrt(square)
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="alloc")
+def row_of_its_own(x):
+    """A trip fills an array of its own and reads it twice."""
+    n, m = x.shape
+    total = 0.0
+    for i in range(n):
+        row = np.zeros(m)
+        for j in range(m):
+            row[j] = math.sin(x[i, j])
+        for j in range(1, m):
+            row[j] = row[j] * row[j - 1]
+        total += np.sum(row) ** 2
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="inplace")
+def row_for_all(x):
+    """All trips write one array: it holds the last trip's values when the reverse sweep begins."""
+    n, m = x.shape
+    row = np.zeros(m)
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            row[j] = row[j] + math.sin(x[i, j])
+        square = 0.0
+        for j in range(m):
+            square += row[j] * row[j] * row[m - 1 - j]
+        total += square * square
+    return total
+
+
+@program(args=lambda: (positive(3), 0.4), wrt=(0, 1), tags="while newton")
+def roots_of_each(x, shift):
+    """A while loop in each trip."""
+    total = 0.0
+    for a in x:
+        r = a
+        while abs(r * r * r - a - shift) > 1e-12:
+            r = r - (r * r * r - a - shift) / (3.0 * r * r)
+        total += r * math.exp(-r)
+    return total
+
+
+@program(args=lambda: (normal(5, 4),), tags="break continue else")
+def first_large_of_each(x):
+    """break, continue and else of an inner loop."""
+    n, m = x.shape
+    total = 0.0
+    for i in range(n):
+        found = 1.0
+        partial = 0.0
+        for j in range(m):
+            if x[i, j] < -1.0:
+                continue
+            partial += x[i, j] ** 2
+            if partial > 1.5:
+                found = partial * x[i, j]
+                break
+        else:
+            found = math.cos(partial)
+        total += found * found
+    return total
+
+
+@program(args=lambda: (normal(4, 3), normal(3, seed=1)), wrt=(0, 1), tags="recurrence inplace")
+def rows_from_rows(x, start):
+    """A trip reads the row that the trip before wrote: it is still there."""
+    n, m = x.shape
+    u = np.zeros((n + 1, m))
+    u[0] = start
+    for i in range(n):
+        norm = 0.0
+        for j in range(m):
+            norm += u[i, j] * u[i, j]
+        for j in range(m):
+            u[i + 1, j] = math.tanh(x[i, j] + u[i, j] / (1.0 + norm))
+    return np.sum(u[n] ** 2)
+
+
+@program(args=lambda: (normal(3), normal(4, 3, seed=1)), wrt=(0, 1), tags="inplace state")
+def state_through_time(u, force):
+    """The state is overwritten in each trip, and the trips need it: it is what is recorded."""
+    state = u.copy()
+    m = state.shape[0]
+    for t in range(force.shape[0]):
+        energy = 0.0
+        for j in range(m):
+            energy += state[j] * state[j]
+        scale = 1.0 / (1.0 + energy)
+        for j in range(m):
+            pull = math.sin(state[j]) * scale
+            state[j] = state[j] - 0.1 * pull + force[t, j] * pull
+    return np.sum(state * state)
+
+
+@program(args=lambda: (normal(5), normal(5, seed=2)), wrt=(0, 1), tags="slices")
+def longer_and_longer(x, y):
+    """Arrays in a trip whose length is the trip's number."""
+    total = 0.0
+    for i in range(1, x.shape[0] + 1):
+        head = x[:i] * y[i - 1]
+        part = np.zeros(i)
+        for j in range(i):
+            part[j] = head[j] * head[i - 1 - j] + math.cos(head[j])
+        total += np.sum(part * part)
+    return total
+
+
+@program(args=lambda: (normal(4, 5),), tags="mask")
+def positive_of_each(x):
+    """Arrays in a trip whose length the data decides."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        chosen = x[i][x[i] > 0.0]
+        s = 0.0
+        for v in chosen:
+            s = s * v + math.exp(v)
+        total += s * s
+    return total
+
+
+@program(args=lambda: (normal(3, 4),), tags="append")
+def stacked_in_each(x):
+    """A list that grows and is stacked in each trip."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        parts = []
+        value = 1.0
+        for j in range(x.shape[1]):
+            value = value * math.cos(x[i, j])
+            parts.append(value)
+        row = np.stack(parts)
+        total += np.sum(row * row[::-1])
+    return total
+
+
+@program(args=lambda: (normal(3, 4, 2),), tags="deep")
+def three_deep(x):
+    """Each of three loops may run again or record."""
+    n, m, k = x.shape
+    total = 0.0
+    for a in range(n):
+        outer = 0.0
+        for b in range(m):
+            inner = 1.0
+            for c in range(k):
+                inner *= 1.0 + x[a, b, c] ** 2
+            outer += math.log(inner) * outer + inner
+        total += math.sqrt(outer)
+    return total
+
+
+@program(args=lambda: (normal(4, 3), normal(3, seed=1)), wrt=(0, 1), tags="if call")
+def penalty_of_each(x, w):
+    """Branches in a trip that rest on what an inner loop computed."""
+
+    def score(row, w):
+        s = 0.0
+        for j in range(len(row)):
+            s += row[j] * w[j]
+        return s
+
+    total = 0.0
+    for row in x:
+        s = score(row, w)
+        if s > 0.0:
+            total += s * score(row * row, w)
+        elif s > -1.0:
+            total -= math.sin(s)
+        else:
+            for v in row:
+                total += v * v * s
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="product")
+def carried_and_inner(x):
+    """The trips carry a product that the reverse sweep reads, around an inner loop."""
+    product = 1.0
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += math.exp(-(x[i, j] ** 2))
+        product = product * s + math.sin(product)
+    return product

@@ -1,0 +1,334 @@
+"""Loops of the reverse sweep whose trips run again: each runs its part of the forward sweep, then its adjoints.
+
+    for i in range(n):                      for i in reversed(range(n)):
+        for j in range(m):                      for j in range(m):        # again, for this i only
+            s = ...            instead of           s_tape[j] = s         # m numbers
+            s_tape[i, j] = s                    for j in reversed(range(m)):
+                                                    s = s_tape[j]
+
+What such a loop carries from trip to trip is recorded where the trips read it, and nothing that is inside. A loop that carries
+nothing the reverse sweep reads records nothing at all, and its forward sweep often becomes dead.
+
+It is done where it lowers what is recorded by an order of magnitude, and where it costs no second evaluation or a cheap one.
+A loop that is run again is the reverse derivative of its body as a function of its own, so its inner loops are treated in
+the same way.
+
+Sources: Griewank and Walther (2008), Evaluating Derivatives, chapter 12; Moses and Churavy (2020) on caching in loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.analysis.overwrites import Overwrites
+from transpile.core.builder import Builder
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.walk import Cloner, blocks, defined, defines, leaves, reads, statements, written_in
+from transpile.rules import prims
+from transpile.transform.dce import is_live, remove_dead_block
+from transpile.transform.needs import Needs, decided
+from transpile.transform.record import is_countable, link
+from transpile.transform.sweep import Sweep
+
+ORDER = 8  # how many times less must be recorded, for a loop to be run again that runs anyway
+
+
+def link_best(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand] = ()) -> Block:
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields.
+
+    ``kept`` are the results of ``fn`` that are wanted besides.
+    """
+    return link(fn, _choose(fn, sweep, b, kept), b)
+
+
+def _choose(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand]) -> Sweep:
+    """The sweep with the loops that had better run again."""
+    needs = decided(fn, sweep, b.symbols)
+    tried: set[int] = set()
+    while needs.recorded:
+        mirror = next((m for m in _mirrors(sweep, sweep.block) if id(sweep.mirrors[id(m)]) not in tried), None)
+        if mirror is None:
+            break
+        loop = sweep.mirrors[id(mirror)]
+        assert isinstance(loop, (For, While))
+        tried.add(id(loop))
+        inside = [v for v in needs.recorded if any(around is loop for around in needs.defs[v].loops)]
+        if not inside:
+            continue
+        types = {v: v.type for v in defined(mirror.body)}
+        found = _Again(fn, sweep, b, mirror, loop).run()
+        if found is not None:
+            after = decided(fn, found.sweep, b.symbols)
+            if _is_better(fn, needs, after, inside, found, loop, kept):
+                sweep, needs = found.sweep, after
+                continue
+        for var, type_ in types.items():
+            var.type = type_
+    return sweep
+
+
+def _mirrors(sweep: Sweep, block: Block) -> Iterator[For]:
+    """The mirrors of loops in it, from the outermost."""
+    for stmt in block.stmts:
+        if isinstance(stmt, For) and id(stmt) in sweep.mirrors:
+            yield stmt
+        for inner in blocks(stmt):
+            yield from _mirrors(sweep, inner)
+
+
+def _is_better(
+    fn: Function,
+    before: Needs,
+    after: Needs,
+    inside: Sequence[Var],
+    found: _Found,
+    loop: For | While,
+    kept: Sequence[Operand],
+) -> bool:
+    old, new = _amount(before), _amount(after)
+    index = loop.index if isinstance(loop, For) else None
+    if not is_live(fn, loop, (o for o in _roots(found.sweep, kept) if o is not index)):
+        return new < old
+    if new * ORDER > old:
+        return False
+    depth = max(_loops_inside(before, v, loop) for v in inside)
+    if all(is_countable(v, before) for v in inside):
+        return not found.is_dear and not found.has_loop_below(depth)
+    return not found.has_loop_below(depth, of_any_length=False)  # a stack costs ten times what an array does
+
+
+def _loops_inside(needs: Needs, var: Var, loop: For | While) -> int:
+    loops = needs.defs[var].loops
+    return len(loops) - 1 - next(k for k, around in enumerate(loops) if around is loop)
+
+
+def _amount(needs: Needs) -> int:
+    """A measure of how much is recorded: a loop or an axis whose length is not known counts as 50."""
+    total = 0
+    for var in needs.recorded:
+        size = 50 ** len(needs.defs[var].loops)
+        for d in var.type.dims:
+            size *= 50 if d.terms else d.const
+        total += size
+    return total
+
+
+def _roots(sweep: Sweep, kept: Sequence[Operand]) -> list[Operand]:
+    """What is read of the forward sweep outside it."""
+    found: list[Operand] = [*kept, *leaves(sweep.block)]
+    for stmt in statements(sweep.block):
+        found += reads(stmt)
+        for inner in blocks(stmt):
+            found += leaves(inner)
+    return [sweep.mapping.get(o, o) if isinstance(o, Var) else o for o in found]
+
+
+@dataclass
+class _Found:
+    """A sweep in which a loop runs again, with ``trip`` in its mirror, part of it the forward sweep once more."""
+
+    sweep: Sweep
+    trip: Block
+    index: Var | None
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether the trip evaluates more than arithmetic once more."""
+        table = prims()
+        return any(
+            isinstance(s, (Let, Alloc)) and s.var in self.sweep.origins and table[s.prim].cost > 1
+            for s in statements(self.trip)
+        )
+
+    def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
+        """Whether a loop more than ``depth`` loops down runs once more; else only one whose length the trips change."""
+        own = {self.index, *defined(self.trip)}
+
+        def visit(block: Block, level: int) -> bool:
+            for stmt in block.stmts:
+                inside = level
+                if isinstance(stmt, (For, While)):
+                    inside += 1
+                    if inside > depth and self.is_copy(stmt):
+                        if of_any_length or isinstance(stmt, While) or not own.isdisjoint((stmt.start, stmt.bound)):
+                            return True
+                if any(visit(inner, inside) for inner in blocks(stmt)):
+                    return True
+            return False
+
+        return visit(self.trip, 0)
+
+    def is_copy(self, stmt: For | While) -> bool:
+        """Whether a loop is of the forward sweep."""
+        return isinstance(stmt, While) or stmt.index in self.sweep.origins
+
+
+class _Again:
+    """Puts into the mirror of a loop what its trips need of the forward sweep."""
+
+    def __init__(self, fn: Function, sweep: Sweep, b: Builder, mirror: For, loop: For | While) -> None:
+        self.fn, self.sweep, self.b = fn, sweep, b
+        self.mirror, self.loop = mirror, loop
+
+    def run(self) -> _Found | None:
+        """None if the trips cannot be run again."""
+        copier = _Copier(self.b, self.loop.body, self.sweep.origins)
+        body = copier.trip(self.loop.body)
+        if body is None:
+            return None
+        linked = link_best(replace(self.fn, params=(), body=body), self.inner(copier), self.b)
+        linked.params = self.mirror.body.params
+        own = set(defined(linked))
+        roots = [*linked.yields, *(v for v in written_in(linked) if v not in own)]
+        linked = remove_dead_block(linked, roots, self.b.symbols)
+        if not self.is_repeatable(linked):
+            return None
+        return _Found(self.replaced(linked), linked, self.loop.index if isinstance(self.loop, For) else None)
+
+    def inner(self, copier: _Copier) -> Sweep:
+        """The reverse sweep of one trip, as the sweep of a function."""
+        outer = self.sweep
+        mapping = {v: copier.operand(o) for v, o in outer.mapping.items()}
+        return Sweep(
+            self.mirror.body,
+            (),
+            {k: copier.stmts[id(s)] for k, s in outer.mirrors.items() if id(s) in copier.stmts},
+            {k: copier.blocks[id(x)] for k, x in outer.sides.items() if id(x) in copier.blocks},
+            {**mapping, **copier.mapping},
+            outer.origins,
+            outer.alive,
+        )
+
+    def is_repeatable(self, linked: Block) -> bool:
+        """Whether what the trip reads of buffers from outside is still there when it runs again."""
+        overwrites = Overwrites(self.fn)
+        own = set(defined(linked))
+        for stmt in statements(linked):
+            if not isinstance(stmt, (Let, Alloc)) or stmt.prim == "dim":
+                continue
+            for root in stmt.args:
+                if not isinstance(root, Var) or not root.buffer or root in own or root not in overwrites.defs:
+                    continue
+                first = self.origin(stmt, overwrites)
+                if overwrites.defs[root].nest or first is None or not overwrites.is_stable(first):
+                    return False
+        return True
+
+    def origin(self, stmt: Let | Alloc, overwrites: Overwrites) -> Let | None:
+        """The statement of the forward function that this one is a copy of."""
+        found: Stmt | None = stmt
+        while found is not None and id(found) not in overwrites.at:
+            found = self.sweep.origins.get(found.var) if isinstance(found, (Let, Alloc)) else None
+        return found if isinstance(found, Let) else None
+
+    def replaced(self, linked: Block) -> Sweep:
+        """The sweep with ``linked`` as the body of the mirror."""
+        sweep = self.sweep
+        mirrors, sides = dict(sweep.mirrors), dict(sweep.sides)
+        mirror = replace(self.mirror, body=linked)
+        mirrors[id(mirror)], sides[id(linked)] = self.loop, self.loop.body
+
+        def block(old: Block) -> Block:
+            stmts = [stmt(s) for s in old.stmts]
+            if all(a is b for a, b in zip(stmts, old.stmts)):
+                return old
+            new = replace(old, stmts=stmts)
+            if id(old) in sides:
+                sides[id(new)] = sides[id(old)]
+            return new
+
+        def stmt(old: Stmt) -> Stmt:
+            if old is self.mirror:
+                return mirror
+            new = old
+            match old:
+                case If():
+                    then, orelse = block(old.then), block(old.orelse)
+                    if then is not old.then or orelse is not old.orelse:
+                        new = replace(old, then=then, orelse=orelse)
+                case For() | While():
+                    body = block(old.body)
+                    if body is not old.body:
+                        new = replace(old, body=body)
+            if new is not old and id(old) in mirrors:
+                mirrors[id(new)] = mirrors[id(old)]
+            return new
+
+        sweep.alive.append(sweep.block)
+        return replace(sweep, block=block(sweep.block), mirrors=mirrors, sides=sides)
+
+
+class _Copier(Cloner):
+    """Copies what one trip of a loop computes: no effects, no writes to what is outside."""
+
+    def __init__(self, b: Builder, body: Block, origins: dict[Var, Stmt]) -> None:
+        self.renamed: dict[str, Dim] = {}
+        super().__init__({}, self.renamed.get)
+        self.b, self.origins = b, origins
+        self.stmts: dict[int, Stmt] = {}
+        self.blocks: dict[int, Block] = {}
+        self.own = set(defined(body)) - set(body.params)
+        for var in defined(body):
+            symbol = None if var.form is None else var.form.as_symbol
+            if symbol is not None and var in self.own and b.symbols.get(symbol) is var:
+                self.renamed[symbol] = self.like(var.form, b.fresh_symbol(var.name))
+
+    @staticmethod
+    def like(form: Dim | None, fresh: Dim) -> Dim:
+        """A symbol of the same kind: of a size, or of any integer."""
+        assert form is not None
+        name = fresh.as_symbol
+        assert name is not None
+        return fresh if form.terms[0][0].kind == "symbol" else Dim.integer(name)
+
+    def trip(self, body: Block) -> Block | None:
+        """The copy; None if the trip changes a stack from outside."""
+        for stmt in statements(body):
+            if isinstance(stmt, (Push, Pop)) and stmt.stack not in self.own:
+                return None
+        new = Block((), [self.stmt(s) for s in body.stmts if self.is_inside(s)])
+        self.blocks[id(body)] = new
+        return new
+
+    def is_inside(self, stmt: Stmt) -> bool:
+        return not isinstance(stmt, Effect) and not (isinstance(stmt, (Store, Add)) and stmt.buf not in self.own)
+
+    def fresh(self, var: Var) -> Var:
+        new = super().fresh(var)
+        symbol = None if var.form is None else var.form.as_symbol
+        if symbol in self.renamed and self.b.symbols.get(symbol) is var:
+            name = self.renamed[symbol].as_symbol
+            assert name is not None
+            self.b.symbols[name] = new
+        return new
+
+    def block(self, block: Block) -> Block:
+        new = super().block(replace(block, stmts=[s for s in block.stmts if self.is_inside(s)]))
+        self.blocks[id(block)] = new
+        return new
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        new = super().stmt(stmt)
+        self.stmts[id(stmt)] = new
+        self.origins.update((var, stmt) for var in defines(new))
+        if isinstance(new, For):
+            self.origins[new.index] = stmt
+        return new
