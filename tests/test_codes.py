@@ -113,6 +113,14 @@ case(
 case("T207", "def f(x):\n    return $x[1, 2]\n", X)
 case("T207", "def f(x):\n    t = [x, x]\n    return np.sum($t[5])\n", X)
 case("T208", "def f(x):\n    return np.sum($np.moveaxis(x, 0, 4))\n", A)
+case("T131", "def f(x):\n    return np.sum($np.linalg.pinv(x, rcond=0.1))\n", A)
+case("T131", "def f(x):\n    return np.sum($np.nan_to_num(x, copy=False))\n", A)
+case("T131", "def f(x):\n    return $np.percentile(x, 150)\n", A)
+case("T131", "def f(x):\n    return np.sum($np.polyder(x, 'a'))\n", X)
+case("T132", "def f(x):\n    return np.sum($np.sinc(x, x))\n", X)
+case("T132", "def f(x):\n    return $max()\n", 1.0)
+case("T203", "def f(x):\n    for a, b in $zip(x, (1, 2), strict=True):\n        pass\n    return a * b\n", X)
+case("T203", "def f(x):\n    return np.sum($np.polyval(x, 2.0))\n", A)
 case("T208", "def f(x):\n    return np.sum($np.sum(x, axis=5))\n", A)
 case("T208", "def f(x):\n    return np.sum($np.trace(x, axis1=0, axis2=2))\n", A)
 case("T203", "def f(x):\n    return np.sum($np.squeeze(x, axis=0))\n", A)
@@ -163,7 +171,7 @@ case("T411", "f = 3\n", 1.0, call=GRAD)
 case("T412", "def f(x):\n    return x\n", 1.0, call="(move(), tp.grad(f)(*a))")
 case("T416", "def f(x):\n    return np.sum($np.nothing(x))\n", X)
 case("T417", "def f(x):\n    return $lambda y: x\n", X)
-case("T417", "def f(x):\n    if x[0] > 9.0:\n        return $range(3)\n    return range(3)\n", X)
+case("T417", "def f(x):\n    if x.ndim > 3:\n        return x\n    $return slice(3)\n", X)
 
 # -------------------------------------------------------------------------------- T5xx: compiling
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
@@ -68,5 +69,9 @@ def finish(text: str) -> str:
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     if len(text) + 10 <= WIDTH + 8:
         return text
-    lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-    return "\n    ".join(lines) + "\n    "
+    kept = _TYPED.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(kept, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n    ".join(lines).replace("\0", " ") + "\n    "
+
+
+_TYPED = re.compile(r"(\w+: )?\w+\[[^\[\]]*\]|\w+: \w+")  # what stands on one line: ``x: float64[n, d]``

@@ -1,6 +1,8 @@
 """Exceptions that compiled code raises: each class makes the built-in one, with the message of its site.
 
-``SITES[number]`` is ``(exception, text or slot, ...)``; a slot is the number of an argument, or (number, conversion, format).
+``SITES[number]`` is ``(exception, dtypes, text or slot, ...)``, of a print ``(None, dtypes, texts and slots of each argument,
+separator, end)``. A slot is the number of an argument, or (number, conversion, format); ``dtypes`` names those of NumPy's
+numbers among the arguments (None: not one), which arrive as Python's.
 """
 
 import os
@@ -30,6 +32,13 @@ def _value(slot, args):
     return format(value, form or "")
 
 
+def _typed(dtypes, args):
+    """The arguments with NumPy's numbers as such."""
+    if not dtypes:
+        return args
+    return [v if d is None else np.dtype(d).type(v) for d, v in zip(dtypes, args)]
+
+
 def _shown(file):
     """The path relative to the working directory, if it lies under it."""
     try:
@@ -43,7 +52,7 @@ def _make(base):
     class Site(base):
         def __new__(cls, site=0, *args):
             entry = SITES.get(site)
-            made = base(message(entry[1:], args)) if entry else base(*args)
+            made = base(message(entry[2:], _typed(entry[1], args))) if entry else base(*args)
             made.site = site
             return made
 
@@ -54,31 +63,54 @@ def _make(base):
 
 ArithmeticError_ = _make(ArithmeticError)
 AssertionError_ = _make(AssertionError)
+AttributeError_ = _make(AttributeError)
+BufferError_ = _make(BufferError)
+ConnectionError_ = _make(ConnectionError)
+DeprecationWarning_ = _make(DeprecationWarning)
+EOFError_ = _make(EOFError)
 Exception_ = _make(Exception)
+FileExistsError_ = _make(FileExistsError)
+FileNotFoundError_ = _make(FileNotFoundError)
 FloatingPointError_ = _make(FloatingPointError)
+FutureWarning_ = _make(FutureWarning)
+ImportError_ = _make(ImportError)
 IndexError_ = _make(IndexError)
 KeyError_ = _make(KeyError)
 LookupError_ = _make(LookupError)
+MemoryError_ = _make(MemoryError)
+ModuleNotFoundError_ = _make(ModuleNotFoundError)
+NameError_ = _make(NameError)
 NotImplementedError_ = _make(NotImplementedError)
+OSError_ = _make(OSError)
 OverflowError_ = _make(OverflowError)
+PermissionError_ = _make(PermissionError)
+RecursionError_ = _make(RecursionError)
+ReferenceError_ = _make(ReferenceError)
 RuntimeError_ = _make(RuntimeError)
+RuntimeWarning_ = _make(RuntimeWarning)
+StopIteration_ = _make(StopIteration)
+SyntaxError_ = _make(SyntaxError)
+SystemError_ = _make(SystemError)
+TimeoutError_ = _make(TimeoutError)
 TypeError_ = _make(TypeError)
+UnboundLocalError_ = _make(UnboundLocalError)
+UnicodeError_ = _make(UnicodeError)
+UserWarning_ = _make(UserWarning)
 ValueError_ = _make(ValueError)
+Warning_ = _make(Warning)
 ZeroDivisionError_ = _make(ZeroDivisionError)
+LinAlgError_ = _make(np.linalg.LinAlgError)
 
 
 def show(site, values):
-    """What ``print`` of a site writes for these numbers."""
-    _, (*arguments, sep, end), kinds = SITES[site]
-    plain = [{"b": bool, "i": int, "f": float}[k](v) for k, v in zip(kinds, values)]
-    print(*(message(parts, plain) for parts in arguments), sep=sep, end=end)
+    """What ``print`` of a site writes for these values."""
+    _, dtypes, *arguments, sep, end = SITES[site]
+    values = _typed(dtypes, values)
+    print(*(message(parts, values) for parts in arguments), sep=sep, end=end)
 
 
-@njit(error_model="numpy", fastmath=False, cache=True)
-def say(site, numbers):
+@njit(error_model="numpy", fastmath=False)
+def say(site, values):
     """Prints from compiled code."""
-    values = np.empty(len(numbers))
-    for k in range(len(numbers)):
-        values[k] = numbers[k]
     with objmode():
         show(site, values)

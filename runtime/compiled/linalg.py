@@ -33,7 +33,7 @@ def is_finite(a):
     """Whether all entries of a matrix are."""
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
-            if not a[i, j] - a[i, j] == 0:
+            if a[i, j] - a[i, j] != 0:  # NaN too
                 return False
     return True
 

@@ -38,13 +38,8 @@ def absolute(x):
 
 @njit
 def sign(x):
-    """-1, 0, 1 in the type of ``x``; NaN of NaN."""
-    return x if x != x else type_one(x) * (x > 0) - type_one(x) * (x < 0)
-
-
-@njit
-def type_one(x):
-    return x - x + 1 if x == x else x
+    """-1, 0, 1; NaN of NaN."""
+    return x if x != x else (x > 0) - (x < 0)
 
 
 @njit
@@ -54,8 +49,44 @@ def floordiv(a, b):
 
 
 @njit
+def floordiv_float(a, b):
+    """As NumPy rounds it, NaN of infinity."""
+    if b == 0:
+        return a / b
+    r = math.fmod(a, b)
+    d = (a - r) / b
+    if r != 0 and (b < 0) != (r < 0):
+        d -= 1.0
+    if d == 0:
+        return math.copysign(0.0, a / b)
+    whole = math.floor(d) * 1.0 if abs(d) < 1e15 else d
+    return whole + 1.0 if d - whole > 0.5 else whole
+
+
+@njit
+def floordiv_float_python(a, b):
+    if b == 0:
+        raise ZeroDivisionError("float floor division by zero")
+    return floordiv_float(a, b)
+
+
+@njit
 def mod(a, b):
     return np.remainder(a, b)
+
+
+@njit
+def fmod_int(a, b):
+    """The remainder with the sign of ``a``; 0 where ``b`` is 0."""
+    if b == 0:
+        return 0
+    r = a % b
+    return r - b if r != 0 and (a < 0) != (b < 0) else r
+
+
+@njit
+def reciprocal_int(x):
+    return 1 if x == 1 else -1 if x == -1 else 0
 
 
 @njit
@@ -86,6 +117,30 @@ def int_pow(x, p):
         base *= base
         p >>= 1
     return result
+
+
+@njit
+def left_shift(a, b):
+    return a << b if b >= 0 else 0
+
+
+@njit
+def right_shift(a, b):
+    return a >> b if b >= 0 else -1 if a < 0 else 0
+
+
+@njit
+def left_shift_python(a, b):
+    if b < 0:
+        raise ValueError("negative shift count")
+    return a << b
+
+
+@njit
+def right_shift_python(a, b):
+    if b < 0:
+        raise ValueError("negative shift count")
+    return a >> b
 
 
 @njit
@@ -190,9 +245,7 @@ def signbit(x):
 def nan_to_num(x):
     if x != x:
         return 0.0
-    if x == math.inf:
-        return 1.7976931348623157e308
-    return -1.7976931348623157e308 if x == -math.inf else x
+    return np.nextafter(x, -x) if x == math.inf or x == -math.inf else x  # the largest number of its type
 
 
 @njit
@@ -238,12 +291,12 @@ def gcd(a, b):
 @njit
 def lcm(a, b):
     d = gcd(a, b)
-    return abs(a // d * b) if d else 0
+    return abs(a) // d * abs(b) if d else 0
 
 
 @njit
 def ldexp(x, n):
-    return math.ldexp(x, n)
+    return math.ldexp(x, min(max(n, -5000), 5000))  # C has an int there
 
 
 @njit
@@ -294,7 +347,7 @@ def isclose(a, b, rtol, atol, equal_nan):
         return True
     if a != a or b != b:
         return equal_nan and a != a and b != b
-    return isfinite(b) and isfinite(a) and abs(a - b) <= atol + rtol * abs(b)
+    return isfinite(b) and isfinite(a) and abs(a - b * 1.0) <= atol + rtol * abs(b)
 
 
 @njit
@@ -307,18 +360,28 @@ def math_isclose(a, b, rtol, atol):
 
 
 @njit
+def int_of(x):
+    """``int(x)`` of a Python float."""
+    if x != x:
+        raise ValueError("cannot convert float NaN to integer")
+    if x == math.inf or x == -math.inf:
+        raise OverflowError("cannot convert float infinity to integer")
+    return int(x)
+
+
+@njit
 def floor_int(x):
-    return int(np.floor(x))
+    return int_of(np.floor(x))
 
 
 @njit
 def ceil_int(x):
-    return int(np.ceil(x))
+    return int_of(np.ceil(x))
 
 
 @njit
 def round_int(x):
-    return int(np.rint(x))
+    return int_of(np.rint(x))
 
 
 @njit
@@ -335,6 +398,8 @@ def isqrt(x):
 
 @njit
 def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
     result = 1
     for k in range(2, n + 1):
         result *= k
@@ -343,6 +408,8 @@ def factorial(n):
 
 @njit
 def comb(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
     if k > n:
         return 0
     result = 1
@@ -353,6 +420,8 @@ def comb(n, k):
 
 @njit
 def perm(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
     if k > n:
         return 0
     result = 1

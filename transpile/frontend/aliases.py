@@ -31,8 +31,23 @@ def apart(lx: Lifter, a: Cell, b: Cell) -> None:
     lx.aliases.get(b, {}).pop(a, None)
 
 
+def is_related(lx: Lifter, a: Cell, b: Cell) -> bool:
+    """Whether two cells that are no views are one memory, or may be."""
+    return a is b or b in lx.aliases.get(a, ())
+
+
+def is_in_list(lx: Lifter, base: Cell) -> bool:
+    """Whether the memory stands, or may stand, in a list that a loop grows: such a list holds copies."""
+    return base.appended or any(c.appended for c in lx.aliases.get(base, ()))
+
+
 def check_write(lx: Lifter, base: Cell) -> None:
     """Refuses a write to memory that another name, still read, may stand for."""
+    for loop in lx.loops:
+        loop.written[base] = None
+    if is_in_list(lx, base):
+        message = "this writes into what stands in a list that grew in a loop, where writes to it cannot be followed"
+        raise lx.error("T123", message, hint="append(x.copy()), and write into a .copy() of what is read from the list")
     others = lx.aliases.get(base)
     if not others:
         return
@@ -55,7 +70,7 @@ def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
 
 
 def cells_of(lx: Lifter, value: Any) -> list[Cell]:
-    """The cells of the arrays that a value reaches."""
+    """The cells of the arrays and containers that a value reaches."""
     return cells_of_in(lx.state, value)
 
 
@@ -67,7 +82,8 @@ def cells_of_in(state: Any, value: Any) -> list[Cell]:
             return [value.cell]
         case Ref():
             held = state.cells.get(value.cell)
-            parts = held.items if isinstance(held, Items) else ()
+            inner = held.items if isinstance(held, Items) else ()
+            return [value.cell, *(c for part in inner for c in cells_of_in(state, part))]
         case Tuple():
             parts = value.items
         case Maybe():

@@ -12,6 +12,7 @@ from transpile.core.types import Type
 from transpile.frontend import aliases, calls, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Cell, Held, Ref, Scalar, Static, View
 from transpile.rules.api import entries
 
@@ -103,6 +104,7 @@ def transpose(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     rank = len(type_of(lx, value).dims)
     given = args[1] if len(args) > 1 else kwargs.get("axes")
     axes = None if given is None else lx.static(given, "the argument 'axes'", node)
+    axes = (axes,) if isinstance(axes, int) else axes
     axes = tuple(range(rank))[::-1] if axes is None else tuple(_axis(lx, a, rank, node) for a in axes)
     if sorted(axes) != list(range(rank)):
         raise lx.error("T208", f"axes {axes} do not match an array of {rank} dimensions", node)
@@ -151,6 +153,8 @@ def _expand_dims(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     given = lx.static(args[1] if len(args) > 1 else kwargs["axis"], "the argument 'axis'", node)
     wanted = given if isinstance(given, (tuple, list)) else [given]
     new = {_axis(lx, a, rank + len(wanted), node) for a in wanted}
+    if len(new) < len(wanted):
+        raise lx.error("T208", f"the axes {given} name one twice", node)
     return memory.view(
         lx, args[0].cell, Index(tuple(NewAxis() if k in new else Slice() for k in range(rank + len(wanted))))
     )
@@ -202,11 +206,20 @@ def _by_name(name: str) -> Any:
 
 
 def _diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if len(args) == 1 and not kwargs and isinstance(args[0], Array) and len(type_of(lx, args[0]).dims) == 2:
+    if len(args) != 1 or kwargs or not isinstance(args[0], Array):
+        return NotImplemented
+    dims = type_of(lx, args[0]).dims
+    if len(dims) != 2:
+        return NotImplemented
+    if lx.symbols.agree(lx, dims):
         found = memory.view(lx, args[0].cell, Diagonal())
         found.cell.readonly = READ_ONLY
         return found
-    return NotImplemented
+    value = table_calls.build(lx, "numpy.diagonal", entries()["numpy.diagonal"], args, {}, node)
+    base, _, _ = memory.place(lx, args[0].cell, None, ())
+    made = memory.new_array(lx, value.op, readonly=READ_ONLY)
+    aliases.may_be(lx, made.cell, (base,))
+    return made
 
 
 def _shared(name: str) -> Any:
@@ -230,7 +243,9 @@ def _shared(name: str) -> Any:
 def _copyto(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if kwargs or not isinstance(args[0], Array):
         raise lx.error("T131", "np.copyto takes an array and a value here", node)
-    memory.write(lx, args[0].cell, None, (), lx.operand(args[1], node))
+    value = lx.operand(args[1], node)
+    check_cast(lx, value, memory.read(lx, args[0].cell), "np.copyto", node)
+    memory.write(lx, args[0].cell, None, (), value)
     return Static(None)
 
 

@@ -39,7 +39,7 @@ def bind(lx: Lifter, name: str, value: Any, node: Any = None) -> None:
 def christen(lx: Lifter, name: str, value: Any) -> None:
     """The variable that holds a value gets the user's name for it, if it has none yet."""
     lx.symbols.christen(lx, name, value)
-    if isinstance(value, Ref) and value.cell.name in ("", "list", "dict"):
+    if isinstance(value, (Array, Ref)) and value.cell.name in ("", "list", "dict"):
         value.cell.name = name
     for op in _made(lx, value):
         if isinstance(op, Var) and (op.name == SYNTHETIC or op in lx.nameless) and name not in lx.nameless.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -14,7 +14,7 @@ from transpile.frontend import containers, memory, names, operators, resolve, st
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Super, Tuple
 from transpile.rules.api import METHODS, PROPERTIES
 
 
@@ -119,10 +119,12 @@ def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
     if isinstance(cls, StaticClass):
         found = cls.methods.get(name)
         return None if found is None else Bound(Static(found), (owner,))
-    held = _in_classes(cls, name)
-    if held is None:
-        return None
-    held = held[0]
+    found = _in_classes(getattr(cls, "__mro__", ()), name)
+    return None if found is None else _bound(lx, owner, cls, *found, name)
+
+
+def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -> Any:
+    """What stands under a name in class ``place``, for an instance of ``cls``."""
     if isinstance(held, property):
         from transpile.frontend import calls
 
@@ -131,16 +133,38 @@ def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
         return Static(held.__func__)
     if isinstance(held, classmethod):
         return Bound(Static(held.__func__), (Static(cls),))
-    if callable(held) and not isinstance(held, type):
+    if callable(held) and hasattr(type(held), "__get__"):
         return Bound(Static(held), (owner,))
-    return names.from_binding(lx, resolve.attribute(StaticValue(cls), name))
+    return names.from_binding(lx, resolve.attribute(StaticValue(place), name))
 
 
-def _in_classes(cls: Any, name: str) -> tuple[Any] | None:
-    for one in getattr(cls, "__mro__", ()):
+def _in_classes(classes: Sequence[Any], name: str) -> tuple[Any, Any] | None:
+    """The first class that has the name, and what stands there."""
+    for one in classes:
         if name in vars(one):
-            return (vars(one)[name],)
+            return one, vars(one)[name]
     return None
+
+
+def _of_super(lx: Lifter, value: Super, name: str, node: Any) -> Any:
+    owner = value.owner
+    held = owner.value if isinstance(owner, Static) else None
+    cls = lx.state.cells[owner.cell].cls if isinstance(owner, Ref) else held if isinstance(held, type) else type(held)
+    order = cls.__mro__[cls.__mro__.index(value.cls) + 1 :]
+    if name == "__init__" and _in_classes(order, name) == (object, object.__init__):
+        return Static(_NOTHING)
+    found = _in_classes(order, name)
+    return None if found is None else _bound(lx, owner, cls, *found, name)
+
+
+class _Nothing:
+    """``object.__init__``."""
+
+    def __lifter_call__(self, lx: Lifter, args: Any, kwargs: Any, node: Any) -> Static:
+        return Static(None)
+
+
+_NOTHING = _Nothing()
 
 
 def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
@@ -156,11 +180,11 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
         return Method(value, name)
     if isinstance(held, StaticClass):
         return None
-    descriptor = _in_classes(type(held), name)
-    if descriptor is not None and isinstance(descriptor[0], property):
+    descriptor = _in_classes(type(held).__mro__, name)
+    if descriptor is not None and isinstance(descriptor[1], property):
         from transpile.frontend import calls
 
-        return calls.apply(lx, Static(descriptor[0].fget), [value], {}, node)
+        return calls.apply(lx, Static(descriptor[1].fget), [value], {}, node)
     found = resolve.attribute(StaticValue(held), name, loc)
     return None if found is None else names.from_binding(lx, found, node)
 
@@ -176,6 +200,7 @@ def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
 
 _RULES: dict[type, Callable[[Lifter, Any, str, Any], Any]] = {
     Array: _of_array, Scalar: _of_array, Tuple: _of_tuple, Ref: _of_ref, Static: _of_static,
+    Super: _of_super,
 }  # fmt: skip
 
 
@@ -192,6 +217,12 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
     if state is None or state.kind != "instance":
         raise lx.error("T123", f"an attribute of {describe(lx, owner)} cannot be written", node,
                        hint="return the value instead")  # fmt: skip
+    setter = _in_classes(getattr(state.cls, "__mro__", ()), name)
+    if setter is not None and isinstance(setter[1], property):
+        from transpile.frontend import calls
+
+        calls.apply(lx, Static(setter[1].fset), [owner, value], {}, node)
+        return
     held = dict(zip(state.keys or (), state.items))
     held[name] = value
     containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))

@@ -125,6 +125,15 @@ def _method(lx: Lifter, function: Method, args: Args, kwargs: Kwargs, node: Any)
     return methods.call(lx, function.owner, function.name, args, kwargs, node)
 
 
+def _instance(lx: Lifter, function: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """A call of an object of the program's own: of its ``__call__``."""
+    from transpile.frontend import attributes
+
+    if lx.state.cells[function.cell].kind != "instance":
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+    return apply(lx, attributes.read(lx, function, "__call__", node), args, kwargs, node)
+
+
 def _class(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend import classes
 
@@ -299,5 +308,5 @@ def _listed(names_: list[str]) -> str:
 
 
 _CALLABLES: dict[type, Callable[..., Any]] = {
-    Static: _static, Closure: _closure, Bound: _bound, Method: _method,
+    Static: _static, Closure: _closure, Bound: _bound, Method: _method, Ref: _instance,
 }  # fmt: skip

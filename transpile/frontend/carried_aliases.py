@@ -1,62 +1,145 @@
-"""Which arrays the names that a loop carries may share memory with: what came in, or what an earlier trip left."""
+"""Which arrays and containers the names that a loop carries may share memory with: what came in, or what an earlier trip left.
+
+A carried array is a value of its own in the body and after the loop. What it may be besides follows from the ends of the trips:
+it is learnt there, and the body is lifted again with it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 from transpile.frontend import aliases, memory
-from transpile.frontend.slots import Again, Slot, state_around
+from transpile.frontend.slots import Again, Key, Slot
 from transpile.frontend.values import Cell
 
 if TYPE_CHECKING:
     from transpile.frontend.carrying import Carrying
 
+Part = tuple[Key, int]  # what a carried name or container reaches, by number
 
-def note(loop: Carrying, slots: list[Slot]) -> None:
-    """What the arrays of the body may share memory with: what came in, or what an earlier trip left."""
+
+@dataclass
+class Learnt:
+    """What the ends of the trips showed."""
+
+    also: dict[Part, dict[Cell, None]] = field(default_factory=dict)  # arrays of outside that a part may be
+    same: dict[tuple[Part, Part], None] = field(default_factory=dict)  # parts that may share memory
+    listed: dict[Part, None] = field(default_factory=dict)  # parts that stand in a list that grows
+
+
+@dataclass
+class Carried:
+    """A part now, and what it was before the loop; None if it had no value."""
+
+    part: Part
+    cell: Cell
+    entry: Cell | None
+
+
+def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
+    """What the carried names and containers reach in a state."""
     lx = loop.lx
+    found: list[Carried] = []
     for slot in slots:
-        for old, new in slot.pairs:
-            aliases.may_be(
-                lx, new, (*([memory.root(lx, old)] if old in lx.state.cells else []), *loop.also.get(slot.key, ()))
-            )
-    for k, slot in enumerate(slots):
-        for other in slots[:k]:
-            for old, new in slot.pairs:
-                for other_old, other_new in other.pairs:
-                    if (slot.key, other.key) in loop.same:
-                        aliases.may_be(lx, new, (other_new,))
-                    elif old is not other_old:
-                        aliases.apart(lx, new, other_new)
+        here = _reached(state, slot, state.cells[slot.key] if isinstance(slot.key, Cell) else state.vars.get(slot.key))
+        before: list[Cell | None] = [
+            memory.root_in(loop.entered, c) if c in loop.entered.cells else None
+            for c in _reached(loop.entered, slot, slot.entry)
+        ]
+        if len(before) != len(here):
+            before = [None] * len(here)
+        found += [Carried((slot.key, k), c, b) for k, (c, b) in enumerate(zip(here, before))]
+    return found
+
+
+def _reached(state: Any, slot: Slot, held: Any) -> list[Cell]:
+    return [c for v in slot.parts(held) for c in aliases.cells_of_in(state, v)]
+
+
+def note(loop: Carrying, slots: list[Slot]) -> list[Carried]:
+    """What is carried; notes what these arrays, new in the body or after the loop, may share memory with."""
+    lx, learnt = loop.lx, loop.learnt_aliases
+    parts = carried(loop, slots, lx.state)
+    for p in parts:
+        entry = () if p.entry is None else (p.entry,)
+        aliases.may_be(lx, p.cell, (*entry, *learnt.also.get(p.part, ())))
+        p.cell.appended = p.part in learnt.listed
+    for p, q in combinations(parts, 2):
+        at_first = p.entry is not None and q.entry is not None and aliases.is_related(lx, p.entry, q.entry)
+        if at_first or (p.part, q.part) in learnt.same:
+            aliases.may_be(lx, p.cell, (q.cell,))
+        else:
+            aliases.apart(lx, p.cell, q.cell)
+    return parts
 
 
 def at_end(loop: Carrying, slots: list[Slot]) -> None:
-    """Notes what names stand for at the end of a trip, where that matters: for arrays that are read elsewhere."""
-    lx, before = loop.lx, state_around(loop.lx)
-    carried = {s.key for s in slots}
-    outside = {
-        memory.root_in(before, c)
-        for key, value in before.vars.items() if key not in carried
-        for c in aliases.cells_of_in(before, value) if c in before.cells
-    }  # fmt: skip
-    owner = {new: (slot, old) for slot in slots for old, new in slot.pairs}
-    ends: list[tuple[Slot, Cell]] = []
-    learnt = False
-    for slot in slots:
-        end = lx.state.vars.get(slot.key) if not isinstance(slot.key, Cell) else None
-        for cell in aliases.cells_of(lx, end):
-            base = memory.root(lx, cell)
-            for other, other_base in ends:
-                shared = other_base is base or other_base in lx.aliases.get(base, ())
-                if shared and other is not slot and (slot.key, other.key) not in loop.same:
-                    loop.same[slot.key, other.key] = None
-                    learnt = True
-            ends.append((slot, base))
-            found = owner[base][1] if base in owner else base
-            found = memory.root_in(before, found) if found in before.cells else found
-            own = [memory.root_in(before, old) for old, _ in slot.pairs if old in before.cells]
-            if found in outside and found not in own and found not in loop.also.setdefault(slot.key, {}):
-                loop.also[slot.key][found] = None
-                learnt = True
-    if learnt:
+    """Learns from the end of a trip what the names stand for in the next one."""
+    lx, learnt = loop.lx, loop.learnt_aliases
+    origins = _Origins(loop, slots)
+    count = len(learnt.same) + len(learnt.listed) + sum(map(len, learnt.also.values()))
+    ends = [Carried(p.part, memory.root(lx, p.cell), p.entry) for p in carried(loop, slots, lx.state)]
+    for p in ends:
+        more = [c for c in origins.of(p.cell) if c is not p.entry and c in origins.outside]
+        learnt.also.setdefault(p.part, {}).update(dict.fromkeys(more))
+        if aliases.is_in_list(lx, p.cell):
+            learnt.listed[p.part] = None
+    for p, q in combinations(ends, 2):
+        if aliases.is_related(lx, p.cell, q.cell):
+            learnt.same[p.part, q.part] = None
+    if len(learnt.same) + len(learnt.listed) + sum(map(len, learnt.also.values())) != count:
         raise Again
+
+
+class _Origins:
+    """What arrays at the end of a trip were before the loop."""
+
+    def __init__(self, loop: Carrying, slots: list[Slot]) -> None:
+        self.lx, self.before, self.learnt = loop.lx, loop.entered, loop.learnt_aliases
+        names = {s.key for s in slots}
+        self.outside = {
+            memory.root_in(self.before, c)
+            for key, value in self.before.vars.items() if key not in names
+            for c in aliases.cells_of_in(self.before, value) if c in self.before.cells
+        }  # fmt: skip
+        self.inside = {p.cell: p for p in loop.parts}
+
+    def of(self, cell: Cell) -> list[Cell]:
+        found: dict[Cell, None] = {}
+        for one in (cell, *self.lx.aliases.get(cell, ())):
+            if one in self.inside:
+                p = self.inside[one]
+                found.update(dict.fromkeys(() if p.entry is None else (p.entry,)))
+                found.update(self.learnt.also.get(p.part, {}))
+            elif one in self.before.cells:
+                found[memory.root_in(self.before, one)] = None
+        return list(found)
+
+
+class Ends:
+    """The arrays at the end of the last trip, for what they are after the loop: names that the body alone assigns too."""
+
+    def __init__(self, loop: Carrying, slots: list[Slot], late: list[list[Cell]]) -> None:
+        lx = loop.lx
+        origins = _Origins(loop, slots)
+        found = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for cells in late for c in cells)]
+        self.roots = [memory.root(lx, c) for c in found]
+        self.origins = [origins.of(c) for c in self.roots]
+        self.listed = [aliases.is_in_list(lx, c) for c in self.roots]
+        self.related = [
+            (i, j)
+            for (i, a), (j, b) in combinations(enumerate(self.roots), 2)
+            if aliases.is_related(lx, a, b)
+        ]  # fmt: skip
+
+    def note(self, loop: Carrying, slots: list[Slot], late: list[list[Cell]]) -> None:
+        """Notes the same of the arrays after the loop."""
+        lx = loop.lx
+        cells = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for some in late for c in some)]
+        for cell, others, listed in zip(cells, self.origins, self.listed, strict=True):
+            aliases.may_be(lx, cell, tuple(others))
+            cell.appended |= listed
+        for i, j in self.related:
+            aliases.may_be(lx, cells[i], (cells[j],))

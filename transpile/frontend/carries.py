@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,15 +109,14 @@ def leaves(lx: Lifter, value: Any, flags: bool = False) -> list[Operand]:
     return []
 
 
-def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]) -> Any:
-    """The same structure with other numbers; ``made(old, new)`` is told of each new array."""
+def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str) -> Any:
+    """The same structure with other numbers, in arrays and containers of its own."""
     match value:
         case Scalar():
             return Scalar(next(ops))
         case Array():
             cell = Cell(name, value.cell.contiguous)
             lx.state.cells[cell] = Held(next(ops))
-            made(value.cell, cell)
             return Array(cell)
         case ArrayOf():
             cell = Cell(name, value.contiguous)
@@ -125,27 +124,29 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str, made: Cal
             return Array(cell)
         case RefOf():
             cell = Cell(name)
-            lx.state.cells[cell] = rebuilt_items(lx, value.items, ops, name, made)
+            lx.state.cells[cell] = rebuilt_items(lx, value.items, ops, name)
             return Ref(cell)
         case Tuple():
-            return Tuple(tuple(rebuilt(lx, v, ops, name, made) for v in value.items), value.cls)
+            return Tuple(tuple(rebuilt(lx, v, ops, name) for v in value.items), value.cls)
         case Ref():
             cell = Cell(name)
-            lx.state.cells[cell] = rebuilt_items(lx, lx.state.cells[value.cell], ops, name, made)
+            lx.state.cells[cell] = rebuilt_items(lx, lx.state.cells[value.cell], ops, name)
             return Ref(cell)
         case Bound():
-            return Bound(value.function, tuple(rebuilt(lx, v, ops, name, made) for v in value.args), value.kwargs)
+            return Bound(value.function, tuple(rebuilt(lx, v, ops, name) for v in value.args), value.kwargs)
         case Maybe():
-            inner = rebuilt(lx, value.value, ops, name, made)
+            inner = rebuilt(lx, value.value, ops, name)
             flag = next(ops)
             return Maybe(inner, lambda: flag, value.why)
     return value
 
 
 def rebuilt_items(
-    lx: Lifter, state: Items, ops: Iterator[Operand], name: str, made: Callable[[Cell, Cell], None]
+    lx: Lifter, state: Items, ops: Iterator[Operand], name: str, places: Collection[int] | None = None
 ) -> Items:
-    return Items(state.kind, tuple(rebuilt(lx, v, ops, name, made) for v in state.items), state.keys, state.cls)
+    """The same contents with other numbers; with ``places`` only those items have others."""
+    items = tuple(rebuilt(lx, v, ops, name) if places is None or k in places else v for k, v in enumerate(state.items))
+    return Items(state.kind, items, state.keys, state.cls)
 
 
 def undefined_like(lx: Lifter, types: list[Type]) -> list[Operand]:

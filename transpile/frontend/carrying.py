@@ -51,10 +51,10 @@ class Carrying:
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         others = rebound(assigned_in)
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
-        self.cells: dict[Cell, None] = {}  # containers of outside that the body changes
+        self.cells: dict[Cell, dict[int, None]] = {}  # containers of outside that the body changes: which items
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
-        self.also: dict[Key, dict[Cell, None]] = {}  # arrays of outside that a carried name may be, in a later trip
-        self.same: dict[tuple[Key, Key], None] = {}  # carried names that may share memory in a later trip
+        self.learnt_aliases = carried_aliases.Learnt()
+        self.written: dict[Cell, None] = {}  # what the body has written so far
 
     def run(
         self,
@@ -84,6 +84,7 @@ class Carrying:
     def _try(self, lift: Any, emit: Any, test: Any) -> None:
         lx = self.lx
         self._grow()
+        self.written.clear()
         self.entered = lx.state
         slots = self._slots()
         block = Block(tuple(p for s in slots for p in s.params))
@@ -103,13 +104,15 @@ class Carrying:
                 carried_aliases.at_end(self, slots)
             ends = self._ends(slots, dead)
             late = self._late(state, dead)
+            ends_of_late = [aliases.cells_of(lx, state.vars[key]) for key, _, _ in late]
+            shared = None if dead else carried_aliases.Ends(self, slots, ends_of_late)
             block.yields = tuple(o for e in ends for o in e)
             block.stop = stop
         results = [Var(p.name, p.type) for s in slots for p in s.params]
         inits = [o for s in slots for o in s.inits]
         self._add_late(block, late, inits, results, lifted_test)
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
-        self._leave(slots, late, results, state)
+        self._leave(slots, late, results, state, shared)
 
     def _is_live(self, frame: Any, name: str) -> bool:
         """Whether a name may be read in the next trip or after the loop."""
@@ -168,28 +171,37 @@ class Carrying:
             value = lx.state.vars.get(key)
             if value is not None and not isinstance(value, Conflict):
                 slots.append(self._slot(key, value, key[1]))
-        slots += [self._slot(cell, lx.state.cells[cell], cell.name) for cell in self.cells]
+        slots += [self._slot(cell, lx.state.cells[cell], cell.name, places) for cell, places in self.cells.items()]
         for key, value in self.late.items():
             if key not in lx.state.vars:
                 slots.append(self._late_slot(key, value))
         return slots
 
-    def _slot(self, key: Key, entry: Any, name: str) -> Slot:
-        slot = Slot(key, entry)
-        for k, op in enumerate(self._entry_leaves(entry)):
+    def _slot(self, key: Key, entry: Any, name: str, places: dict[int, None] | None = None) -> Slot:
+        slot = Slot(key, entry, places=places)
+        for k, op in self._entry_leaves(slot):
             wanted = self.learnt.types.get((text_of(key), k))
             if wanted is not None:
                 common = promote(op.type, wanted)
                 wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
                 op = self.lx.b.cast(op, wanted).op
             slot.inits.append(op)
+            slot.numbers.append(k)
             slot.params.append(Var(name or SYNTHETIC, op.type if wanted is None else wanted))
         return slot
 
-    def _entry_leaves(self, entry: Any) -> list[Operand]:
-        if isinstance(entry, Items):
-            return [o for v in entry.items for o in carries.leaves(self.lx, v)]
-        return carries.leaves(self.lx, entry)
+    def _entry_leaves(self, slot: Slot) -> list[tuple[int, Operand]]:
+        """The leaves that are carried, with their numbers among all leaves of the name or container."""
+        if not isinstance(slot.entry, Items):
+            return list(enumerate(carries.leaves(self.lx, slot.entry)))
+        found: list[tuple[int, Operand]] = []
+        number = 0
+        for k, value in enumerate(slot.entry.items):
+            ops = carries.leaves(self.lx, value)
+            if slot.places is None or k in slot.places:
+                found += enumerate(ops, number)
+            number += len(ops)
+        return found
 
     def _late_slot(self, key: Key, value: Any) -> Slot:
         """A name that some trips assign: nothing, and a flag that says so, before the loop."""
@@ -197,6 +209,7 @@ class Carrying:
         slot = Slot(key, like)
         slot.inits = [*carries.undefined_like(self.lx, types), carries.FALSE]
         slot.params = [Var(key[1], t) for t in (*types, carries.FALSE.type)]
+        slot.numbers = list(range(len(slot.params)))
         return slot
 
     def _enter(self, slots: list[Slot]) -> None:
@@ -204,21 +217,18 @@ class Carrying:
         lx = self.lx
         memory.drop_snapshots(lx)
         for slot in slots:
-            self._place(slot, iter(slot.params), slot.pairs)
+            self._place(slot, iter(slot.params))
         if self.trip is not None and self.even:
             self._counted(self.trip())
-        carried_aliases.note(self, slots)
+        self.parts = carried_aliases.note(self, slots)
 
-    def _place(self, slot: Slot, ops: Any, pairs: list[tuple[Cell, Cell]]) -> None:
+    def _place(self, slot: Slot, ops: Any) -> None:
         lx = self.lx
-
-        def made(old: Cell, new: Cell) -> None:
-            pairs.append((old, new))
-
         if isinstance(slot.key, Cell):
-            lx.state.cells[slot.key] = slot.inside = carries.rebuilt_items(lx, slot.entry, ops, slot.key.name, made)
+            slot.inside = carries.rebuilt_items(lx, slot.entry, ops, slot.key.name, slot.places)
+            lx.state.cells[slot.key] = slot.inside
         else:
-            slot.inside = carries.rebuilt(lx, slot.entry, ops, slot.key[1], made)
+            slot.inside = carries.rebuilt(lx, slot.entry, ops, slot.key[1])
             lx.state.vars[slot.key] = slot.inside
         slot.skeleton = self._skeleton(slot.inside)
 
@@ -233,7 +243,7 @@ class Carrying:
         with lx.forked(lx.state.fork()), lx.region(), lx.into(block):
             for slot, own in zip(slots, copies):
                 inside = slot.inside
-                self._place(slot, iter(own), [])
+                self._place(slot, iter(own))
                 slot.inside = inside
             block.yields = (test(),)
         return block
@@ -257,16 +267,28 @@ class Carrying:
             learnt = True
         for cell, held in before.cells.items():
             now = state.cells.get(cell)
-            if isinstance(held, Items) and isinstance(now, Items) and now is not held and cell not in carried:
+            if not isinstance(held, Items) or not isinstance(now, Items) or now is held:
+                continue
+            if cell in carried:
+                learnt |= self._changes(cell, held, now)
+            else:
                 if carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
                     growing.restructured(self, cell, held, now)
                 elif self._is_even(cell, held, now):
                     continue
                 else:
-                    self.cells[cell] = None
+                    self.cells[cell] = {}
+                    self._changes(cell, held, now)
                 learnt = True
         if learnt:
             raise Again
+
+    def _changes(self, cell: Cell, held: Items, now: Items) -> bool:
+        """Whether items of a container changed that were not known to."""
+        known = self.cells[cell]
+        found = [k for k, (a, b) in enumerate(zip(held.items, now.items)) if k not in known and not same(a, b)]
+        known.update(dict.fromkeys(found))
+        return bool(found)
 
     def _ends(self, slots: list[Slot], dead: bool) -> list[list[Operand]]:
         """The leaves at the end of a trip, in the types of the parameters."""
@@ -280,7 +302,7 @@ class Carrying:
             end = lx.state.cells[slot.key] if isinstance(slot.key, Cell) else lx.state.vars.get(slot.key)
             ops = self._end_leaves(slot, end)
             ready: list[Operand] = []
-            for k, (op, param) in enumerate(zip(ops, slot.params)):
+            for k, op, param in zip(slot.numbers, ops, slot.params):
                 wider = self._wider(slot, op, param)
                 if wider is not None:
                     self.learnt.types[text_of(slot.key), k] = wider
@@ -303,7 +325,7 @@ class Carrying:
         if self._skeleton(end) != slot.skeleton:
             self._mismatch(slot, end)
         if isinstance(end, Items):
-            return [o for v in end.items for o in carries.leaves(lx, v)]
+            return [o for v in slot.parts(end) for o in carries.leaves(lx, v)]
         ops = carries.leaves(lx, end)
         return [*ops, carries.TRUE] if late and not isinstance(end, Maybe) else ops
 
@@ -379,7 +401,9 @@ class Carrying:
 
     # ---- after the loop
 
-    def _leave(self, slots: list[Slot], late: Any, results: list[Var], end: State) -> None:
+    def _leave(
+        self, slots: list[Slot], late: Any, results: list[Var], end: State, shared: carried_aliases.Ends | None
+    ) -> None:
         lx = self.lx
         ops = iter(results)
         for key, before in list(lx.state.vars.items()):  # what the body changed and nobody reads any more
@@ -387,17 +411,18 @@ class Carrying:
                 lx.state.vars.pop(key)
         memory.drop_snapshots(lx)
         for slot in slots:
-            pairs: list[tuple[Cell, Cell]] = []
-            self._place(slot, ops, pairs)
-            for old, new in pairs:
-                if old in lx.state.cells:
-                    aliases.may_be(lx, new, (memory.root(lx, old), *self.also.get(slot.key, ())))
+            self._place(slot, ops)
         for cell, per_trip in self.even.items():
             assert self.length is not None
             grown: Items = lx.state.cells[cell]
             count = lx.symbols.sized(lx, lx.b.form(grown.items[0].op) + per_trip * self.length)
             lx.state.cells[cell] = Items("grown", (Scalar(count),), None, grown.cls)
         flag = Once(self.ran)
+        after: list[list[Cell]] = []
         for key, value, _ in late:
-            again = carries.rebuilt(lx, value, ops, key[1], lambda old, new: None)
+            again = carries.rebuilt(lx, value, ops, key[1])
             lx.state.vars[key] = Maybe(again, flag, "a loop that may not run")
+            after.append(aliases.cells_of(lx, again))
+        carried_aliases.note(self, slots)
+        if shared is not None:
+            shared.note(self, slots, after)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import array_calls, calls, names, resolve
+from transpile.frontend import array_calls, calls, names, overloads, resolve
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
@@ -30,8 +30,28 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
         return array_calls.scalar_type(lx, cls, args, node)
     if issubclass(cls, BaseException):
         return Static(cls)
-    raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here", node,
-                   hint="use a dataclass or a named tuple")  # fmt: skip
+    return _plain(lx, cls, args, kwargs, node)
+
+
+def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
+    """An instance of a class whose ``__init__`` sets the attributes."""
+    own = [c for c in cls.__mro__ if c is not object]
+    odd = next((n for c in own for n in _UNUSUAL if n in vars(c)), None)
+    if type(cls) is not type or not all(overloads.is_written(c) for c in own) or odd is not None:
+        why = f": it has {odd}" if odd is not None else ""
+        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here{why}", node,
+                       hint="use a dataclass or a named tuple")  # fmt: skip
+    cell = Cell(cls.__name__)
+    lx.state.cells[cell] = Items("instance", (), (), cls)
+    made = Ref(cell)
+    if cls.__init__ is not object.__init__:
+        calls.apply(lx, Static(cls.__init__), [made, *args], kwargs, node)
+    elif args or kwargs:
+        raise lx.error("T132", f"{cls.__name__}() takes no arguments", node)
+    return made
+
+
+_UNUSUAL = ("__new__", "__setattr__", "__getattr__", "__getattribute__")
 
 
 def _outside(lx: Lifter, value: Any) -> Any:
@@ -58,14 +78,14 @@ def _bind(lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args
 
 def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     if "__init__" in vars(cls) and not _generated(cls):
-        raise lx.error("T130", f"{cls.__name__!r} has an __init__ of its own", node)
+        return _plain(lx, cls, args, kwargs, node)
     fields = [f for f in dataclasses.fields(cls) if f.init]
     defaults: Kwargs = {}
     for f in fields:
         if f.default is not dataclasses.MISSING:
             defaults[f.name] = _outside(lx, f.default)
         elif f.default_factory is not dataclasses.MISSING:
-            defaults[f.name] = calls.apply(lx, Static(f.default_factory), [], {}, node)
+            defaults[f.name] = calls.apply(lx, _outside(lx, f.default_factory), [], {}, node)
     bound = _bind(lx, cls.__name__, [f.name for f in fields], defaults, args, kwargs, node)
     cell = Cell(cls.__name__)
     keys = tuple(f.name for f in fields)

@@ -7,9 +7,10 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const
+from transpile.errors import TranspileError
 from transpile.frontend import assignment, iteration, truth
 from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Frame, Lifter, Restart
 from transpile.frontend.liveness import assigned
 from transpile.frontend.sources import Code
 from transpile.frontend.values import Generator
@@ -69,13 +70,22 @@ def scope(lx: Lifter, node: Any) -> Frame:
 
 def each(lx: Lifter, node: Any, one: Any) -> bool:
     """Runs ``one`` for each element of a comprehension in a frame of its own; False where that cannot be unrolled."""
-    first = known(lx, lx.expr(node.generators[0].iter), node)
+    items = lx.expr(node.generators[0].iter)
+    key = ("as a loop", *lx.key(node))
+    if lx.memo.get(key) and iteration.known_items(lx, items, node) is None:
+        return False
+    first = known(lx, items, node)
     if first is None:
         return False
     frame = scope(lx, node)
     saved, lx.frame = lx.frame, frame
     try:
         _nest(lx, node, 0, first, one, frame)
+    except Undecided as undecided:
+        if lx.memo.get(key) or iteration.known_items(lx, items, node) is not None:
+            raise undecided.why from None
+        lx.memo[key] = True
+        raise Restart from None
     finally:
         lx.frame = saved
     return True
@@ -109,8 +119,17 @@ def _nest(lx: Lifter, node: Any, k: int, items: list[Any], one: Any, frame: Fram
         _nest(lx, node, k + 1, inner, one, frame)
 
 
+class Undecided(Exception):
+    """The test of a comprehension that is unrolled depends on the data."""
+
+    def __init__(self, why: TranspileError) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 def _passes(lx: Lifter, test: gast.expr) -> bool:
     decided = truth.test(lx, test)
     if not isinstance(decided, Const):
-        raise lx.error("T112", "the test of a comprehension depends on the data", test, hint="write it as a loop")
+        message = "the test of a comprehension depends on the data"
+        raise Undecided(lx.error("T112", message, test, hint="write it as a loop"))
     return bool(decided.value)

@@ -8,6 +8,7 @@ from typing import Any
 from transpile.core.nodes import Const
 from transpile.frontend import aliases, statics
 from transpile.frontend.convert import describe, new_list
+from transpile.frontend.formatting import Text
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, RangeOf, Ref, Static, Tuple
 
@@ -36,7 +37,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
     """``owner[index] = value`` of a list or dict."""
     state = items(lx, owner, node)
     if state.kind == "dict":
-        key = lx.static(index, "the key of a dict", node)
+        key = key_of(lx, index, node)
         held = dict(zip(state.keys or (), state.items))
         held[key] = value
         replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
@@ -62,6 +63,15 @@ def range_item(lx: Lifter, value: RangeOf, index: Any, node: Any) -> Any:
     if isinstance(k, Const) and k.value < 0:
         raise lx.error("T120", "a range cannot be indexed from its end", node)
     return lx.value(lx.b.expr(value.start) + lx.b.expr(k) * lx.b.expr(value.step))
+
+
+def key_of(lx: Lifter, value: Any, node: Any) -> Any:
+    """The Python object that is a key."""
+    found = lx.static(value, "the key of a dict", node)
+    if isinstance(found, Text):
+        message = "the key of a dict must be known when the function is transformed, and this text depends on the data"
+        raise lx.error("T210", message, node)
+    return found
 
 
 # ------------------------------------------------------------------------------------------------------- methods
@@ -111,7 +121,7 @@ def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _pop_key(lx: Lifter, owner: Ref, args: Args, node: Any) -> Any:
     state = items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
-    key = lx.static(args[0], "the key of a dict", node)
+    key = key_of(lx, args[0], node)
     if key not in held and len(args) < 2:
         raise lx.error("T207", f"the dict has no key {key!r}", node)
     found = held.pop(key, args[1] if len(args) > 1 else None)
@@ -168,7 +178,7 @@ def _items(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any
 
 def _get(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     state = items(lx, owner, node)
-    key = lx.static(args[0], "the key of a dict", node)
+    key = key_of(lx, args[0], node)
     if key in (state.keys or ()):
         return state.items[(state.keys or ()).index(key)]
     return args[1] if len(args) > 1 else kwargs.get("default", Static(None))
@@ -176,7 +186,7 @@ def _get(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _setdefault(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     state = items(lx, owner, node)
-    if lx.static(args[0], "the key of a dict", node) not in (state.keys or ()):
+    if key_of(lx, args[0], node) not in (state.keys or ()):
         set_item(lx, owner, args[0], args[1] if len(args) > 1 else Static(None), node)
     return _get(lx, owner, args[:1], {}, node)
 

@@ -10,7 +10,7 @@ import numpy as np
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Operand, Undef
 from transpile.frontend import memory
-from transpile.frontend.bindings import Known, StaticValue
+from transpile.frontend.bindings import Known, Module, StaticValue
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import (
     Array,
@@ -139,9 +139,15 @@ def describe(lx: Lifter, value: Any) -> str:
                 "counted": "a list that a loop appends to",
             }.get(state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}")
         case Static():
+            from transpile.frontend import formatting
+
             held = value.value.value if isinstance(value.value, StaticValue) else value.value
             if held is None:
                 return "None"
+            if isinstance(held, Module):
+                return "a module"
+            if isinstance(held, formatting.Text):
+                return "a string whose text depends on the data"
             if isinstance(held, Known):
                 return f"{shown(held.name)!r}"
             return f"{held!r}" if isinstance(held, str) else f"an object of type {type(held).__name__!r}"

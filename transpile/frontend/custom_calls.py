@@ -47,6 +47,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         )
     finally:
         lx.customs.pop()
+    fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results = _results(lx, fn, ops)
     lx.b.emit(Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))

@@ -122,7 +122,8 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
         except Dead:
             result = Static(None)
     lx.start = lx.returned if lx.returned.line else lx.start
-    out_tree, yields = outputs.results(lx, result, maker.cells)
+    with lx.rules():
+        out_tree, yields = outputs.results(lx, result, maker.cells)
     lx.b.block.yields = yields
     params = (*maker.params, *lx.captures)
     loc = code.loc(code.node, None)

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const
-from transpile.frontend import attributes, calls, comprehensions, formatting, names, subscripts, truth
+from transpile.frontend import attributes, calls, comprehensions, formatting, names, overloads, subscripts, truth
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, binary
@@ -82,10 +82,16 @@ def _binary(lx: Lifter, node: gast.BinOp) -> Any:
     return binary(lx, BINARY[type(node.op)], left, right, node)
 
 
+_UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
+
+
 def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
         return truth.negated(lx, truth.test(lx, node.operand))
     value = lx.expr(node.operand)
+    own = overloads.call(lx, value, _UNARY[type(node.op)], [], node)
+    if own is not None:
+        return own
     x = lx.operand(value, node)
     if isinstance(node.op, gast.UAdd):
         return value

@@ -17,9 +17,9 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Effect, Index, Operand, Point, Slice, Undef, Var
 from transpile.core.types import Type, promote
 from transpile.core.walk import statements
-from transpile.frontend import carries, memory
+from transpile.frontend import aliases, carries, memory
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Buffer, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static, Tuple
 
 
 @dataclass(eq=False)
@@ -174,6 +174,8 @@ def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
         cells.append(made)
         for k, leaves in enumerate(prefix):
             _put(lx, made, lx.b.expr(k), leaves[j])
+    for item in held.items:
+        _freeze(lx, item)
     grown = Grown(tuple(cells), element.like, element.skeleton, tuple(types))
     lx.state.cells[cell] = Items("grown", (lx.const(len(held.items)),), None, grown)
 
@@ -201,26 +203,23 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
     grown: Grown = state.cls
     _check_like(lx, grown.skeleton, item, node)
     _freeze(lx, item, node)
+    aliases.check_write(lx, owner.cell)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
         _put(lx, cell, lx.b.expr(_count(state)), op)
     lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
     return Static(None)
 
 
-_SHARED = "this array stands in a list that grows in a loop, where writes to it cannot be followed: append a .copy()"
+_SHARED = "this stands in a list that grows in a loop, where writes to it in a later trip cannot be followed"
 
 
-def _freeze(lx: Lifter, item: Any, node: Any) -> None:
-    """What is appended is kept as it is now; NumPy's list would show later writes to the array, so those are refused."""
-    if isinstance(item, Tuple):
-        for part in item.items:
-            _freeze(lx, part, node)
-    if not isinstance(item, Array):
-        return
-    cell = memory.root(lx, item.cell)
-    if isinstance(lx.state.cells.get(cell), Buffer) and any(cell in region for region in lx.regions):
-        raise lx.error("T123", _SHARED, node, hint="append(x.copy())")
-    cell.appended = True
+def _freeze(lx: Lifter, item: Any, node: Any = None) -> None:
+    """What is appended is kept as it is now; Python's list would show later writes to it, so those are refused, and so are
+    those that a loop around has already done: they come again in its next trip."""
+    for cell in dict.fromkeys(memory.root(lx, c) for c in aliases.cells_of(lx, item)):
+        if any(cell in loop.written and cell in loop.entered.cells for loop in lx.loops):
+            raise lx.error("T123", _SHARED, node, hint="append(x.copy())")
+        cell.appended = True
 
 
 def _check_like(lx: Lifter, skeleton: Any, item: Any, node: Any) -> None:
@@ -260,7 +259,10 @@ def at(lx: Lifter, value: Ref, k: Expr) -> Any:
         rank = len(memory.type_of(lx, cell).dims)
         found = memory.read_place(lx, cell, (Index((Point(0), *[Slice()] * (rank - 1))),), (k.op,))
         ops.append(lx.b.cast(found, type_).op)
-    return carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC, lambda old, new: None)
+    found = carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC)
+    for made in aliases.cells_of(lx, found):  # a copy of what Python's list would give: it must not be written
+        made.appended = True
+    return found
 
 
 def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
@@ -345,14 +347,14 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
 def undefined(lx: Lifter, element: Element) -> Any:
     """An element of which there is none yet."""
     ops: Iterator[Operand] = iter([Undef(t) for t in element.types])
-    return carries.rebuilt(lx, element.like, ops, "last", lambda old, new: None)
+    return carries.rebuilt(lx, element.like, ops, "last")
 
 
 def _cast_leaves(lx: Lifter, value: Any, element: Element) -> Any:
     types = [_wider(t, o.type) for t, o in zip(element.types, carries.leaves(lx, value))]
     element.types = types
     ops = iter([lx.b.cast(o, t).op for o, t in zip(carries.leaves(lx, value), types)])
-    return carries.rebuilt(lx, element.like, ops, "last", lambda old, new: None)
+    return carries.rebuilt(lx, element.like, ops, "last")
 
 
 # ------------------------------------------------------------------------------------------------ comprehensions

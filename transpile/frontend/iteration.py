@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +67,7 @@ def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
 
 
 def _sources(value: Iteration) -> tuple[Any, ...]:
-    return value.parts[1:] if value.kind in ("map", "enumerate", "filter") else value.parts
+    return value.parts[1:] if value.kind in ("map", "enumerate") else value.parts
 
 
 def _known_together(lx: Lifter, value: Iteration, node: Any) -> list[Any] | None:
@@ -100,7 +102,8 @@ def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -
         from transpile.frontend import calls
 
         return [calls.apply(lx, value.parts[0], list(items), {}, node) for items in zip(*parts)]
-    return [Tuple(items) for items in zip(*parts)]
+    together = itertools.product(*parts) if value.kind == "product" else zip(*parts)
+    return [Tuple(items) for items in together]
 
 
 def rows(lx: Lifter, value: Array, count: int) -> list[Any]:
@@ -220,6 +223,21 @@ def _reversed(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> S
     return Stream(inner.length, at, inner.range, not inner.backwards)
 
 
+def _product(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
+    """All combinations, the last part fastest."""
+    sizes = [as_expr(lx, p.length) for p in parts]
+    total = functools.reduce(lambda a, b: a * b, sizes)
+
+    def at(k: Expr) -> Any:
+        places: list[Expr] = []
+        for size in sizes[:0:-1]:
+            places.append(k % size)
+            k = k // size
+        return Tuple(tuple(p.at(i) for p, i in zip(parts, [k, *places[::-1]])))
+
+    return Stream(total.op, at)
+
+
 def _map(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
     from transpile.frontend import calls
 
@@ -230,7 +248,7 @@ def _map(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream
 
 
 _ITERATIONS: dict[str, Callable[..., Stream | None]] = {
-    "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "filter": lambda *_: None,
+    "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "product": _product,
 }  # fmt: skip
 _STREAMS: dict[type, Callable[[Lifter, Any, Any], Stream | None]] = {
     Array: _of_array, RangeOf: _of_range, Iteration: _of_iteration, Ref: _of_grown,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import gast
+
 from transpile.core.nodes import Const
 from transpile.core.types import INT
-from transpile.frontend import attributes, calls, comprehensions, containers, iteration, memory, statics, truth
+from transpile.frontend import attributes, calls, comprehensions, containers, iteration, memory, overloads, statics, truth
 from transpile.frontend.convert import describe, new_list
-from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Static, Tuple
+from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -28,6 +30,11 @@ def _range(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> RangeOf:
 
 
 def _zip(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if "strict" in kwargs and lx.static(kwargs["strict"], "the argument 'strict'", node):
+        lengths = [lx.b.form(lx.operand(_len(lx, [a], {}, node))) for a in args]
+        if any(lx.b.unify(lengths[0], n) is None for n in lengths[1:]):
+            shown = " and ".join(map(str, lengths))
+            raise lx.error("T203", f"zip(strict=True) of {shown} items ({', '.join(lx.symbols.apart)})", node)
     return Iteration("zip", tuple(args)) if args else Tuple(())
 
 
@@ -45,8 +52,11 @@ def _map(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
 
 
 def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    items = iteration.known_items(lx, args[1], node)
+    if items is None:
+        return _filtered(lx, args, node)
     kept = []
-    for item in iteration.unrolled(lx, args[1], node):
+    for item in items:
         found = (
             item
             if isinstance(args[0], Static) and args[0].value is None
@@ -58,6 +68,48 @@ def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         if decided.value:
             kept.append(item)
     return new_list(lx, kept)
+
+
+def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
+    """``(item for item in items if test(item))``."""
+    test = "item" if isinstance(args[0], Static) and args[0].value is None else "test(item)"
+    made = lx.memo.get(("filter", *lx.key(node)))
+    if made is None:
+        made = lx.memo["filter", *lx.key(node)] = gast.parse(f"(item for item in items if {test})").body[0].value
+        for inner in gast.walk(made):
+            gast.copy_location(inner, node)
+    lx.frame.keep = True
+    frame = Frame(lx.frame.code.inside(made, "<filter>"), lx.frame, lx.frame.caller, frozenset({"test", "items"}),
+                  depth=lx.frame.depth, up=lx.frame, keep=True)  # fmt: skip
+    lx.state.vars[frame, "test"], lx.state.vars[frame, "items"] = args
+    return Generator(made, frame)
+
+
+def _ndindex(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    sizes = iteration.unrolled(lx, args[0], node) if len(args) == 1 and not isinstance(args[0], Scalar) else args
+    if not sizes:
+        return Tuple((Tuple(()),))
+    return Iteration("product", tuple(_range(lx, [n], {}, node) for n in sizes))
+
+
+def _ndenumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    array = lx.value(lx.operand(args[0], node)) if not isinstance(args[0], Array) else args[0]
+    if not isinstance(array, Array):
+        return Tuple((Tuple((Tuple(()), array)),))
+    places = _ndindex(lx, [attributes.shape(lx, array)], {}, node)
+    return Iteration("map", (Static(_Numbered(array)), places))
+
+
+class _Numbered:
+    """The pair of a place in an array and what stands there."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
+        from transpile.frontend import subscripts
+
+        return Tuple((args[0], subscripts.read(lx, self.array, args[0], node)))
 
 
 def _product(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -107,6 +159,9 @@ def _dict(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     (value,) = args
+    own = overloads.call(lx, value, "__len__", [], node)
+    if own is not None:
+        return own
     if isinstance(value, Array):
         return attributes.size(lx, memory.type_of(lx, value.cell).dims[0])
     if isinstance(value, (Tuple, Ref)):
@@ -131,6 +186,8 @@ TABLE: dict[str, Any] = {
             "list": _list, "tuple": _tuple, "dict": _dict, "len": _len,
         }.items()
     },
+    "numpy.ndindex": _ndindex,
+    "numpy.ndenumerate": _ndenumerate,
     "itertools.product": _product,
     "itertools.combinations": _combinations,
 }  # fmt: skip

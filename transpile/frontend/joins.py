@@ -198,9 +198,15 @@ class Join:
             roots = [memory.root_in(self.sides[k].state, c) for k, c in enumerate((a, b)) if c is not None]
             aliases.may_be(self.lx, made, tuple(roots))
             for (p, q), other in self.made.items():  # two joins share memory only if they do on one side
-                if other is not made and p is not a and q is not b:
+                if other is not made and not self._shares(0, p, a) and not self._shares(1, q, b):
                     aliases.apart(self.lx, made, other)
         return self.made[a, b]
+
+    def _shares(self, k: int, a: Cell | None, b: Cell | None) -> bool:
+        """Whether two cells of a side may be one memory."""
+        if a is None or b is None:
+            return False
+        return aliases.is_related(self.lx, *(memory.root_in(self.sides[k].state, c) for c in (a, b)))
 
     # ---- aggregates
 

@@ -64,8 +64,8 @@ def _signature(name: str) -> inspect.Signature | None:
     """The signature of a function that is called by special rules; None where it is not known."""
     if name in _UNSAID:
         return inspect.signature(_UNSAID[name])
-    if name not in SPECIAL:
-        return None
+    if name.partition(".")[0] not in ("builtins", "math", "operator", "numpy", "functools", "itertools"):
+        return None  # nothing else is imported for this
     try:
         return inspect.signature(statics.known_value(Known(name)))
     except (TypeError, ValueError):
@@ -84,8 +84,13 @@ _UNSAID: dict[str, Any] = {
         "bool": lambda x=0, /: 0,
         "int": lambda x=0, /, base=10: 0,
         "getattr": lambda obj, name, default=None, /: 0,
+        "type": lambda obj, /: 0,
+        "zip": lambda *items, strict=False: 0,
     }.items()
 }
+_UNSAID["functools.partial"] = lambda function, /, *args, **kwargs: 0
+_UNSAID["itertools.product"] = lambda *items, repeat=1: 0
+_UNSAID["functools.reduce"] = lambda function, items, initial=None, /: 0
 
 
 def _ufunc_method(name: str) -> tuple[str, str] | None:

@@ -158,10 +158,6 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     if not isinstance(x.op, Const) or dims:
         x = lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
     aliases.check_write(lx, base)
-    if base.appended:
-        raise lx.error(
-            "T123", "an array is written that stands in a list which grew in a loop", hint="append(x.copy())"
-        )
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
 
@@ -204,7 +200,7 @@ def to_buffer(lx: Lifter, cell: Cell) -> Var:
         from transpile.frontend.lifter import Restart
 
         raise Restart(f"parameter {cell.param} is written")
-    name = state.op.name if isinstance(state.op, Var) and state.op.name != SYNTHETIC else cell.name or SYNTHETIC
+    name = cell.name or (state.op.name if isinstance(state.op, Var) else SYNTHETIC)
     var = lx.b.copy(name, state.op)
     lx.state.cells[cell] = Buffer(var)
     return var

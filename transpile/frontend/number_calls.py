@@ -10,7 +10,7 @@ from transpile.frontend import calls, comprehensions, iteration, memory, statics
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Array, Generator, Ref, Scalar, Static
+from transpile.frontend.values import Array, Generator, Ref, Scalar, Static, Tuple
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -26,6 +26,11 @@ def _float(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _int(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if args and isinstance(args[0], Static) and isinstance(args[0].value, str):
+        try:
+            return lx.const(int(args[0].value))
+        except ValueError as e:
+            raise lx.error("T131", str(e), node) from None
     return _number(lx, args, INT, node)
 
 
@@ -176,6 +181,11 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
         except TypeError as e:
             raise lx.error("T131", f"sorted: {e}", node) from None
         return [items[k] for k in order]
+    firsts = [v.items[0] if isinstance(v, Tuple) and v.items else None for v in items]
+    if "key" not in kwargs and all(f is not None and statics.is_known(lx, f) for f in firsts):
+        known = [statics.known(lx, f) for f in firsts]
+        if len({repr(k) for k in known}) == len(known):  # pairs that their first parts tell apart
+            return [items[k] for k in sorted(range(len(items)), key=lambda k: known[k], reverse=reverse)]
     if "key" in kwargs:
         raise lx.error("T131", "sorted with a key is supported for values that are known only", node)
     array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
@@ -184,7 +194,7 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
 
 
 def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if isinstance(args[0], Array) and not kwargs:
+    if isinstance(args[0], Array) and not kwargs and len(memory.type_of(lx, args[0].cell).dims) == 1:
         return calls.known_call(lx, "numpy.sort", [args[0]], {}, node)
     return new_list(lx, sorted_items(lx, args[0], kwargs, node))
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import attributes, calls, containers, formatting, statics
+from transpile.frontend import attributes, calls, containers, formatting, overloads, statics
 from transpile.frontend.bindings import Known, StaticClass
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Method, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Method, Ref, Scalar, Static, Super, Tuple
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -120,6 +120,23 @@ def _str(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return Static(formatting.Text(parts, ops))
 
 
+def _abs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    own = overloads.call(lx, args[0], "__abs__", [], node)
+    return NotImplemented if own is None else own
+
+
+def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
+    if args:
+        return Super(lx.static(args[0], "the class of super()", node), args[1])
+    frame: Frame | None = lx.frame
+    while frame is not None and (frame.parent is not None or not frame.code.args.args):
+        frame = frame.parent
+    if frame is None:
+        raise lx.error("T130", "super() outside a method", node)
+    held = frame.code.lookup("__class__", lx.loc(node))
+    return Super(held.value, lx.state.vars[frame, frame.code.args.args[0].id])
+
+
 def _slice(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend.values import SliceOf
 
@@ -196,6 +213,7 @@ TABLE: dict[str, Any] = {
         for name, rule in {
             "print": _print, "isinstance": _isinstance, "type": _type, "getattr": _getattr, "hasattr": _hasattr,
             "setattr": _setattr, "callable": _callable, "str": _str, "slice": _slice,
+            "super": _super, "abs": _abs,
         }.items()
     },
     "functools.partial": _partial,

@@ -10,7 +10,7 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand
 from transpile.core.types import FLOAT
-from transpile.frontend import memory
+from transpile.frontend import memory, overloads
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
@@ -29,6 +29,9 @@ SYMBOL = {
 def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> Any:
     """``left op right`` of any two values."""
     if not (isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))):
+        found = overloads.binary(lx, prim, left, right, node)
+        if found is not None:
+            return found
         found = _containers(lx, prim, left, right)
         if found is not None:
             return found
@@ -87,6 +90,8 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
         for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
             if items is not None and isinstance(times, (Scalar, Static)):
                 count = lx.static(times, "the number of repetitions")
+                if not isinstance(count, (int, np.integer)):
+                    raise lx.error("T120", f"a list or tuple is repeated {count!r} times: it takes an integer")
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
     held = [v.value for v in (left, right) if isinstance(v, Static)]
@@ -130,7 +135,8 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
 
             containers.replace_items(lx, target.cell, (*state.items, *iteration.unrolled(lx, value, node)))
             return None
-    return binary(lx, prim, target, value, node)
+    own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)
+    return binary(lx, prim, target, value, node) if own is None else own
 
 
 def write_operator(

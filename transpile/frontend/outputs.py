@@ -33,8 +33,10 @@ class _Results:
                 return self._ref(value)
             case Iteration() | Generator():
                 return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
-            case Static():
-                return StaticTree(statics.known(self.lx, value))
+            case Static() if not type(known := statics.known(self.lx, value)).__module__.startswith(
+                "transpile.frontend"
+            ):
+                return StaticTree(known)
         if isinstance(value, Conflict):
             raise self.lx.error(value.code, value.message, hint=value.hint)
         hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"

@@ -194,8 +194,10 @@ def parameter_loc(target: Any, at: int | str) -> Loc:
     while getattr(target, "__transpile_level__", None) is not None or hasattr(target, "nondiff_argnums"):
         target = target.__wrapped__
     try:
-        opened = open_function(target)
+        opened = None if hasattr(target, "__transpile_function__") else open_function(target)
     except TranspileError:
+        opened = None
+    if opened is None:
         return NOWHERE
     spec = opened.located.node.args
     positional = [*spec.posonlyargs, *spec.args][len(opened.args) :]

@@ -8,7 +8,7 @@ from typing import Any
 
 from transpile.core.nodes import Block, Operand, Var
 from transpile.frontend.lifter import Lifter, State
-from transpile.frontend.values import Cell
+from transpile.frontend.values import Cell, Items
 
 Key = Any  # (frame, name), or a cell that holds a list, dict or instance
 
@@ -27,7 +27,16 @@ class Slot:
     inits: list[Operand] = field(default_factory=list)
     inside: Any = None  # the value when the body begins
     skeleton: Any = None  # and its structure, taken then: the body may forget the arrays that it begins with
-    pairs: list[tuple[Cell, Cell]] = field(default_factory=list)  # arrays before the loop and in the body
+    places: dict[int, None] | None = (
+        None  # of a container: the items that the body changes; the others stay what they are
+    )
+    numbers: list[int] = field(default_factory=list)  # of the parameters: which leaves they are
+
+    def parts(self, held: Any) -> tuple[Any, ...]:
+        """The values that are carried, of what the name or container holds."""
+        if not isinstance(held, Items):
+            return (held,)
+        return tuple(v for k, v in enumerate(held.items) if self.places is None or k in self.places)
 
 
 @dataclass

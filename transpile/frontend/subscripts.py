@@ -11,7 +11,7 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Operand, Point, Slice
-from transpile.frontend import containers, memory, operators, statics
+from transpile.frontend import containers, memory, operators, overloads, statics
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
@@ -35,6 +35,9 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
         from transpile.frontend import growing
 
         return growing.item(lx, value, index, node)
+    own = overloads.call(lx, value, "__getitem__", [index], node)
+    if own is not None:
+        return own
     rule = _CONTAINERS.get(type(value))
     if rule is None:
         raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
@@ -73,7 +76,7 @@ def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
             return containers.new_list(lx, list(state.items[k]))
         return _item(lx, state.items, k, "a list", node)
     if state.kind == "dict":
-        key = lx.static(index, "the key of a dict", node)
+        key = containers.key_of(lx, index, node)
         if key not in (state.keys or ()):
             raise lx.error("T207", f"the dict has no key {key!r}", node)
         return state.items[(state.keys or ()).index(key)]

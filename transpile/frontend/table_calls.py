@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core.builder import NotANumber
 from transpile.frontend import memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
@@ -79,7 +80,13 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
                 positional.append(ready[k])
             case _:
                 keywords[k] = ready[k]
-    return entry.build(lx.b, *positional, **keywords)
+    try:
+        return entry.build(lx.b, *positional, **keywords)
+    except NotANumber:
+        raise
+    except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
+        # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
+        raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
 
 
 def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str, value: Any, node: Any) -> Any:

@@ -116,7 +116,10 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
         if found is not None:
             return found
     if statics.is_known(lx, left) and statics.is_known(lx, right):
-        return lx.const(bool(_PYTHON[type(op)](statics.known(lx, left), statics.known(lx, right))))
+        try:
+            return lx.const(bool(_PYTHON[type(op)](statics.known(lx, left), statics.known(lx, right))))
+        except TypeError as e:
+            raise lx.error("T120", str(e), node) from None
     x, y = lx.operand(left, node), lx.operand(right, node)
     known = _by_form(lx, op, x, y)
     return lx.const(known) if known is not None else lx.value(lx.b.elementwise(PRIMS[type(op)], x, y))

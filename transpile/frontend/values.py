@@ -151,6 +151,14 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Super:
+    """``super()`` in a method of ``cls`` that runs for ``owner``."""
+
+    cls: Any
+    owner: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method of an array or container of ours, not called yet."""
 
@@ -169,7 +177,7 @@ class RangeOf:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """``zip``, ``enumerate``, ``reversed``, ``map``: what is iterated together."""
+    """``zip``, ``enumerate``, ``reversed``, ``map``, ``product``: what is iterated together."""
 
     kind: str
     parts: tuple[Any, ...]

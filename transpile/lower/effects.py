@@ -10,18 +10,21 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Effect, Loc, Operand
-from transpile.core.types import FLOAT64 as _FLOAT
+from transpile.core.nodes import Effect, Loc, Operand
 from transpile.errors import error
 from transpile.lower.elements import Elements
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
-CLASSES = (
-    "ArithmeticError AssertionError Exception FloatingPointError IndexError KeyError LookupError NotImplementedError "
-    "OverflowError RuntimeError TypeError ValueError ZeroDivisionError"
-).split()
+CLASSES = """
+    ArithmeticError AssertionError AttributeError BufferError ConnectionError DeprecationWarning EOFError Exception
+    FileExistsError FileNotFoundError FloatingPointError FutureWarning ImportError IndexError KeyError LinAlgError
+    LookupError MemoryError ModuleNotFoundError NameError NotImplementedError OSError OverflowError PermissionError
+    RecursionError ReferenceError RuntimeError RuntimeWarning StopIteration SyntaxError SystemError TimeoutError
+    TypeError UnboundLocalError UnicodeError UserWarning ValueError Warning ZeroDivisionError
+""".split()
+"""What `runtime.compiled.errors` can raise: each has its class there."""
 
 Parts = tuple[Any, ...]
 
@@ -31,9 +34,14 @@ def site(parts: Parts) -> int:
     return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:13], 16)
 
 
-def _raise(loc: Loc, exception: str, parts: Parts, args: tuple[Operand, ...]) -> Effect:
-    name = exception if exception in CLASSES else "RuntimeError"
-    params = {"class": f"{name}_", "site": site((name, *parts)), "parts": parts, "exception": name}
+def _raise(
+    loc: Loc, exception: str, parts: Parts, args: tuple[Operand, ...], dtypes: tuple[str | None, ...] = ()
+) -> Effect:
+    name = exception.rpartition(".")[2]
+    if name not in CLASSES:
+        raise error("T501", f"'{name}' cannot be raised by compiled code", loc, hint="raise a RuntimeError")
+    entry = (name, dtypes, *parts)
+    params = {"class": f"{name}_", "site": site(entry), "entry": entry}
     return Effect("raise", args, params, loc)
 
 
@@ -63,47 +71,25 @@ def raise_value(loc: Loc, text: str) -> Effect:
 
 
 def lower_effect(lw: Lowering, stmt: Effect) -> None:
-    """``raise`` and ``print`` of scalars; of arrays, what Numba can pass on."""
+    """``raise`` and ``print``: the values that the text shows are passed on as they are, arrays in memory."""
     args = []
     for a in stmt.args:
         held = lw.held(a)
-        if isinstance(held, Elements) and held.rank:
-            held = lw.rooted(held, "shown").root
-        elif isinstance(held, Elements):
-            held = held.at(()).op
+        if isinstance(held, Elements):
+            held = lw.rooted(held, "shown").root if held.rank else held.at(()).op
         args.append(held)
+    # Numba hands all numbers to Python as Python's own
+    dtypes = tuple(None if a.type.weak or a.type.dims else a.type.dtype for a in stmt.args)
+    dtypes = dtypes if any(dtypes) else ()
     if stmt.kind == "raise":
-        if any(a.type.dims for a in args):
-            raise error(
-                "T501",
-                "an array in the message of a 'raise' cannot be compiled",
-                stmt.loc,
-                hint="say its shape, or one entry",
-            )
-        lw.b.emit(_raise(stmt.loc, stmt.params["exception"], tuple(stmt.params["parts"]), tuple(args)))
+        lw.b.emit(_raise(stmt.loc, stmt.params["exception"], tuple(stmt.params["parts"]), tuple(args), dtypes))
         return
-    if any(a.type.dims for a in args):
-        raise error(
-            "T501", "print of an array cannot be compiled", stmt.loc, hint="print one entry, or remove the print"
-        )
-    lines = (*stmt.params["parts"], stmt.params.get("sep", " "), stmt.params.get("end", "\n"))
-    kinds = tuple("b" if a.type.is_bool else "i" if a.type.is_int else "f" for a in args)
-    params = {"site": site(("print", lines, kinds)), "parts": lines, "kinds": kinds}
-    numbers = tuple(lw.compute("cast", [lw.b.expr(a)], _FLOAT, {}).op for a in args)
-    lw.b.emit(Effect("print", numbers or (Const(0.0, _FLOAT),), params, stmt.loc))
+    entry = (None, dtypes, *stmt.params["parts"], stmt.params.get("sep", " "), stmt.params.get("end", "\n"))
+    lw.b.emit(Effect("print", tuple(args), {"site": site(entry), "entry": entry}, stmt.loc))
 
 
 def sites(fn: Any) -> dict[int, Any]:
     """All messages of a lowered function: what `runtime.compiled.errors.SITES` must hold before it runs."""
     from transpile.core.walk import statements
 
-    found: dict[int, Any] = {}
-    for s in statements(fn.body):
-        if isinstance(s, Effect):
-            entry = (
-                (s.params["exception"], *s.params["parts"])
-                if s.kind == "raise"
-                else ("print", s.params["parts"], s.params["kinds"])
-            )
-            found[s.params["site"]] = entry
-    return found
+    return {s.params["site"]: s.params["entry"] for s in statements(fn.body) if isinstance(s, Effect)}

@@ -209,10 +209,13 @@ class _Emitter:
             case "float64" | "int64" if op.type.is_bool:
                 one, none = ("1.0", "0.0") if to.dtype == "float64" else ("1", "0")
                 return self.fill(f"{one} if {{0}} else {none}", LOOSE, [op]), LOOSE
+            case "float64" | "int64" if not is_natural(op.type):  # float() of a float32 is one
+                return f"{dtype_text(to.dtype)}({text})", ATOM
             case "float64":
                 return f"float({text})", ATOM
             case "int64":
-                return f"int({text})", ATOM
+                checked = to.weak and op.type.is_float
+                return f"{'scalars.int_of' if checked else 'int'}({text})", ATOM
         return f"{dtype_text(to.dtype)}({text})", ATOM
 
     def access(self, root: Operand, indices: Sequence[Operand]) -> str:

@@ -137,6 +137,8 @@ def inlined(text: str, core: Function) -> str:
     head = head if "import math" in head or not wanted else f"import math\n\n{head}"
     if any(m == "errors" for m, _ in wanted):
         head = f"import os\n{head}" if head.startswith("import math\n") else f"import os\n\n{head}"
+    if ("errors", "say") in wanted:
+        head = head.replace("from numba import njit", "from numba import njit, objmode")
     parts = [ast.unparse(ast.fix_missing_locations(s)) for s in _prelude(sources, wanted)]
     return f"{head.rstrip()}\n\n\n" + "\n\n\n".join(parts) + f"\n\n\n{_own_names(rest)}"
 
@@ -207,7 +209,8 @@ def _prelude(sources: dict[str, _Source], wanted: dict[tuple[str, str], None]) -
     out: list[ast.stmt] = []
     if any(m == "errors" for m, _ in wanted):
         source = sources["errors"]
-        out += [source.constants["SITES"], *(source.functions[n] for n in ("_shown", "_value", "message", "_make"))]
+        names = ["_shown", "_value", "_typed", "message", "_make"] + ["show"] * (("errors", "say") in wanted)
+        out += [source.constants["SITES"], *(source.functions[n] for n in names)]
     for module, name in wanted:
         source = sources[module]
         if module == "errors":

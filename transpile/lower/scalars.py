@@ -29,8 +29,6 @@ OPERATORS: dict[str, tuple[str, int]] = {
     "bitwise_and": ("{0} & {1}", LOOSE),
     "bitwise_or": ("{0} | {1}", LOOSE),
     "bitwise_xor": ("{0} ^ {1}", LOOSE),
-    "left_shift": ("{0} << {1}", LOOSE),
-    "right_shift": ("{0} >> {1}", LOOSE),
     "quick_div": ("{0} // {1}", TERM),  # of integers known not to be negative
     "quick_mod": ("{0} % {1}", TERM),
 }
@@ -45,10 +43,10 @@ _MATH = {
     "arcsinh": "math.asinh({0})", "arccosh": "math.acosh({0})", "arctanh": "math.atanh({0})",
     "arctan2": "math.atan2({0}, {1})", "hypot": "math.hypot({0}, {1})", "copysign": "math.copysign({0}, {1})",
     "gammaln": "math.lgamma({0})", "gamma": "math.gamma({0})", "fabs": "math.fabs({0})",
-    "fmod": "np.fmod({0}, {1})", "np_i0": "special.i0({0})",
+    "np_i0": "special.i0({0})",
 }  # fmt: skip
 
-_OWN = """exp2 cbrt radians degrees sinc rint spacing reciprocal floor ceil trunc round isnan isinf isfinite signbit
+_OWN = """exp2 cbrt radians degrees sinc rint spacing floor ceil trunc round isnan isinf isfinite signbit
 nan_to_num logaddexp logaddexp2 maximum minimum fmax fmin heaviside nextafter gcd lcm ldexp sign absolute fraction exponent
 bitwise_count floordiv mod clip ieee_remainder fma round_to isclose math_isclose logical_xor
 floor_int ceil_int round_int exponent_int isqrt factorial comb perm""".split()
@@ -86,24 +84,29 @@ def _pow(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tupl
     return ("scalars.int_pow({0}, {1})", ATOM) if result.is_int else ("{0} ** {1}", POWER)
 
 
-def _floordiv(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
-    suffix = "_python" if result.weak else ""
-    return f"scalars.floordiv{suffix}({{0}}, {{1}})", ATOM
+def _python(prim: str) -> Any:
+    """What raises for Python's numbers, and gives something for NumPy's."""
+
+    def rule(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
+        kind = "_float" if prim == "floordiv" and result.is_float else ""
+        return f"scalars.{prim}{kind}{'_python' if result.weak else ''}({{0}}, {{1}})", ATOM
+
+    return rule
 
 
-def _mod(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
-    suffix = "_python" if result.weak else ""
-    return f"scalars.mod{suffix}({{0}}, {{1}})", ATOM
+def _fmod(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
+    return ("scalars.fmod_int({0}, {1})" if result.is_int else "np.fmod({0}, {1})"), ATOM
 
 
-def _div(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
-    return "{0} / {1}", TERM
+def _reciprocal(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
+    return ("scalars.reciprocal_int({0})" if result.is_int else "scalars.reciprocal({0})"), ATOM
 
 
 _RULES: dict[str, Any] = {
     "pow": _pow,
-    "floordiv": _floordiv,
-    "mod": _mod,
+    **{prim: _python(prim) for prim in ("floordiv", "mod", "left_shift", "right_shift")},
+    "fmod": _fmod,
+    "reciprocal": _reciprocal,
     "logical_not": lambda types, result, params: ("not {0}", LOOSE),
     "logical_and": lambda types, result, params: ("{0} and {1}", LOOSE),
     "logical_or": lambda types, result, params: ("{0} or {1}", LOOSE),

@@ -30,7 +30,15 @@ from transpile.render.liveness import Numbers
 from transpile.rules import prims
 
 FOREIGN = 0  # the bit
-WRITABLE = ("index", "reshape", "transpose", "flip", "stop_gradient", "einsum")  # other views may be read-only
+WRITABLE = (
+    "identity",
+    "index",
+    "reshape",
+    "transpose",
+    "flip",
+    "stop_gradient",
+    "einsum",
+)  # other views may be read-only
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,11 @@ class _Rewriter:
         if var.name != SYNTHETIC and self.names.get(into, into.name) == SYNTHETIC:
             self.names[into] = self.names.get(var, var.name)
 
+    def is_renamed(self, var: Var, source: Operand) -> bool:
+        """Whether what is written from here on has a name of its own: an adjoint that begins as a value of the function."""
+        assert isinstance(source, Var)
+        return SYNTHETIC not in (var.name, old := self.names.get(source, source.name)) and var.name != old
+
     def block(self, block: Block, kind: str) -> Block:
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
         yields = self.handed(kind, block, block.yields, stmts)
@@ -213,6 +218,8 @@ class _Rewriter:
         new: Any = map_reads(stmt, self.operand, self.root)
         match stmt:
             case Alloc(prim="copy") if not self.is_copied("alloc", stmt):
+                if self.is_renamed(stmt.var, new.args[0]):
+                    return [Let(stmt.var, "identity", new.args, {}, stmt.loc)]
                 self.merge(stmt.var, new.args[0])
                 return []
             case Alloc(prim="copy"):

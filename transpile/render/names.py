@@ -8,9 +8,26 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, If, Index, Let, Point, Stmt, Store, Var, While
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Block,
+    Const,
+    For,
+    If,
+    Index,
+    Let,
+    Operand,
+    Point,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
 from transpile.core.walk import defines, statements
 from transpile.render.liveness import Liveness, Numbers
 from transpile.render.nesting import Nested, is_synthetic
@@ -91,13 +108,14 @@ class _Classes:
         params = set(nested.fn.params)
         self.names: dict[Var, str] = {}
         self.fixed = params
+        self.tapes, self.sources = _recordings(nested)
         for var in list(numbers.vars):
             if var not in nested.trees:
                 self.parent[var] = var
                 self.members[var] = numbers.bit(var)
                 self.conflicts[var] = conflicts.get(numbers.of[var], 0)
                 name = preferred.get(var, var.name)
-                self.names[var] = SYNTHETIC if is_synthetic(name) else _identifier(name)
+                self.names[var] = SYNTHETIC if is_synthetic(name) or var in self.tapes else _identifier(name)
 
     def find(self, var: Var) -> Var:
         while self.parent[var] is not var:
@@ -145,7 +163,7 @@ class _Classes:
         chosen: dict[Var, str] = {}
         heads = [v for v in self.parent if self.find(v) is v]
         heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == SYNTHETIC, self.numbers.of[v]))
-        for head in heads:
+        for head in self.ordered(heads):
             synthetic = self.names[head] == SYNTHETIC
             base = self.derived(head, chosen) if synthetic else self.names[head]
             name, count = base, 1
@@ -156,16 +174,42 @@ class _Classes:
             chosen[head] = name
         return {v: chosen[self.find(v)] for v in self.parent}
 
+    def ordered(self, heads: list[Var]) -> Iterator[Var]:
+        """Each before what is called after it: a tape after what it records, what is read from it after the tape."""
+        done: set[Var] = set()
+        for head in heads:
+            chain = []
+            while head not in done:
+                done.add(head)
+                chain.append(head)
+                source = self.sources.get(head)
+                if self.names[head] != SYNTHETIC or source not in self.parent:
+                    break
+                head = self.find(source)  # type: ignore[arg-type]
+            yield from reversed(chain)
+
     def derived(self, head: Var, chosen: dict[Var, str]) -> str:
         """A name for a value that the user gave none: from what it is."""
+        source = self.sources.get(head)
+        if source is not None and head in self.tapes:
+            tree = self.nested.trees.get(source) if isinstance(source, Var) else None
+            word = self.described(tree, chosen) if isinstance(tree, Let) else self.word(source, chosen)
+            return f"{re.sub('_[0-9]+$', '', word) or 't'}_tape"
+        if source is not None and (word := self.word(source, chosen)):
+            return re.sub("_tape(_[0-9]+)?$", "", word)
         let = self.defs.get(head)
-        if let is None:
-            return "t"
+        return "t" if let is None else self.described(let, chosen)
+
+    def described(self, let: Let, chosen: dict[Var, str]) -> str:
         words = [self.word(a, chosen) for a in let.args]
         if let.prim == "index" and all(words) and _is_element(let):
             return _identifier("_".join(words))
         if let.prim in _SAID and len(let.args) == 1 and words[0]:
             return _identifier(f"{_SAID[let.prim]}_{words[0]}")
+        if let.prim in _SAID and self.nested.trees.get(let.var) is let:
+            return _SAID[let.prim]
+        if let.prim == "index" and words[0] and self.nested.trees.get(let.var) is let:
+            return words[0]
         return _CALLED.get(let.prim, "t")
 
     def word(self, operand: object, chosen: dict[Var, str]) -> str:
@@ -174,6 +218,24 @@ class _Classes:
         if not isinstance(operand, Var) or operand in self.nested.trees or operand not in self.parent:
             return ""
         return chosen.get(self.find(operand), "")
+
+
+def _recordings(nested: Nested) -> tuple[set[Var], dict[Var, Operand]]:
+    """The tapes of values without a name, and where values come from: what a tape records, the tape that is read."""
+    tapes: set[Var] = set()
+    sources: dict[Var, Operand] = {}
+    for stmt in statements(nested.fn.body):
+        match stmt:
+            case Push(stack=tape, value=value) | Store(buf=tape, value=value):
+                unnamed = not isinstance(value, Var) or is_synthetic(value.name)
+                if tape.name == _TAPE and unnamed:
+                    tapes.add(tape)
+                    sources.setdefault(tape, value)
+            case Pop():
+                sources[stmt.var] = stmt.stack
+            case Let(prim="index", args=(Var() as tape, *_)) if tape in tapes:
+                sources[stmt.var] = tape
+    return tapes, sources
 
 
 def _is_element(let: Let) -> bool:
@@ -188,6 +250,7 @@ def _identifier(name: str) -> str:
     return name
 
 
+_TAPE = "t_tape"  # the record of a value without a name
 _SAID = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh", "sin": "sin", "cos": "cos", "tan": "tan", "absolute": "abs",
     "sum": "sum", "mean": "mean", "max": "max", "min": "min", "argmax": "argmax", "argsort": "order", "log1p": "log1p",

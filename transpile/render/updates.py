@@ -60,6 +60,8 @@ class Updates:
         if first.type.dims != let.var.type.dims or first.type.dtype != let.var.type.dtype:
             return None
         numbers = self.nested.aliases.numbers
+        if live & numbers.bit(first):  # another name takes it at the end of the block
+            return None
         hidden = numbers.bit(first) | numbers.bit(let.var)
         for var in numbers.members(self.nested.aliases.of(first) & ~(1 << FOREIGN)):
             if self.names.get(var) == name:

@@ -83,6 +83,10 @@ def strong(b: Builder, x: Any) -> Expr:
 
 def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
     x = strong(b, x)
+    if copy is False:
+        raise RuleError(
+            "np.nan_to_num: the argument copy=False is not supported", "T131", "write x[:] = np.nan_to_num(x)"
+        )
     if not x.type.is_float:
         return x
     if posinf is None and neginf is None and _is_const(nan, 0.0):
@@ -233,6 +237,8 @@ def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
     x = b.expr(x)
     if x.dims:
         raise RuleError(f"math.{name} takes a number, not an array of type {x.type}", "T201", f"use np.{name}")
+    if to is INT and x.type.is_float:
+        raise RuleError(f"math.{name} takes an integer, not {x.type}", "T201", "convert it with int(...)")
     return b.cast(x, to)
 
 

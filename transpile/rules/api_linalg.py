@@ -15,7 +15,7 @@ from transpile.rules.api import Entry
 from transpile.rules.api_products import matmul
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import moved, reshape
-from transpile.rules.arguments import array, axes_of, axis_of, floats, shape_text, strong
+from transpile.rules.arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
 from transpile.rules.linalg import eye, solve_triangular, t
 from transpile.rules.prim import RuleError
 
@@ -175,6 +175,7 @@ def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
 
 def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = matrix(b, a, "np.linalg.svd", square=False)
+    refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
     if not compute_uv:
         return b.let("svdvals", x)
     if full_matrices and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
@@ -196,12 +197,15 @@ def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
 
 
 def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
+    refuse_options("np.linalg.pinv", rcond=(rcond, None), hermitian=(hermitian, False), rtol=(rtol, None))
     return b.let("pinv", matrix(b, a, "np.linalg.pinv", square=False))
 
 
 def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
     """Solution, sums of squares, rank, singular values; those that are not used vanish again."""
     x, y = floats(build, a, b)
+    if rcond != -1:
+        refuse_options("np.linalg.lstsq", rcond=(rcond, None))
     if x.rank != 2 or y.rank not in (1, 2):
         raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
     _fits(build, x, y)
@@ -218,7 +222,8 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
     """By repeated squaring."""
-    x = matrix(b, a, "np.linalg.matrix_power") if n < 0 else array(b, a)
+    x = matrix(b, a, "np.linalg.matrix_power")
+    x = x if n < 0 else array(b, a)  # of integers, as long as nothing is inverted
     if n == 0:
         return b.broadcast(eye(x), x.dims)
     if n < 0:
@@ -237,6 +242,7 @@ def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
 
 
 def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
+    refuse_options("np.linalg.matrix_rank", tol=(tol, None), hermitian=(hermitian, False), rtol=(rtol, None))
     return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
 
 

@@ -13,7 +13,7 @@ from transpile.rules.api import Entry
 from transpile.rules.api_rearrange import flip
 from transpile.rules.api_reduction import as_vector, ravel
 from transpile.rules.api_shape import moved, reshape
-from transpile.rules.arguments import array, axis_of, known_integer, numeric, shape_text
+from transpile.rules.arguments import array, axis_of, known_integer, numeric, refuse_options, shape_text
 from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot
 
@@ -97,6 +97,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, dtype: Any = None) -> Expr:
     if not isinstance(subscripts, str):
         raise RuleError("the subscripts of np.einsum must be a string known when the function is transformed", "T203")
+    refuse_options("np.einsum", dtype=(dtype, None))
     xs = numeric(b, *operands)
     inputs, output = _explicit(subscripts.replace(" ", ""), xs)
     for s, x in zip(inputs, xs):
@@ -203,6 +204,8 @@ def _multi_dot(b: Builder, arrays: Any) -> Expr:
 def _polyval(b: Builder, p: Any, x: Any) -> Expr:
     """Horner's scheme, over the known number of coefficients or in a matrix of powers."""
     coefficients, at = numeric(b, p, x)
+    if coefficients.rank != 1:
+        raise RuleError(f"np.polyval takes a vector of coefficients, not {coefficients.type}", "T203")
     n = coefficients.dims[0]
     if n.is_const:
         from transpile.rules.slicing import point

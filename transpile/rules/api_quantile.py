@@ -9,6 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Const
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import REDUCED, Axis
@@ -42,6 +43,9 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     share = array(b, q)
     if share.rank > 1:
         raise RuleError("quantiles are a number or a vector", "T201")
+    given = share.op.value if isinstance(share.op, Const) else None
+    if isinstance(given, (int, float)) and not 0 <= given <= scale:
+        raise RuleError(f"a quantile lies between 0 and {scale:g}, not {given}", "T131")
     if not x.rank:
         return strong(x)
     ordered, axes = _sorted_along(x, axis)

@@ -21,6 +21,7 @@ from transpile.rules.arguments import (
     full,
     integer,
     product,
+    refuse_options,
     shape_of,
     size_of,
     strong,
@@ -254,17 +255,20 @@ def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False
 
 
 def _unravel_index(b: Builder, indices: Any, shape: Any, order: str = "C") -> tuple[Expr, ...]:
+    refuse_options("np.unravel_index", order=(order, "C"))
     dims = shape_of(b, shape)
     found = b.let("unravel_index", strong(array(b, indices)), *(b.dim(d) for d in dims))
     return tuple(b.let("item", found, k=k) for k in range(len(dims)))
 
 
 def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Expr:
+    refuse_options("np.ravel_multi_index", mode=(mode, "raise"), order=(order, "C"))
     sizes = shape_of(b, dims)
     total = None
     for index, d in zip(arrays(b, multi_index), sizes):
         total = index if total is None else total * b.dim(d) + index
-    assert total is not None
+    if total is None:
+        raise RuleError("np.ravel_multi_index needs an index for each dimension", "T131")
     return total
 
 

@@ -17,6 +17,7 @@ from transpile.rules.arguments import (
     axis_of,
     integer,
     must_agree,
+    refuse_options,
     same_dtype,
     size_of,
     strong,
@@ -44,12 +45,15 @@ def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = 
 def _partition(prim: str) -> Callable[..., Expr]:
     def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Expr:
         x, at = _flat(array(b, a), axis)
+        if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
+            raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
         return b.let(prim, x, kth=kth, axis=at)
 
     return build
 
 
 def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
+    refuse_options("np.lexsort", axis=(axis, -1))
     return b.let("lexsort", *arrays(b, keys))
 
 
@@ -75,6 +79,7 @@ def _unique(
     sorted: bool = True,
 ) -> Any:
     x = array(b, ar)
+    refuse_options("np.unique", equal_nan=(equal_nan, True))
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
     symbol = fresh_size(b, "unique")

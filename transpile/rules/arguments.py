@@ -89,7 +89,9 @@ def axis_of(axis: Any, rank: int) -> int:
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
         raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
     if not -rank <= axis < rank:
-        raise RuleError(f"axis {axis} is out of bounds for an array of {rank} dimension{'' if rank == 1 else 's'}", "T208")
+        raise RuleError(
+            f"axis {axis} is out of bounds for an array of {rank} dimension{'' if rank == 1 else 's'}", "T208"
+        )
     return int(axis) % rank
 
 
@@ -103,6 +105,14 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
             raise RuleError("duplicate value in 'axis'", "T208")
         return tuple(sorted(axes))
     return (axis_of(axis, rank),)
+
+
+def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
+    """Refuses arguments that would change the result and are not served: each is a pair of its value and what is fine."""
+    for name, (value, fine) in given.items():
+        if isinstance(value, Expr) or value != fine:
+            shown = "" if isinstance(value, Expr) else f"={value!r}"
+            raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131")
 
 
 # --------------------------------------------------------------------------------------------- sizes and shapes

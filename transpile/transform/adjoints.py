@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.nodes import SYNTHETIC, Const, Let, Operand, Undef, Var
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Const, Index, Let, NewAxis, Operand, Path, Point, Slice, Undef, Var
 from transpile.core.types import Type
 from transpile.rules.prim import Scatter
 from transpile.transform.calculus import plus
@@ -79,6 +80,9 @@ class Adjoints:
         if not part.path and operand not in self.buffers:
             self.add(operand, part.value)
             return
+        if not operand.buffer and _is_all(part.path, operand.type.dims):
+            self.add(operand, self.b.let("reshape", part.value, dims=operand.type.dims))
+            return
         buffer = self.buffer(operand)
         self.b.add(buffer, part.path, part.args, part.value)
 
@@ -124,6 +128,20 @@ class Adjoints:
         if value is None:
             return zero(self.b, type_).op
         return self.full(value, type_).op
+
+
+def _is_all(path: Path, dims: tuple[Dim, ...]) -> bool:
+    """Whether the place is the whole array with axes of 1 put in or taken out: ``x[:, None]``, ``x[0]`` of one row."""
+    if len(path) != 1 or not isinstance(path[0], Index):
+        return False
+    axes = iter(dims)
+    for item in path[0].items:
+        if isinstance(item, NewAxis):
+            continue
+        axis = next(axes)
+        if not (isinstance(item, Slice) and item.is_full) and not (isinstance(item, Point) and axis.is_one):
+            return False
+    return True
 
 
 def _is_recent(b: Builder, op: Var) -> bool:

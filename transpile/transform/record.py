@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
+    SYNTHETIC,
     Alloc,
     Block,
     Const,
@@ -93,6 +94,13 @@ class _Linker:
         type_ = Type(var.type.dtype, (*counts, *var.type.dims))
         with b.at(self._loc(var)):
             self.tapes[var] = b.alloc(name, type_, "empty", note=note, dims=type_.dims, dtype=type_.dtype)
+
+    def name_of(self, var: Var) -> str:
+        """The variable's name; that of the array, if it is what was read from one."""
+        stmt = self.defs[var].stmt
+        if var.name == SYNTHETIC and isinstance(stmt, Let) and stmt.prim == "index" and isinstance(stmt.args[0], Var):
+            return stmt.args[0].name
+        return var.name
 
     def _loc(self, var: Var):  # type: ignore[no-untyped-def]
         stmt = self.defs[var].stmt

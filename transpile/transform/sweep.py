@@ -46,7 +46,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, written_in
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.adjoints import Adjoints, Pending
-from transpile.transform.calculus import times
+from transpile.transform.calculus import plus, times
 from transpile.transform.custom import splice, transposed
 from transpile.transform.forward import zero
 from transpile.transform.prepare import refuse
@@ -153,6 +153,7 @@ class _Reverse:
             self.where(stmt, bar)
             return
         args = [b.expr(a) for a in stmt.args]
+        found: dict[Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
         for arg, partial, wanted in zip(stmt.args, prim.partials, self.wants(stmt.args)):
             if not wanted or partial is ZERO:
                 continue
@@ -160,7 +161,9 @@ class _Reverse:
                 refuse(stmt, partial)
             value = times(bar.value, partial(b.expr(stmt.var), *args))
             if value is not None:
-                self.adj.add(arg, Pending(value, bar.mask))
+                found[arg] = plus(found[arg], value) if arg in found else value
+        for arg, value in found.items():
+            self.adj.add(arg, Pending(value, bar.mask))
 
     def where(self, stmt: Let | Alloc, bar: Pending) -> None:
         """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""
@@ -194,9 +197,14 @@ class _Reverse:
         if prim.vjp is REFUSED:
             refuse(stmt, REFUSED)
         args = [self.b.expr(a) for a in stmt.args]
+        found: dict[Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
         for arg, part, wanted in zip(stmt.args, prim.vjp(y, y_bar, args, wants, stmt.params), wants):
-            if wanted:
+            if wanted and isinstance(part, Expr):
+                found[arg] = plus(found[arg], part) if arg in found else part
+            elif wanted:
                 self.adj.add(arg, part)
+        for arg, value in found.items():
+            self.adj.add(arg, value)
 
     @stmt.register
     def _(self, stmt: Alloc) -> None:

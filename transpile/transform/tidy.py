@@ -12,9 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, If, Let, Operand, Stmt, Undef, Var, While
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Undef,
+    Var,
+    While,
+)
 from transpile.core.peephole import is_const
-from transpile.core.walk import blocks, map_operands, map_reads, reads, written, written_in
+from transpile.core.walk import blocks, map_operands, map_reads, reads, statements, written, written_in
 from transpile.rules import prims
 
 Moved = Callable[[object, object], None]
@@ -64,14 +79,8 @@ class _Tidy:
         for stmt in block.stmts:
             new = self.stmt(stmt)
             self._written(stmt)
-            if (
-                self.merge
-                and isinstance(new, If)
-                and stmts
-                and isinstance(stmts[-1], If)
-                and stmts[-1].test is new.test
-            ):
-                stmts[-1] = _merged(stmts[-1], new)
+            if self.merge and isinstance(new, If) and (first := _mergeable(stmts, new)) is not None:
+                stmts.append(_merged(stmts.pop(first), new))  # type: ignore[arg-type]
             elif new is not None:
                 stmts.append(new)
         yields = tuple(self.operand(o) for o in block.yields)
@@ -126,6 +135,7 @@ class _Tidy:
 
     def branch(self, stmt: If) -> Stmt | None:
         then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+        then, orelse = _known(then, stmt.test, True), _known(orelse, stmt.test, False)
         keep = []
         for r, a, b in zip(stmt.results, then.yields, orelse.yields):
             joined = a if a is b or (isinstance(a, Const) and a == b) else None
@@ -180,6 +190,13 @@ class _Tidy:
         return new
 
 
+def _known(block: Block, test: Operand, value: bool) -> Block:
+    """A branch that says ``True`` or ``False`` where it yields the test that decided for it."""
+    if not isinstance(test, Var) or test not in block.yields:
+        return block
+    return replace(block, yields=tuple(Const(value, test.type) if y is test else y for y in block.yields))
+
+
 def _identity(stmt: Let) -> Operand | None:
     """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
     if stmt.prim == "mul":
@@ -202,8 +219,26 @@ def _identity(stmt: Let) -> Operand | None:
 _SIMPLE = frozenset({"cast", "broadcast", "reshape", "transpose", "dim", "index", "item"})
 
 
+def _mergeable(stmts: list[Stmt], second: If) -> int | None:
+    """Where the branch on the same test stands that ``second`` may become one with: what lies between may go before both."""
+    between: list[Stmt] = []
+    for at in range(len(stmts) - 1, -1, -1):
+        stmt = stmts[at]
+        if isinstance(stmt, If):
+            if stmt.test is not second.test:
+                return None
+            inner = [s for block in blocks(stmt) for s in statements(block)]
+            made = {*stmt.results, *(written(s) for s in inner)}
+            fixed = any(isinstance(s, Effect) for s in inner) and bool(between)
+            return None if fixed or any(o in made for s in between for o in reads(s)) else at
+        if not isinstance(stmt, (Let, Alloc)):
+            return None
+        between.append(stmt)
+    return None
+
+
 def _merged(first: If, second: If) -> If:
-    """Two neighbouring branches on the same test as one."""
+    """Two branches on the same test as one."""
     sides = []
     for a, b in ((first.then, second.then), (first.orelse, second.orelse)):
         known: dict[Operand, Operand] = dict(zip(first.results, a.yields))

@@ -1,0 +1,56 @@
+"""Operators that a class of the user's gives a meaning: ``__add__``, ``__getitem__``, ``__len__`` and their like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Bound, Items, Ref, Static, Tuple
+
+NAMES = {
+    "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
+    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift",
+    "matmul": "matmul",
+}  # fmt: skip
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is written in Python
+
+
+def is_written(cls: Any) -> bool:
+    """Whether a class is written in Python."""
+    return isinstance(cls, type) and bool(cls.__flags__ & _HEAP)
+
+
+def method(lx: Lifter, value: Any, name: str) -> Bound | None:
+    """The special method of an object, bound to it, if its class has one that is written in Python."""
+    for cls in getattr(_class_of(lx, value), "__mro__", ()):
+        if name in vars(cls):
+            found = vars(cls)[name]
+            return Bound(Static(found), (value,)) if is_written(cls) and callable(found) else None
+    return None
+
+
+def _class_of(lx: Lifter, value: Any) -> Any:
+    match value:
+        case Tuple():
+            return value.cls
+        case Ref():
+            state = lx.state.cells[value.cell]
+            return state.cls if isinstance(state, Items) and state.kind == "instance" else None
+        case Static():
+            cls = type(value.value)
+            return cls if is_written(cls) and not cls.__module__.startswith("transpile.") else None
+    return None
+
+
+def call(lx: Lifter, value: Any, name: str, args: list[Any], node: Any) -> Any:
+    """What the special method gives; None if there is none."""
+    from transpile.frontend import calls
+
+    found = method(lx, value, name)
+    return None if found is None else calls.apply(lx, found, args, {}, node)
+
+
+def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
+    """``left op right`` by a method of one of them; None if they have none."""
+    found = call(lx, left, f"__{NAMES[prim]}__", [right], node)
+    return call(lx, right, f"__r{NAMES[prim]}__", [left], node) if found is None else found
