@@ -45,8 +45,66 @@ def rows(x):
     return np.sum(table * table.T)
 
 
+def shrinking(x):
+    """The trips write fewer and fewer elements."""
+    total = 0.0
+    for k in range(3):
+        work = np.sin(x * (k + 1))
+        for level in range(1, 3):
+            work[: 3 - level] = x[0] * work[: 3 - level] + work[1 : 4 - level] ** 2
+        total += work[0]
+    return total
+
+
+def ending_here(x):
+    """The trips read more and more elements."""
+    y = x * 1.0
+    for k in range(1, 3):
+        y[k] = np.sum(y[:k] ** 2) * np.cos(y[k])
+    return y[2] * y[1]
+
+
+def chosen(x):
+    """How many elements a trip reads depends on the data."""
+    total = x[0]
+    for k in range(3):
+        total = total * np.sum(x[x > 0.23 * k] ** 2)
+    return total
+
+
+def growing(x):
+    """A list that grows until a test holds."""
+    values, v = [], x[0]
+    while v < 3.0:
+        values.append(v * x[1])
+        v = v + x[2] ** 2 + 0.5
+    return np.sum(np.array(values) ** 3) * v
+
+
+def growing_rows(x):
+    rows, v = [x], 0.0
+    while v < 2.0:
+        v += np.sum(rows[-1] ** 2) + 0.4
+        rows.append(np.sin(rows[-1] * v))
+    return np.sum(np.stack(rows) ** 2)
+
+
+FUNCTIONS = [
+    early_returns,
+    called_twice,
+    until_converged,
+    in_place,
+    rows,
+    shrinking,
+    ending_here,
+    chosen,
+    growing,
+    growing_rows,
+]
+
+
 @pytest.mark.quick
-@pytest.mark.parametrize("f", [early_returns, called_twice, until_converged, in_place, rows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("point", [(0.4, 0.3, 0.9), (1.3, 0.8, 0.5), (2.5, 0.1, 0.2)])
 def test_hessian(f, point):
     x = np.array(point)

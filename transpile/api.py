@@ -46,7 +46,11 @@ class Transformed:
         found: Any = sys.modules.get(self.__wrapped__.__module__) if hasattr(self.__wrapped__, "__qualname__") else None
         for name in self.__wrapped__.__qualname__.split(".") if found is not None else ():
             found = getattr(found, name, None)
-        return self.__wrapped__.__qualname__ if found is self else (Transformed, (self.__wrapped__, self.__transpile_level__))
+        return (
+            self.__wrapped__.__qualname__
+            if found is self
+            else (Transformed, (self.__wrapped__, self.__transpile_level__))
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self.__transpile_level__).__name__.lower()} of {getattr(self.__wrapped__, '__name__', self.__wrapped__)}>"
@@ -77,7 +81,7 @@ def _transform(fn: Any, level: Level) -> Any:
 
 def _numbers(argnums: Any) -> Any:
     return (
-        tuple(int(k) for k in argnums)
+        tuple(_index(k) for k in argnums)
         if isinstance(argnums, (tuple, list))
         else None
         if argnums is None
@@ -211,6 +215,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     primals = own(primals)
     pull = _made(f, Pullback(has_aux))
     value = _made(f, Level())(*primals)
+    if has_aux and not (isinstance(value, tuple) and len(value) == 2):
+        raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
     value, *aux = value if has_aux else (value,)
 
     def pullback(cotangent: Any) -> Any:
@@ -254,11 +260,19 @@ def jit(
         raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
     if parallel:
         raise error("T505", "parallel=True is not available yet")
-    flags = tuple(sorted(fastmath)) if isinstance(fastmath, (set, frozenset, tuple, list)) else bool(fastmath)
+    several = isinstance(fastmath, (set, frozenset, tuple, list))
+    unknown = sorted({str(flag) for flag in fastmath} - _FLAGS) if several else []
+    if unknown or not several and not isinstance(fastmath, (bool, int)):
+        hint = f"True, False, or some of {', '.join(sorted(_FLAGS))}"
+        raise error("T505", f"unknown fastmath={unknown or fastmath!r}", hint=hint)
+    flags = tuple(sorted(fastmath)) if several else bool(fastmath)
     numbers, names = _numbers(static_argnums), _names(static_argnames)
     numbers = numbers if isinstance(numbers, tuple) else (numbers,)
     names = names if isinstance(names, tuple) else (names,)
     return _transform(f, Jit(target, numbers, names, flags, parallel, cache))
+
+
+_FLAGS = frozenset("afn arcp contract fast nnan ninf nsz reassoc".split())
 
 
 def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:

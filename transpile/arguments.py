@@ -176,7 +176,7 @@ def split_aux(core: Function) -> tuple[Tree, Tree]:
     """The trees of the output and of what comes along with it."""
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
-        found = structure_text(tree)
+        found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
         raise error(
             "T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc
         )
@@ -189,9 +189,8 @@ def scalar_first(core: Function, main: Tree, aux: Tree) -> Function:
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:
             hint = "it ends without 'return', or always raises: return one number"
-        raise error(
-            "T301", f"{core.name!r} returns {structure_text(main)}; a gradient needs one number", core.loc, hint
-        )
+        found = structure_text(main, lambda leaf: str(core.body.yields[leaf.k].type))
+        raise error("T301", f"{core.name!r} returns {found}; a gradient needs one number", core.loc, hint)
     output = core.body.yields[main.k]
     if output.type.dims:
         hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
@@ -223,7 +222,7 @@ def two_tuples(
         elif isinstance(tree, Node) and tree.kind in ("tuple", "list"):
             pairs.append(tree.children)
         else:
-            hint = f"write ({structure_text(tree)},)"
+            hint = "write (x,) for one argument"
             raise error("T309", f"{name} must be a tuple, one entry for each argument", hint=hint)
     if not single and len(pairs[0]) != len(pairs[1]):
         raise error("T309", f"{len(pairs[0])} {first} but {len(pairs[1])} {second}")

@@ -16,6 +16,8 @@ class Custom:
     rule = ""
 
     def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
+        if not callable(fn):
+            raise error("T411", f"expected a function, got {type(fn).__name__}")
         functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
         self.nondiff_argnums = (

@@ -19,10 +19,11 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
         if level is not None:
             return level.lift(inner, target.__wrapped__, args, kwargs)
         from transpile.frontend import lift as lift_source
+        from transpile.frontend.resolve import definition_loc
 
         if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
-            name = target.__wrapped__.__name__
-            return lift_source(partial(call_custom, target), args, kwargs, name=name, mutable=mutable)
+            name, at = target.__wrapped__.__name__, definition_loc(target)
+            return lift_source(partial(call_custom, target), args, kwargs, name=name, mutable=mutable, pinned=at)
         return lift_source(target, args, kwargs, mutable=mutable)
 
     return inner(target, args, kwargs)

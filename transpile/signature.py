@@ -67,8 +67,8 @@ def plain_array(v: Any) -> np.ndarray:
     return np.asarray(v)
 
 
-def leaf_type(value: Any, number: int) -> Any:
-    """The core type of a leaf; each size that is not 1 is a symbol of its own."""
+def leaf_type(value: Any, number: int, what: str = "an argument") -> Any:
+    """The core type of a leaf; each size that is not 1 is a symbol of its own. ``what`` it is called in a message."""
     from transpile.core.dims import Dim
     from transpile.core.types import DTYPES, FLOAT, INT, Type
     from transpile.errors import error
@@ -82,8 +82,6 @@ def leaf_type(value: Any, number: int) -> Any:
     dtype = value.dtype
     if dtype.name not in DTYPES or not dtype.isnative:
         shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
-        raise error(
-            "T409", f"an argument is of dtype {shown}, which is not supported", hint="convert it with .astype(...)"
-        )
+        raise error("T409", f"{what} is of dtype {shown}, which is not supported", hint="convert it with .astype(...)")
     dims = (Dim(1) if n == 1 else Dim.symbol(f"?{number}_{axis}") for axis, n in enumerate(value.shape))
     return Type(dtype.name, tuple(dims))

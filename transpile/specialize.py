@@ -9,13 +9,13 @@ the calls of that key are then told apart by the value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from transpile.core.nodes import Function
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 from transpile.fastpath import Fast, never
 from transpile.signature import collect, leaf_type
 from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves
@@ -108,15 +108,25 @@ class Request:
             trees[: len(args)], dict(zip(kwargs, trees[len(args) :])), leaves, tuple(args) if not kwargs else ()
         )
 
-    def typed(self) -> tuple[list[Tree], dict[str, Tree]]:
+    def typed(self, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
         """The trees with types for leaves, values for those that must be known."""
 
-        def leaf(leaf: Leaf) -> Tree:
-            value = self.leaves[leaf.k]
-            return Static(value) if leaf.k in self.known else ArgLeaf(leaf_type(value, leaf.k), value)
+        def typed(tree: Tree, at: int | str) -> Tree:
+            def leaf(leaf: Leaf) -> Tree:
+                value = self.leaves[leaf.k]
+                if leaf.k in self.known:
+                    return Static(value)
+                return ArgLeaf(leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}"), value)
 
-        args = [map_leaves(t, leaf) for t in self.args]
-        return args, {name: map_leaves(t, leaf) for name, t in self.kwargs.items()}
+            try:
+                return map_leaves(tree, leaf)
+            except TranspileError as failed:
+                from transpile.frontend.resolve import parameter_loc
+
+                raise TranspileError(replace(d, loc=parameter_loc(target, at)) for d in failed.diagnostics) from None
+
+        args = [typed(t, k) for k, t in enumerate(self.args)]
+        return args, {name: typed(t, name) for name, t in self.kwargs.items()}
 
     def make_static(self, target: Any) -> None:
         """Makes the values of the arguments known that ``jit`` was told are static."""
@@ -144,7 +154,7 @@ class Request:
 
         while True:
             dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
-            args, kwargs = self.typed()
+            args, kwargs = self.typed(target)
             try:
                 with recorded() as self.reads:
                     return core_of(target, args, kwargs)
@@ -156,6 +166,12 @@ class Request:
                     )
                     raise why from None
                 self.known.add(leaf)
+
+
+def function_name(target: Any) -> str:
+    while getattr(target, "__transpile_level__", None) is not None:
+        target = target.__wrapped__
+    return getattr(target, "__name__", "the function")
 
 
 def _parameter_names(target: Any) -> list[str]:

@@ -214,13 +214,13 @@ def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], li
     return [map_leaves(t, number) for t in trees], old
 
 
-def structure_text(tree: Tree) -> str:
-    """The structure for messages: ``{'w': *, 'b': (*, None)}``."""
+def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:
+    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars."""
     if isinstance(tree, (Leaf, ArgLeaf)):
-        return "*"
+        return leaf(tree)
     if isinstance(tree, Static):
         return repr(tree.value)
-    parts = [structure_text(c) for c in tree.children]
+    parts = [structure_text(c, leaf) for c in tree.children]
     if tree.kind == "dict":
         return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
     if tree.kind == "list":

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from runtime.compiled.options import njit
+from runtime.compiled.options import exact, njit
 
 # Each is small enough that LLVM inlines it.
 
@@ -18,6 +18,17 @@ def maximum(a, b):
 @njit
 def minimum(a, b):
     return a if a <= b or a != a else b
+
+
+@njit
+def maximum_python(a, b):
+    """``max(a, b)``: the first of equal ones, and of those that cannot be compared."""
+    return b if b > a else a
+
+
+@njit
+def minimum_python(a, b):
+    return b if b < a else a
 
 
 @njit
@@ -53,7 +64,7 @@ def floordiv_float(a, b):
     """As NumPy rounds it, NaN of infinity."""
     if b == 0:
         return a / b
-    r = math.fmod(a, b)
+    r = np.fmod(a, b)
     d = (a - r) / b
     if r != 0 and (b < 0) != (r < 0):
         d -= 1.0
@@ -219,6 +230,31 @@ def round_to(x, decimals):
         return np.rint(x * scale) / scale
     scale = 10.0**-decimals
     return np.rint(x / scale) * scale
+
+
+@njit
+def round_to_python(x, decimals):
+    """As `round_to`, but of what is not exactly between two the nearest."""
+    if decimals < 0 or decimals > 22 or abs(x) > 1e15:
+        return round_to(x, decimals)
+    scale = 10.0**decimals
+    y = x * scale
+    down = math.floor(y) * 1.0
+    if y - down != 0.5:
+        return np.rint(y) / scale
+    error = product_error(x, scale, y)  # the product may only have been rounded to the middle
+    return (np.rint(y) if error == 0 else down + (error > 0)) / scale
+
+
+@exact
+def product_error(a, b, product):
+    """What rounding took from ``a * b`` (Dekker 1971)."""
+    high = a * 134217729.0
+    a1 = high - (high - a)
+    high = b * 134217729.0
+    b1 = high - (high - b)
+    a2, b2 = a - a1, b - b1
+    return a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
 
 
 @njit

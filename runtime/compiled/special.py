@@ -86,7 +86,7 @@ digamma = psi
 
 @njit
 def xlogy(x, y):
-    return 0.0 * y if x == 0 and y == y else x * math.log(y)
+    return 0.0 if x == 0 and y == y else x * math.log(y)
 
 
 @njit

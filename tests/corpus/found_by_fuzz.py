@@ -135,3 +135,65 @@ def rows_added_to_themselves(x, a, s):
             row += rate * t
         s += np.sum(a * a)
     return s
+
+
+@program(args=lambda: (normal(5), 3), wrt=(0,), tags="for inplace alias inner")
+def written_then_named_then_scaled(x, trips):
+    """u *= 1.1 would scale what w is, too."""
+
+    def relax(u):
+        u[1:-1] = 0.5 * (u[2:] + u[:-2])
+        return u
+
+    u = x.copy()
+    w = x
+    for _ in range(trips):
+        w = relax(u)
+        u = w * 1.1
+    return np.sum(u * w)
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1), 3), wrt=(0, 1), tags="for dict inplace")
+def one_item_written_another_replaced(x, y, trips):
+    """The loop carries the item that it replaces; the other stays the array that came in."""
+    s = {"u": x, "v": y}
+    for k in range(trips):
+        s["u"][k] = np.sin(s["v"][k + 1])
+        s["v"] = s["v"] * s["u"]
+    return np.sum(s["u"] * s["v"]) + np.sum(x)
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1), 3), wrt=(0, 1), tags="for dict nested inplace")
+def nested_items(x, y, trips):
+    s = {"p": {"u": x.copy(), "v": y.copy()}, "t": 0}
+    w = s["p"]["u"]
+    for k in range(trips):
+        w[k] = np.sin(s["p"]["v"][k])
+        s["p"]["v"] = s["p"]["v"] * s["p"]["u"]
+        s["t"] = s["t"] + np.sum(s["p"]["v"])
+    return s["t"]
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1), 3), wrt=(0, 1), tags="for append alias")
+def new_arrays_in_a_list(x, y, trips):
+    """What is appended is written before, not after."""
+    u = x.copy()
+    steps = [u]
+    for _ in range(trips):
+        new = u.copy()
+        new[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        new[0] = 0.0
+        steps.append(new)
+        u = new
+    return np.sum(np.stack(steps) ** 2 * y)
+
+
+@program(args=lambda: (normal(4), 4), wrt=(0,), tags="for append alias")
+def one_array_many_times(x, trips):
+    """It was written before the loop."""
+    b = np.zeros(4)
+    b[1:] = x[:-1] ** 2
+    rows = []
+    for _ in range(trips):
+        rows.append(b)
+    return np.stack(rows)

@@ -207,3 +207,101 @@ def carried_and_inner(x):
             s += math.exp(-(x[i, j] ** 2))
         product = product * s + math.sin(product)
     return product
+
+
+@program(args=lambda: (normal(5), normal(4, seed=1)), wrt=(0, 1), tags="sum")
+def one_sum_over_two_loops(x, y):
+    """Two loops add to one number, in three ways; each may run forward and backward at once."""
+    total = 1.0
+    for i in range(len(x)):
+        total = x[i] ** 3 + total
+    for k in range(len(y)):
+        for i in range(k):
+            total -= math.sin(y[k] * x[i])
+        if y[k] > 0.0:
+            total += y[k] ** 2
+    return 3.0 * total / (len(x) + len(y))
+
+
+@program(args=lambda: (normal(5),), tags="sum root")
+def root_of_a_sum(x):
+    """The adjoint of the sum is known only after the loop."""
+    total = 0.0
+    for v in x:
+        total += math.exp(v)
+    return math.sqrt(total)
+
+
+@program(args=lambda: (normal(5), 0.3), wrt=(0, 1), tags="sum carried")
+def sum_that_is_read(x, a):
+    """The sum is read in the trip: the mirror has to run backwards."""
+    total = a
+    for v in x:
+        total += v * math.tanh(total)
+    return total
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="sum inplace")
+def sum_and_written_array(x, y):
+    """The loop writes an array that is read after it."""
+    n = x.shape[0]
+    z = np.zeros(n)
+    total = 0.0
+    for i in range(n):
+        z[i] = math.sin(x[i]) * y[i]
+        total += z[i] * x[n - 1 - i]
+    return total + np.sum(z * z * y)
+
+
+@program(args=lambda: (normal(6), normal(6, seed=1)), wrt=(0, 1), tags="sum inplace")
+def loops_that_share_an_array(x, w):
+    """A later loop overwrites what an earlier one has read."""
+    u = x * w
+    total = 0.0
+    for i in range(len(u)):
+        total += u[i] ** 2 * w[i]
+    for i in range(len(u)):
+        u[i] = math.cos(u[i]) * x[i]
+    for i in range(1, len(u)):
+        total += u[i] * u[i - 1]
+    return total
+
+
+@program(args=lambda: (normal(6), 1.1), wrt=(0, 1), tags="sum break")
+def sum_until(x, limit):
+    """The loop stops by what it has added up; a second loop begins with its sum."""
+    total = 0.0
+    for v in x:
+        total += v * v
+        if total > limit:
+            break
+    for v in x:
+        if v < 0.0:
+            total += v**3 * limit
+            continue
+        total += 2.0 * v
+    return total * limit
+
+
+@program(args=lambda: (normal(4, 3), normal(3, seed=1), normal(3, seed=2)), wrt=(0, 1, 2), tags="sum vector")
+def sums_of_vectors(x, a, b):
+    """Arrays are added up, one of them scaled by itself."""
+    total = np.zeros(3)
+    decayed = np.zeros(3)
+    for row in x:
+        total += np.sin(row * a)
+        decayed = 0.5 * decayed + row * b
+    return np.sum(total * a) + np.sum(decayed**2)
+
+
+@program(args=lambda: (normal(4),), tags="sum guard")
+def sum_with_a_guard(x):
+    """An early return between two sums."""
+    total = 0.0
+    for v in x:
+        total += v**2
+    if total > 50.0:
+        return total
+    for v in x:
+        total += math.log(1.0 + v * v)
+    return total

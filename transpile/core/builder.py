@@ -116,7 +116,9 @@ class Expr:
         return self.b.elementwise("neg", self)
 
     def __and__(self, o: Any) -> Expr:
-        return self.b.elementwise("bitwise_and", self, o)
+        both = [self.op.type, self.b.operand(o).type]  # of two tests: ``a and b``
+        prim = "logical_and" if all(t.is_bool and not t.dims for t in both) else "bitwise_and"
+        return self.b.elementwise(prim, self, o)
 
     def __or__(self, o: Any) -> Expr:
         return self.b.elementwise("bitwise_or", self, o)
@@ -153,9 +155,9 @@ def constant(value: Any) -> Const:
     if isinstance(value, bool):
         return Const(value, BOOL)
     if isinstance(value, int):
-        return Const(value, INT)
+        return Const(int(value), INT)  # the number of an enum, too
     if isinstance(value, float):
-        return Const(value, FLOAT)
+        return Const(float(value), FLOAT)
     if isinstance(value, complex):
         return Const(value, Type("complex128", (), True))
     raise NotANumber(f"{value!r} is not a number or an array")
@@ -351,12 +353,16 @@ class Builder:
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
+        if least := dim.as_min:
+            return self.elementwise("minimum", self.dim(least[0]), self.dim(least[1]), py=True)
         terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added first: nothing begins with a minus
         leads = bool(terms) and terms[0][1] < 0 and dim.const != 0
         total: Expr | None = self.expr(dim.const) if leads else None
         for atom, coef in terms:
             if atom.kind in ("symbol", "int"):
                 value = self.expr(self.symbols[atom.name])
+            elif atom.kind == "max0" and (inner := atom.operands[0]).as_min:
+                value = self.dim(inner)
             elif atom.kind == "max0":
                 value = self.elementwise("maximum", self.dim(atom.operands[0]), 0, py=True)
             elif atom.kind == "mul":

@@ -34,7 +34,8 @@ class Atom:
         if self.kind in ("symbol", "int"):
             return self.name
         if self.kind == "max0":
-            return f"max({self.operands[0]}, 0)"
+            least = self.operands[0].as_min
+            return f"min({least[0]}, {least[1]})" if least else f"max({self.operands[0]}, 0)"
         operator = {"mul": " * ", "floordiv": " // "}[self.kind]
         return operator.join(str(d) if d.is_simple else f"({d})" for d in self.operands)
 
@@ -99,6 +100,21 @@ class Dim:
         if self.const == 0 and len(self.terms) == 1 and self.terms[0][1] == 1:
             atom = self.terms[0][0]
             return atom.name if atom.kind in ("symbol", "int") else None
+        return None
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is known not to be negative."""
+        return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)
+
+    @property
+    def as_min(self) -> tuple[Dim, Dim] | None:
+        """The sizes of which ``a - max(a - b, 0)`` is the smaller one."""
+        for atom, coef in self.terms:
+            if atom.kind == "max0" and coef == -1:
+                a = self + Dim._atom(atom)
+                b = a - atom.operands[0]
+                return (a, b) if a.is_size and b.is_size else None
         return None
 
     def __add__(self, other: int | Dim) -> Dim:
@@ -174,6 +190,8 @@ class Dim:
         return self.substitute(lambda name: Dim(sizes[name]) if name in sizes else None)
 
     def __str__(self) -> str:
+        if least := self.as_min:
+            return f"min({least[0]}, {least[1]})"
         parts: list[str] = []
         for atom, coef in self.terms:
             text = str(atom) if abs(coef) == 1 else f"{abs(coef)} * {atom}"

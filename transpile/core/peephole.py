@@ -47,6 +47,18 @@ def _int_fold(python: Callable[..., Any]) -> Rule:
     return fold
 
 
+def _float_fold(python: Callable[..., Any], ops: tuple[Operand, ...]) -> Const | None:
+    """The number that two numbers give, where that is no longer than they are: 0.025 for ``0.5 * 0.05``, not for ``1 / 3``."""
+    x, y = ops
+    if not isinstance(x, Const) or not isinstance(y, Const) or x.type != y.type or x.type.dtype != "float64":
+        return None
+    if python is operator.truediv and y.value == 0:
+        return None
+    value = python(float(x.value), float(y.value))
+    is_short = len(repr(value)) <= max(len(repr(x.value)), len(repr(y.value))) + 1
+    return Const(value, x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
+
+
 def _keeps(result: Operand, other: Operand) -> bool:
     """Whether the operand that is left has the type that the operation would give."""
     return result.type.dtype == other.type.dtype and not isinstance(result, Const)
@@ -62,7 +74,7 @@ def _add(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
         return b.let("sub", x, d.args[0])
     if (d := definition(b, x)) is not None and d.prim == "neg":
         return b.let("sub", y, d.args[0])
-    return _int_fold(operator.add)(b, ops, params)
+    return _float_fold(operator.add, ops) or _int_fold(operator.add)(b, ops, params)
 
 
 def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
@@ -71,7 +83,7 @@ def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
         return x
     if (d := definition(b, y)) is not None and d.prim == "neg":
         return b.let("add", x, d.args[0])
-    return _int_fold(operator.sub)(b, ops, params)
+    return _float_fold(operator.sub, ops) or _int_fold(operator.sub)(b, ops, params)
 
 
 def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
@@ -81,7 +93,7 @@ def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
             return other
         if is_const(one, -1) and _keeps(other, one) and other.type.is_float:
             return b.let("neg", other)
-    folded = _int_fold(operator.mul)(b, ops, params)
+    folded = _float_fold(operator.mul, ops) or _int_fold(operator.mul)(b, ops, params)
     if folded is not None:
         return folded
     for first, second in ((x, y), (y, x)):  # a sign comes out: (-a) * b = -(a * b)
@@ -99,7 +111,7 @@ def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     d = definition(b, x)
     if d is not None and d.prim == "neg" and x.type.is_float:
         return b.let("neg", b.let("div", d.args[0], y))
-    return None
+    return _float_fold(operator.truediv, ops)
 
 
 def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:

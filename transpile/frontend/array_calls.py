@@ -211,7 +211,7 @@ def _diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     dims = type_of(lx, args[0]).dims
     if len(dims) != 2:
         return NotImplemented
-    if lx.symbols.agree(lx, dims):
+    if lx.b.same(*dims):
         found = memory.view(lx, args[0].cell, Diagonal())
         found.cell.readonly = READ_ONLY
         return found
@@ -241,21 +241,22 @@ def _shared(name: str) -> Any:
 
 
 def _copyto(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if kwargs or not isinstance(args[0], Array):
-        raise lx.error("T131", "np.copyto takes an array and a value here", node)
-    value = lx.operand(args[1], node)
-    check_cast(lx, value, memory.read(lx, args[0].cell), "np.copyto", node)
-    memory.write(lx, args[0].cell, None, (), value)
+    if kwargs or len(args) != 2 or not isinstance(args[0], Array):
+        return NotImplemented
+    memory.write(lx, args[0].cell, None, (), lx.operand(args[1], node))
     return Static(None)
 
 
 def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if kwargs or len(args) != 2 or not isinstance(args[0], Array):
-        raise lx.error("T131", "np.fill_diagonal takes a square array and a value here", node)
-    n = type_of(lx, args[0]).dims
-    if len(n) != 2 or not lx.b.same(*n):
-        raise lx.error("T131", "np.fill_diagonal takes a square array here", node)
-    memory.write(lx, args[0].cell, Diagonal(), (), lx.operand(args[1], node))
+    if not args or not isinstance(args[0], Array) or len(n := type_of(lx, args[0]).dims) != 2:
+        raise lx.error("T131", "np.fill_diagonal takes a matrix here", node)
+    wrap = lx.static(args[2] if len(args) > 2 else kwargs.get("wrap", lx.const(False)), "the argument 'wrap'", node)
+    value = args[1] if len(args) > 1 else kwargs.get("val")
+    if wrap and not lx.b.same(*n):
+        raise lx.error("T131", "np.fill_diagonal with wrap=True takes a square matrix here", node)
+    if value is None or not lx.b.same(*n):
+        return NotImplemented
+    memory.write(lx, args[0].cell, Diagonal(), (), lx.operand(value, node))
     return Static(None)
 
 

@@ -223,6 +223,8 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
 
         calls.apply(lx, Static(setter[1].fset), [owner, value], {}, node)
         return
+    if getattr(getattr(state.cls, "__dataclass_params__", None), "frozen", False):
+        raise lx.error("T123", f"{describe(lx, owner)} is frozen", node, hint="use dataclasses.replace")
     held = dict(zip(state.keys or (), state.items))
     held[name] = value
     containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Block, Const, If, Let, Operand
-from transpile.frontend import memory, truth, writes
+from transpile.frontend import growing, memory, truth, writes
 from transpile.frontend.joins import Join, Side
 from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, Opposite
 from transpile.frontend.liveness import loads
@@ -36,6 +36,8 @@ def choose(lx: Lifter, test: Operand, then: Lift, orelse: Lift, node: Any) -> An
                 break
             except NeedBuffer as needed:
                 memory.to_buffer(lx, needed.cell)
+            except growing.NeedRoom as needed:
+                growing.make_room(lx, needed.cell)
         if sides[0].dead or sides[1].dead:
             return _survivor(lx, test, opposite, sides)
         return _meet(lx, test, sides, isinstance(node, gast.stmt))

@@ -40,7 +40,6 @@ class Carried:
 
 def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
     """What the carried names and containers reach in a state."""
-    lx = loop.lx
     found: list[Carried] = []
     for slot in slots:
         here = _reached(state, slot, state.cells[slot.key] if isinstance(slot.key, Cell) else state.vars.get(slot.key))
@@ -58,21 +57,29 @@ def _reached(state: Any, slot: Slot, held: Any) -> list[Cell]:
     return [c for v in slot.parts(held) for c in aliases.cells_of_in(state, v)]
 
 
-def note(loop: Carrying, slots: list[Slot]) -> list[Carried]:
-    """What is carried; notes what these arrays, new in the body or after the loop, may share memory with."""
+def note(
+    loop: Carrying, slots: list[Slot], ends: Ends | None = None, late: list[list[Cell]] | None = None
+) -> list[Carried]:
+    """What is carried; notes what these arrays, new in the body, may share memory with. With ``ends`` they are those after the
+    loop, and so are the ``late`` ones."""
     lx, learnt = loop.lx, loop.learnt_aliases
     parts = carried(loop, slots, lx.state)
-    for p in parts:
-        entry = () if p.entry is None else (p.entry,)
-        aliases.may_be(lx, p.cell, (*entry, *learnt.also.get(p.part, ())))
+    count = len(parts)
+    parts += [Carried(((), k), c, None) for k, c in enumerate(c for cells in late or () for c in cells)]
+    for k, p in enumerate(parts):
+        others: tuple[Cell, ...] = () if p.entry is None else (p.entry,)
         p.cell.appended = p.part in learnt.listed
-    for p, q in combinations(parts, 2):
+        if ends is not None:
+            others += tuple(ends.origins[k])
+            p.cell.appended |= ends.listed[k]
+        aliases.may_be(lx, p.cell, (*others, *learnt.also.get(p.part, ())))
+    for (i, p), (j, q) in combinations(enumerate(parts), 2):
         at_first = p.entry is not None and q.entry is not None and aliases.is_related(lx, p.entry, q.entry)
-        if at_first or (p.part, q.part) in learnt.same:
+        if at_first or (p.part, q.part) in learnt.same or (ends is not None and (i, j) in ends.related):
             aliases.may_be(lx, p.cell, (q.cell,))
         else:
             aliases.apart(lx, p.cell, q.cell)
-    return parts
+    return parts[:count]
 
 
 def at_end(loop: Carrying, slots: list[Slot]) -> None:
@@ -125,21 +132,8 @@ class Ends:
         lx = loop.lx
         origins = _Origins(loop, slots)
         found = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for cells in late for c in cells)]
-        self.roots = [memory.root(lx, c) for c in found]
-        self.origins = [origins.of(c) for c in self.roots]
-        self.listed = [aliases.is_in_list(lx, c) for c in self.roots]
-        self.related = [
-            (i, j)
-            for (i, a), (j, b) in combinations(enumerate(self.roots), 2)
-            if aliases.is_related(lx, a, b)
-        ]  # fmt: skip
-
-    def note(self, loop: Carrying, slots: list[Slot], late: list[list[Cell]]) -> None:
-        """Notes the same of the arrays after the loop."""
-        lx = loop.lx
-        cells = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for some in late for c in some)]
-        for cell, others, listed in zip(cells, self.origins, self.listed, strict=True):
-            aliases.may_be(lx, cell, tuple(others))
-            cell.appended |= listed
-        for i, j in self.related:
-            aliases.may_be(lx, cells[i], (cells[j],))
+        roots = [memory.root(lx, c) for c in found]
+        self.origins = [origins.of(c) for c in roots]
+        self.listed = [aliases.is_in_list(lx, c) for c in roots]
+        pairs = combinations(enumerate(roots), 2)
+        self.related = {(i, j): None for (i, a), (j, b) in pairs if aliases.is_related(lx, a, b)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import gast
@@ -41,13 +41,19 @@ class Carrying:
         ran: Callable[[], Operand],
         length: Dim | None = None,
         trip: Callable[[], Operand] | None = None,
+        known: Collection[str] | None = None,
     ) -> None:
         self.lx, self.node, self.body, self.learnt, self.ran = lx, node, body, learnt, ran
         self.length, self.trip = length, trip  # how many trips there are, and the number of a trip: if they are known
+        self.known = frozenset(lx.b.symbols) if known is None else known  # the sizes that are the same in each trip
         self.index_name = ""
         self.frame = lx.frame
         self.pending: dict[Key, Any] = {}  # names that a trip reads before it assigns them, and where it does
         self.grow: dict[Cell, Any] = {}  # lists that become arrays before the loop
+        self.short: dict[Cell, None] = {}  # lists that grew before, and that the body appends to beyond their room
+        self.tally: dict[Cell, int] = {}  # how often the body appends to a list
+        self.deep: dict[Cell, None] = {}  # lists that it appends to in loops inside
+        self.reserved: dict[Cell, int | None] = {}  # for how many there is room in each trip
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         others = rebound(assigned_in)
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
@@ -55,6 +61,7 @@ class Carrying:
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
         self.learnt_aliases = carried_aliases.Learnt()
         self.written: dict[Cell, None] = {}  # what the body has written so far
+        self.unlike: dict[Key, Conflict] = {}  # names that only the body assigns, whose shape changes from trip to trip
 
     def run(
         self,
@@ -130,8 +137,13 @@ class Carrying:
         lx = self.lx
         for cell, (element, most) in self.grow.items():
             assert self.length is not None
-            growing.convert(lx, cell, element, most * self.length + len(lx.state.cells[cell].items))
+            most_items = most * self.length + growing.count_dim(lx, cell)
+            growing.convert(lx, cell, element, most_items, self.known, self.node, [self])
+            self.reserved[cell] = most.const if most.is_const else None
         self.grow.clear()
+        self.short.clear()
+        self.tally.clear()
+        self.deep.clear()
 
     def _counted(self, trip: Operand) -> None:
         """Gives the lists that grow evenly the number of elements that they have when a trip begins."""
@@ -269,10 +281,12 @@ class Carrying:
             now = state.cells.get(cell)
             if not isinstance(held, Items) or not isinstance(now, Items) or now is held:
                 continue
-            if cell in carried:
+            if growing.is_full(lx, self, cell):
+                learnt = True
+            elif cell in carried:
                 learnt |= self._changes(cell, held, now)
             else:
-                if carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
+                if cell in self.short or carries.items_skeleton(lx, now) != carries.items_skeleton(lx, held):
                     growing.restructured(self, cell, held, now)
                 elif self._is_even(cell, held, now):
                     continue
@@ -335,8 +349,11 @@ class Carrying:
         if not isinstance(end, Items) and not isinstance(slot.inside, Items):
             was, is_ = describe(lx, slot.inside), describe(lx, end)
             text = f"{name!r} is {was} before a trip of the loop and {is_} after it"
-            raise StructureChanges(lx.error("T119", text, self.node))
-        raise StructureChanges(lx.error("T119", f"the structure of {name!r} changes from trip to trip", self.node))
+            raise StructureChanges(
+                lx.error("T119", text, self.node, "let it have one structure before the loop and in it")
+            )
+        text = f"the structure of {name!r} changes from trip to trip"
+        raise StructureChanges(lx.error("T119", text, self.node, "let it have one structure before the loop and in it"))
 
     def _wider(self, slot: Slot, op: Operand, param: Var) -> Type | None:
         """The type that holds both the parameter and the end of a trip, if the parameter's does not."""
@@ -350,7 +367,12 @@ class Carrying:
             fits = False
         if not fits:
             text = f"{name!r} is {param.type} before a trip of the loop and {op.type} after it"
-            raise StructureChanges(lx.error("T206", text, self.node))
+            hint = (
+                "make an array of the final size before the loop, and fill it"
+                if op.type.dims or param.type.dims
+                else ""
+            )
+            raise StructureChanges(lx.error("T206", text, self.node, hint))
         common = promote(op.type, param.type)
         wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
         return None if wider == param.type else wider
@@ -377,7 +399,13 @@ class Carrying:
             if isinstance(value, Maybe):
                 self.late[key] = (carries.template(lx, value), [o.type for o in carries.leaves(lx, value.value)])
                 raise Again
-            found.append((key, carries.template(lx, value), carries.leaves(lx, value)))
+            leaves = carries.leaves(lx, value)
+            if any(growing.varies(lx, o.type, self.known) for o in leaves):
+                self.unlike[key] = Conflict(
+                    "T206", f"{name!r} has a shape that may change from trip to trip of its loop"
+                )
+                continue
+            found.append((key, carries.template(lx, value), leaves))
         return found
 
     def _alive(self, frame: Any) -> bool:
@@ -423,6 +451,5 @@ class Carrying:
             again = carries.rebuilt(lx, value, ops, key[1])
             lx.state.vars[key] = Maybe(again, flag, "a loop that may not run")
             after.append(aliases.cells_of(lx, again))
-        carried_aliases.note(self, slots)
-        if shared is not None:
-            shared.note(self, slots, after)
+        carried_aliases.note(self, slots, shared, after)
+        lx.state.vars.update(self.unlike)

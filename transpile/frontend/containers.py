@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from transpile.core.dims import Dim
 from transpile.core.nodes import Const
 from transpile.frontend import aliases, statics
 from transpile.frontend.convert import describe, new_list
@@ -19,6 +20,9 @@ def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
     """What a list, dict or instance holds."""
     state: Items = lx.state.cells[value.cell]
     if state.kind == "conflict":
+        from transpile.frontend import growing
+
+        growing.use_inside(lx, value.cell)
         message = "this list, dict or object may hold more or fewer items, depending on the data"
         raise lx.error("T118", message, node, "fill an array of known size, or append on both paths")
     return state
@@ -59,9 +63,16 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
 
 def range_item(lx: Lifter, value: RangeOf, index: Any, node: Any) -> Any:
     """``range(...)[k]`` for a known ``k`` that is not negative."""
+    from transpile.frontend import iteration
+
     k = lx.operand(index, node)
     if isinstance(k, Const) and k.value < 0:
         raise lx.error("T120", "a range cannot be indexed from its end", node)
+    length = iteration.length_of_range(lx, value)
+    if not (isinstance(k, Const) and isinstance(length, Dim) and length.is_const):
+        raise lx.error("T210", "a range that is indexed must be known when the function is transformed", node)
+    if not k.value < length.const:
+        raise lx.error("T207", f"index {k.value} is out of range for a range of {length.const}", node)
     return lx.value(lx.b.expr(value.start) + lx.b.expr(k) * lx.b.expr(value.step))
 
 
@@ -71,6 +82,10 @@ def key_of(lx: Lifter, value: Any, node: Any) -> Any:
     if isinstance(found, Text):
         message = "the key of a dict must be known when the function is transformed, and this text depends on the data"
         raise lx.error("T210", message, node)
+    try:
+        hash(found)
+    except TypeError as e:
+        raise lx.error("T120", f"the key of a dict: {e}", node) from None
     return found
 
 
@@ -84,6 +99,7 @@ def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
     from transpile.frontend import growing
 
     state = items(lx, owner, node)
+    growing.tally(lx, owner.cell)
     if state.kind in ("grown", "counted"):
         return growing.append(lx, owner, args[0], node)
     growing.note(lx, owner.cell, args[0])
@@ -94,7 +110,12 @@ def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
 def _extend(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend import iteration
 
-    replace_items(lx, owner.cell, (*items(lx, owner, node).items, *iteration.unrolled(lx, args[0], node)))
+    more = iteration.unrolled(lx, args[0], node)
+    if items(lx, owner, node).kind in ("grown", "counted"):
+        for item in more:
+            _append(lx, owner, [item], {}, node)
+        return Static(None)
+    replace_items(lx, owner.cell, (*items(lx, owner, node).items, *more))
     return Static(None)
 
 
@@ -211,6 +232,7 @@ def _sort(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 METHODS: dict[tuple[str, str], Callable[[Lifter, Any, Args, Kwargs, Any], Any]] = {
+    ("grown", "extend"): _extend, ("counted", "extend"): _extend,
     ("list", "append"): _append, ("list", "extend"): _extend, ("list", "insert"): _insert, ("list", "pop"): _pop,
     ("list", "reverse"): _reverse, ("list", "copy"): _copy, ("list", "clear"): _clear, ("list", "count"): _count,
     ("list", "index"): _index, ("list", "sort"): _sort, ("grown", "append"): _append, ("counted", "append"): _append,

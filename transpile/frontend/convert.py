@@ -170,7 +170,8 @@ _NAMES: dict[type, str] = {
 
 def shown(name: str) -> str:
     """A dotted name as users write it."""
-    return name.replace("numpy.", "np.", 1).removeprefix("builtins.")
+    public = ".".join(part for part in name.split(".") if not part.startswith("_") or part.startswith("__"))
+    return public.replace("numpy.", "np.", 1).removeprefix("builtins.")
 
 
 def is_number(lx: Lifter, value: Any) -> bool:

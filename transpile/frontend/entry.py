@@ -50,15 +50,18 @@ def lift(
     name: str | None = None,
     mutable: bool = False,
     outer: Lifter | None = None,
+    pinned: Loc | None = None,
 ) -> Function:
     """The core function of a Python function for arguments of these types.
 
     Trees have `transpile.tree.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of an
-    integer leaf (counted over the positional, then the named arguments) whose value must be known.
+    integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
+    of all statements where the function is not the user's own text.
     """
     kept = _Kept(Symbols())
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
+        lx.pinned = pinned
         if outer is not None:
             lx.outer, lx.sizes, lx.codes, lx.own_rules = outer, Sizes(lx, outer), outer.codes, outer.own_rules
         try:
@@ -104,7 +107,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     else:
         opened = resolve.open_function(target)
         code = calls.code_of(lx, opened)
-        lx.start = head(opened.located)
+        lx.start = lx.pinned or head(opened.located)
     leaves: list[Any] = [leaf for tree in (*args, *kwargs.values()) for leaf in _arg_leaves(tree)]
     lx.first_capture = len(leaves)
     maker = _Arguments(lx)
@@ -126,7 +129,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
         out_tree, yields = outputs.results(lx, result, maker.cells)
     lx.b.block.yields = yields
     params = (*maker.params, *lx.captures)
-    loc = code.loc(code.node, None)
+    loc = lx.pinned or code.loc(code.node, None)
     fn = Function(
         name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values())
     )

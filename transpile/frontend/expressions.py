@@ -9,6 +9,7 @@ import gast
 
 from transpile.core.nodes import Const
 from transpile.frontend import attributes, calls, comprehensions, formatting, names, overloads, subscripts, truth
+from transpile.frontend.containers import key_of
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, binary
@@ -68,7 +69,7 @@ def _dict(lx: Lifter, node: gast.Dict) -> Ref:
             keys += state.keys or ()
             items += state.items
         else:
-            keys.append(lx.static(lx.expr(key), "the key of a dict", key))
+            keys.append(key_of(lx, lx.expr(key), key))
             items.append(lx.expr(value))
     return new_dict(lx, keys, items)
 

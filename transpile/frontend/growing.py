@@ -8,7 +8,7 @@ fill.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,12 +24,16 @@ from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static, 
 
 @dataclass(eq=False)
 class Grown:
-    """Where the elements are: one buffer for each leaf; ``like`` is an element, ``types`` are those of its leaves."""
+    """Where the elements are: one buffer for each leaf; ``like`` is an element, ``types`` are those of its leaves.
+
+    There is room for all that the loop appends that was lifted as one of ``owners``.
+    """
 
     cells: tuple[Cell, ...]
     like: Any
     skeleton: Any
     types: tuple[Type, ...]
+    owners: Sequence[Any] = ()
 
 
 @dataclass(eq=False)
@@ -50,6 +54,14 @@ class Element:
 
 class Grows(Exception):
     """A list grows in a loop whose number of trips is not known."""
+
+    def __init__(self, cell: Cell) -> None:
+        super().__init__(cell)
+        self.cell = cell
+
+
+class NeedRoom(Exception):
+    """A branch appends to a list that has no room for it: it must have, before the branch begins."""
 
     def __init__(self, cell: Cell) -> None:
         super().__init__(cell)
@@ -78,12 +90,21 @@ def read_inside(lx: Lifter, cell: Cell) -> None:
             raise NeedArray(cell, loop)
 
 
+def use_inside(lx: Lifter, cell: Cell) -> None:
+    """Asks for arrays in the place of a list that has more or fewer items by now, depending on the data."""
+    if cell in lx.appended:
+        for loop in reversed(lx.loops):
+            before = loop.entered.cells.get(cell)
+            if before is not None and before.kind == "list" and loop.length is not None:
+                raise NeedArray(cell, loop)
+
+
 def as_array(loop: Any, cell: Cell) -> None:
     """The list becomes arrays when its loop is lifted again."""
     lx: Lifter = loop.lx
     if cell not in lx.appended or loop.length is None:
         raise lx.error("T119", "a list that grows in this loop is read by an index that only the run knows", loop.node)
-    loop.grow[cell] = (lx.appended[cell], Dim(max(_appends(lx, loop), 1)))
+    loop.grow[cell] = (lx.appended[cell], Dim(max(_appends(lx, loop, cell), 1)))
 
 
 def _append_calls(body: list[Any], loops: bool = True) -> int:
@@ -128,37 +149,73 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
 
     lx: Lifter = carrying.lx
     element = lx.appended.get(cell)
-    if held.kind != "list" or element is None or now.kind not in ("list", "grown", "conflict"):
+    if held.kind not in ("list", "grown") or element is None or now.kind not in ("list", "grown", "conflict"):
         why = "a list or dict changes its structure from trip to trip of this loop"
         raise StructureChanges(lx.error("T119", why, carrying.node, hint="fill an array of known size instead"))
     if now.kind == "list" and len(now.items) < len(held.items):
         raise StructureChanges(lx.error("T119", "a list becomes shorter in this loop", carrying.node))
+    if carrying.length is None and held.kind == "grown":
+        message = "a list that grew in an earlier loop grows in one whose number of trips is not known"
+        raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
     if carrying.length is None:
         raise Grows(cell)
     per_trip: Dim | None = None
     if now.kind == "list":
         per_trip = Dim(len(now.items) - len(held.items))
     elif now.kind == "grown":
-        per_trip = lx.symbols.resolve(lx.b.form(_count(now))) - len(held.items)
+        start = lx.b.form(_count(held)) if held.kind == "grown" else Dim(len(held.items))
+        per_trip = lx.symbols.resolve(lx.b.form(_count(now)) - start)
     most = per_trip if per_trip is not None and lx.symbols.is_size(per_trip) else None
     if most is None:
-        most = Dim(max(_appends(lx, carrying), 1))
+        most = Dim(max(_appends(lx, carrying, cell), 1))
     carrying.grow[cell] = (element, most)
 
 
-def _appends(lx: Lifter, carrying: Any) -> int:
-    """How often a trip may append at most, by the text of the body; each ``append`` counts once."""
-    count = _append_calls(carrying.body, loops=False)
-    if count < _append_calls(carrying.body):
+def _appends(lx: Lifter, carrying: Any, cell: Cell) -> int:
+    """How often a trip may append at most: each ``append`` that was lifted counts once."""
+    if cell in carrying.deep or _append_calls(carrying.body, loops=False) < _append_calls(carrying.body):
         raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
                        hint="fill an array of known size instead")  # fmt: skip
-    return count
+    return max(carrying.tally.get(cell, 0), _append_calls(carrying.body))
 
 
-def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
-    """Makes arrays of a list: what it has so far, and room up to ``capacity`` elements."""
+def tally(lx: Lifter, cell: Cell) -> None:
+    """Counts an ``append`` for the loops around."""
+    inside = [loop for loop in lx.loops if cell in loop.entered.cells]
+    for loop in inside:
+        if loop is inside[-1]:
+            loop.tally[cell] = loop.tally.get(cell, 0) + 1
+        else:
+            loop.deep[cell] = None
+
+
+def is_full(lx: Lifter, carrying: Any, cell: Cell) -> bool:
+    """Whether a trip may append more to a list than there is room for; then more is asked for."""
+    most = carrying.reserved.get(cell)
+    if most is None or cell in carrying.deep or carrying.tally.get(cell, 0) <= most:
+        return False
+    carrying.grow[cell] = (lx.appended[cell], Dim(carrying.tally[cell]))
+    return True
+
+
+def varies(lx: Lifter, type_: Type, known: Collection[str]) -> bool:
+    """Whether the sizes are not all made of those that are the same in each trip of a loop."""
+    return any(s not in known for d in type_.dims for s in lx.symbols.resolve(d).symbols())
+
+
+def convert(
+    lx: Lifter, cell: Cell, element: Element, capacity: Dim, known: Collection[str], node: Any = None, owners: Any = ()
+) -> None:
+    """Makes arrays of a list: what it has so far, and room up to ``capacity`` elements. ``known`` are the sizes that are the
+    same in each trip."""
     held: Items = lx.state.cells[cell]
     types = list(element.types)
+    if held.kind == "grown":
+        _enlarge(lx, cell, capacity, types, owners)
+        return
+    if any(varies(lx, t, known) for t in types):
+        message = "the arrays of a list that grows in this loop may have other sizes in each trip"
+        raise lx.error("T206", message, node, hint="append arrays of one shape")
     prefix = [carries.leaves(lx, item) for item in held.items]
     for leaves in prefix:
         if len(leaves) != len(types):
@@ -176,8 +233,62 @@ def convert(lx: Lifter, cell: Cell, element: Element, capacity: Dim) -> None:
             _put(lx, made, lx.b.expr(k), leaves[j])
     for item in held.items:
         _freeze(lx, item)
-    grown = Grown(tuple(cells), element.like, element.skeleton, tuple(types))
+    grown = Grown(tuple(cells), element.like, element.skeleton, tuple(types), owners)
     lx.state.cells[cell] = Items("grown", (lx.const(len(held.items)),), None, grown)
+
+
+def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: Any = ()) -> None:
+    """Moves what a list has so far to larger arrays; later elements may be of other dtypes."""
+    state: Items = lx.state.cells[cell]
+    grown: Grown = state.cls
+    cells: list[Cell] = []
+    wider = [_wider(a, b) for a, b in zip(grown.types, types)]
+    for old, type_, is_new in zip(grown.cells, wider, grown.types):
+        have = _filled_part(lx, old, _count(state))
+        dims = (capacity, *is_new.dims)
+        var = lx.b.alloc(old.name, Type(type_.dtype, dims), "empty", dims=dims, dtype=type_.dtype)
+        made = Cell(old.name, contiguous=True)
+        lx.state.cells[made] = Buffer(var)
+        cells.append(made)
+        place = Index((Slice(None, 0, None), *[Slice()] * len(is_new.dims)))
+        memory.write(lx, made, place, (_count(state),), lx.b.cast(have, type_.dtype).op)
+    moved = Grown(tuple(cells), grown.like, grown.skeleton, tuple(wider), owners)
+    lx.state.cells[cell] = Items("grown", state.items, None, moved)
+
+
+def make_room(lx: Lifter, cell: Cell) -> None:
+    """One more place at the end of a list that has grown."""
+    grown: Grown = lx.state.cells[cell].cls
+    _enlarge(lx, cell, memory.type_of(lx, grown.cells[0]).dims[0] + 1, list(lx.appended[cell].types))
+
+
+def count_dim(lx: Lifter, cell: Cell) -> Dim:
+    """How many elements a list has, as a size."""
+    state: Items = lx.state.cells[cell]
+    return _count_dim(lx, _count(state)) if state.kind == "grown" else Dim(len(state.items))
+
+
+def _see_to_room(lx: Lifter, cell: Cell, state: Items, item: Any) -> None:
+    """A place for one more element: the loop has made it, or it is made here, or before the branch around."""
+    grown: Grown = state.cls
+    if any(loop is owner for loop in lx.loops for owner in grown.owners):
+        return
+    note_any(lx, cell, item)
+    for loop in reversed(lx.loops):
+        if cell in loop.entered.cells:
+            loop.short[cell] = None  # it is lifted again, with room for what each trip appends
+            return
+    spare = lx.symbols.resolve(memory.type_of(lx, grown.cells[0]).dims[0] - lx.b.form(_count(state)))
+    if spare.is_const and spare.const > 0 and _holds(lx, grown, cell):
+        return
+    if any(cell in region for region in lx.regions):
+        raise NeedRoom(cell)
+    make_room(lx, cell)
+
+
+def _holds(lx: Lifter, grown: Grown, cell: Cell) -> bool:
+    """Whether the arrays are of dtypes that what is appended fits in."""
+    return all(_wider(a, b).dtype == a.dtype for a, b in zip(grown.types, lx.appended[cell].types))
 
 
 def _put(lx: Lifter, cell: Cell, k: Expr, value: Operand) -> None:
@@ -200,8 +311,10 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
         _check_like(lx, state.cls.skeleton, item, node)
         lx.state.cells[owner.cell] = Items("counted", (item, Scalar(more.op)), None, state.cls)
         return Static(None)
+    _check_like(lx, state.cls.skeleton, item, node)
+    _see_to_room(lx, owner.cell, state, item)
+    state = lx.state.cells[owner.cell]
     grown: Grown = state.cls
-    _check_like(lx, grown.skeleton, item, node)
     _freeze(lx, item, node)
     aliases.check_write(lx, owner.cell)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
@@ -288,6 +401,14 @@ def _count_dim(lx: Lifter, op: Operand) -> Dim:
     return form
 
 
+def _filled_part(lx: Lifter, cell: Cell, count: Operand) -> Expr:
+    """The elements so far of one of the arrays of a list."""
+    type_ = memory.type_of(lx, cell)
+    path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
+    dims = (_count_dim(lx, count), *type_.dims[1:])
+    return lx.b.let("index", lx.state.cells[cell].var, count, path=path, dims=dims)
+
+
 def stacked(lx: Lifter, value: Ref) -> Any:
     """All elements, as what NumPy makes an array of: an Expr, or a nested list of Exprs."""
     state: Items = lx.state.cells[value.cell]
@@ -301,9 +422,7 @@ def stacked(lx: Lifter, value: Ref) -> Any:
         if lx.symbols.resolve(type_.dims[0]) == count:
             wholes.append(lx.b.expr(memory.read(lx, cell)))
             continue
-        path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
-        source = lx.state.cells[cell].var
-        wholes.append(lx.b.let("index", source, _count(state), path=path, dims=(count, *type_.dims[1:])))
+        wholes.append(_filled_part(lx, cell, _count(state)))
     if isinstance(grown.like, (Scalar, carries.ArrayOf)):
         return wholes[0]
     if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, carries.ArrayOf)) for v in grown.like.items):

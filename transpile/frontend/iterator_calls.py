@@ -9,7 +9,17 @@ import gast
 
 from transpile.core.nodes import Const
 from transpile.core.types import INT
-from transpile.frontend import attributes, calls, comprehensions, containers, iteration, memory, overloads, statics, truth
+from transpile.frontend import (
+    attributes,
+    calls,
+    comprehensions,
+    containers,
+    iteration,
+    memory,
+    overloads,
+    statics,
+    truth,
+)
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
@@ -75,7 +85,7 @@ def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
     test = "item" if isinstance(args[0], Static) and args[0].value is None else "test(item)"
     made = lx.memo.get(("filter", *lx.key(node)))
     if made is None:
-        made = lx.memo["filter", *lx.key(node)] = gast.parse(f"(item for item in items if {test})").body[0].value
+        made = lx.memo[("filter", *lx.key(node))] = gast.parse(f"(item for item in items if {test})").body[0].value
         for inner in gast.walk(made):
             gast.copy_location(inner, node)
     lx.frame.keep = True

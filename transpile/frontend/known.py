@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from transpile.frontend.bindings import Known
@@ -107,6 +107,8 @@ def foreign(obj: Any) -> str | None:
     """The dotted name of a function or class of a known root that no table lists: it is not lifted."""
     module = getattr(obj, "__module__", None) or type(obj).__module__
     root = module.partition(".")[0]
+    if root == "builtins" and isinstance(obj, FunctionType):
+        return None  # made by exec, which gives no module
     if module == "transpile.api":  # stop_gradient and the transforms: they mean more than their Python text
         return f"transpile.{obj.__name__}"
     if root in ROOTS - {"transpile"}:

@@ -18,7 +18,7 @@ import linecache
 import tokenize
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import gast
@@ -162,16 +162,19 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     node = _find(fn, source, shift, loc)
     located = Located(node, code.co_filename, text, fn.__qualname__, shift)
     is_async = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
-    refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR))
+    refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR), loc)
     return located
 
 
-def refuse_coroutine(located: Located, is_async: bool, is_generator: bool) -> None:
-    """Generators and async functions are refused at their definition."""
+def refuse_coroutine(located: Located, is_async: bool, is_generator: bool, loc: Loc = NOWHERE) -> None:
+    """Generators and async functions are refused at their definition; ``loc`` is where one is called."""
+    caller = loc if loc.line else None
     if is_async:
-        raise error("T103", f"{located.qualname!r} is an async function", head(located))
+        hint = "make it a plain 'def'"
+        raise error("T103", f"{located.qualname!r} is an async function", replace(head(located), caller=caller), hint)
     if is_generator:
-        raise error("T104", f"{located.qualname!r} is a generator: 'yield' cannot be transformed", yield_loc(located),
+        at = replace(yield_loc(located), caller=caller)
+        raise error("T104", f"{located.qualname!r} is a generator: 'yield' cannot be transformed", at,
                     hint="collect the values in an array and return it")  # fmt: skip
 
 

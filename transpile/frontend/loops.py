@@ -112,6 +112,7 @@ def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
 
 def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learnt) -> None:
     """A core loop over an index."""
+    known = frozenset(lx.b.symbols)
     plain = stream.range is not None
     if stream.range is not None:
         start, bound, step = (lx.b.expr(o) for o in (stream.range.start, stream.range.stop, stream.range.step))
@@ -147,7 +148,7 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
         return ((lx.b.dim(length) - 1) - done if plain and stream.backwards else done).op
 
     carrying = Carrying(lx, node, node.body, assigned_in=[node.target, *body], learnt=learnt, ran=trips, length=length,
-                        trip=None if stop is not None else trip)  # fmt: skip
+                        trip=None if stop is not None else trip, known=known)  # fmt: skip
     carrying.index_name = index.name
 
     def emit(done: Body) -> None:
@@ -199,13 +200,17 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
         ran.insert(0, While(done.inits, done.test, done.block, done.results, None, lx.b.loc))
         lx.b.emit(ran[0])
 
+    made: list[Carrying] = []
+
     def run() -> None:
         carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
+        made.append(carrying)
         try:
             carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
         except StructureChanges as changes:
             raise changes.why from None
 
+    known = frozenset(lx.b.symbols)
     growing_cells: list[Cell] = []
     sizes: dict[Cell, Dim] = {}
     while True:
@@ -219,7 +224,7 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
             sizes = growing.counting(lx, growing_cells, run, node)
             ran.clear()
             for cell, size in sizes.items():
-                growing.convert(lx, cell, lx.appended[cell], size)
+                growing.convert(lx, cell, lx.appended[cell], size, known, node, made)
     for cell, size in sizes.items():
         held = lx.state.cells[cell]
         lx.state.cells[cell] = Items("grown", (Scalar(lx.b.dim(size).op),), None, held.cls)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from transpile.frontend import array_calls, containers, memory, statics, table_calls
+from transpile.core.dims import Dim
+from transpile.frontend import arity, array_calls, containers, memory, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
@@ -23,14 +24,20 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
     kind = _kind(lx, owner)
     rule = containers.METHODS.get((kind, name)) or _OTHER.get((kind, name))
     if rule is not None:
+        arity.check_method(lx, kind, name, args, kwargs, node)
         return rule(lx, owner, args, kwargs, node)
     if isinstance(owner, Static) and isinstance(owner.value, Known):
         from transpile.frontend import ufuncs
 
-        return ufuncs.method(lx, owner.value.name, name, args, kwargs, node)
+        return ufuncs.method(lx, owner, name, args, kwargs, node)
     if isinstance(owner, Static):
-        found = getattr(statics.known(lx, owner), name)
-        return lx.const(found(*(lx.static(a, "an argument", node) for a in args)))
+        found = getattr(statics.known(lx, owner), name, None)
+        if found is not None:
+            given = [lx.static(a, "an argument", node) for a in args]
+            try:
+                return lx.const(found(*given))
+            except (TypeError, ValueError, LookupError) as e:
+                raise lx.error("T131", f"{describe(lx, owner)}.{name}: {e}", node) from None
     raise lx.error("T121", f"{describe(lx, owner)} has no method {name!r} here", node)
 
 
@@ -44,6 +51,7 @@ def _kind(lx: Lifter, owner: Any) -> str:
 def _of_array(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
     own = _ARRAY.get(name)
     if own is not None:
+        arity.check_method(lx, "array", name, args, kwargs, node)
         found = own(lx, owner, args, kwargs, node)
         if found is not NotImplemented:
             return found
@@ -55,14 +63,23 @@ def _fill(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> An
     return Static(None)
 
 
-def _sort(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    sorted_ = table_calls.call(lx, "numpy.sort", [owner, *args], kwargs, node)
-    memory.write(lx, owner.cell, None, (), lx.operand(sorted_))
-    return Static(None)
+def _in_place(name: str) -> Callable[..., Any]:
+    """A method that puts what the function gives into the array itself."""
+
+    def call(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        found = table_calls.call(lx, name, [owner, *args], kwargs, node)
+        memory.write(lx, owner.cell, None, (), lx.operand(found))
+        return Static(None)
+
+    return call
+
+
+def _put(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return table_calls.call(lx, "numpy.put", [owner, *args], kwargs, node)
 
 
 def _transpose(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    axes = args[0] if len(args) == 1 and isinstance(args[0], Tuple) else Tuple(tuple(args)) if args else None
+    axes = args[0] if len(args) == 1 and isinstance(args[0], (Tuple, Ref)) else Tuple(tuple(args)) if args else None
     return array_calls.transpose(lx, [owner] if axes is None else [owner, axes], kwargs, node)
 
 
@@ -94,8 +111,8 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     x = lx.b.expr(lx.operand(owner, node))
     if x.dims:
         for d in x.dims:
-            if not d.is_one:
-                lx.symbols.fix(lx, d, 1, node)
+            if not d.is_one and lx.b.unify(d, Dim(1)) is None:
+                raise lx.error("T213", "item() of an array of more than one element", node, hint="say which: x.item(k)")
         x = lx.b.let("reshape", x, dims=())
     return lx.value(lx.b.cast(x, BOOL if x.type.is_bool else FLOAT if x.type.is_float else INT))
 
@@ -103,7 +120,9 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
 _ARRAY: dict[str, Callable[..., Any]] = {
     "fill": _fill,
     "item": _item,
-    "sort": _sort,
+    "sort": _in_place("numpy.sort"),
+    "partition": _in_place("numpy.partition"),
+    "put": _put,
     "transpose": _transpose,
     "reshape": _reshape,
     "tolist": _tolist,

@@ -130,10 +130,10 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
         return None
     if isinstance(target, Ref):
         state: Items = lx.state.cells[target.cell]
-        if state.kind == "list" and prim == "add":
-            from transpile.frontend import containers, iteration
+        if state.kind in ("list", "grown", "counted") and prim == "add":
+            from transpile.frontend import containers
 
-            containers.replace_items(lx, target.cell, (*state.items, *iteration.unrolled(lx, value, node)))
+            containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
             return None
     own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)
     return binary(lx, prim, target, value, node) if own is None else own

@@ -188,6 +188,11 @@ def open_function(target: Any, loc: Loc = NOWHERE) -> Opened:
     )
 
 
+def definition_loc(target: Any) -> Loc:
+    """Where a function is defined, whatever wraps it; nowhere if there is no source."""
+    return parameter_loc(target, "")
+
+
 def parameter_loc(target: Any, at: int | str) -> Loc:
     """Where the parameter stands that a positional (a number) or named argument of a call gets; else the function's name;
     nowhere if there is no source."""

@@ -86,13 +86,20 @@ def _with(lx: Lifter, node: gast.With) -> None:
         if name == "numpy.errstate" and isinstance(made, gast.Call):
             for k in made.keywords:
                 if k.arg is not None:
-                    lx.errstate[k.arg] = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
+                    setting = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
+                    if k.arg not in _FAULTS or setting not in _REACTIONS:
+                        raise lx.error("T131", f"np.errstate has no setting {k.arg}={setting!r}", item.context_expr)
+                    lx.errstate[k.arg] = setting
     lx.block(node.body)
 
 
 _CONTEXTS = frozenset(
     "numpy.errstate numpy.printoptions warnings.catch_warnings contextlib.nullcontext catch_warnings nullcontext".split()
 )
+
+
+_FAULTS = ("all", "divide", "over", "under", "invalid")
+_REACTIONS = (None, "ignore", "warn", "raise", "call", "print", "log")
 
 
 def _delete(lx: Lifter, node: gast.Delete) -> None:

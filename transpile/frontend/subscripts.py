@@ -61,6 +61,8 @@ def _of_tuple(lx: Lifter, value: Tuple, index: Any, node: Any) -> Any:
 def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> Any:
     if isinstance(k, (bool, int, np.integer)) and -len(items) <= k < len(items):
         return items[int(k)]
+    if not isinstance(k, (int, np.integer)):
+        raise lx.error("T207", f"the index of {what} must be an integer or a slice, not {k!r}", node)
     raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node)
 
 

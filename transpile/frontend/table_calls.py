@@ -14,7 +14,7 @@ from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array
-from transpile.rules.api import Entry, entries
+from transpile.rules.api import OUT_AT, Entry, entries
 
 _CREATES = frozenset(
     f"numpy.{n}" for n in (
@@ -30,9 +30,12 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     if entry is None:
         raise lx.error("T130", f"{shown(name)} is not supported", node)
     kwargs = dict(kwargs)
+    at = OUT_AT.get(name)
+    if at is not None and len(args) > at and "out" not in kwargs:
+        args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
     with lx.rules(node):
         if entry.source:
-            return _library(lx, entry, args, kwargs, node)
+            return library(lx, entry.source, args, kwargs, node)
         if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
             from transpile.frontend import ufuncs
 
@@ -43,11 +46,11 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
         return from_rule(lx, result, contiguous=name in _CREATES)
 
 
-def _library(lx: Lifter, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+def library(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A function that is written in NumPy itself: lifted like the user's, its lines are those of the call."""
     from transpile.frontend import calls, library_calls
 
-    function = library_calls.function(entry.source)
+    function = library_calls.function(source)
     pinned, lx.pinned = lx.pinned, lx.pinned or lx.b.loc
     try:
         return calls.user(lx, function, args, kwargs, node)

@@ -176,7 +176,8 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> Operand:
         return TRUE if lx.static(item, "the key of a dict", node) in (state.keys or ()) else FALSE
     items = state.items if state is not None else getattr(container, "items", None)
     if items is None:
-        raise lx.error("T120", f"'in' of {describe(lx, container)}", node)
+        hint = "use np.any(x == value)" if isinstance(container, Array) else ""
+        raise lx.error("T120", f"'in' of {describe(lx, container)}", node, hint)
     found: Operand = FALSE
     for one in items:
         same = truth(lx, compare(lx, gast.Eq(), one, item, node), node)

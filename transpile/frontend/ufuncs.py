@@ -7,10 +7,11 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Const
 from transpile.frontend import memory, subscripts, table_calls
-from transpile.frontend.convert import exprs, from_rule
+from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Static
+from transpile.frontend.values import Array, Scalar, Static
 from transpile.rules.api import Entry, entries
 
 Args = list[Any]
@@ -24,10 +25,14 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
     out = kwargs.pop("out", None) if "out" not in own else None
     where = kwargs.pop("where", None) if "where" not in own else None
     dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
-    kwargs.pop("casting", None) if "casting" not in own else None
-    arity = sum(p.default is p.empty for p in own.values()) if entry.elementwise else None
-    if entry.elementwise and arity is not None and len(args) > arity and len(args) == arity + 1:
-        out, args = args[-1], args[:-1]
+    for name_ in ("casting", *(("order", "subok") if entry.elementwise else ())):
+        kwargs.pop(name_, None) if name_ not in own else None
+    if entry.elementwise:
+        arity = sum(p.default is p.empty for p in own.values())
+        if len(args) == arity + 1:
+            out, args = args[-1], args[:-1]
+    if isinstance(where, Scalar) and isinstance(where.op, Const) and where.op.value is True:
+        where = None
     if out is None and where is None and dtype is None:
         return None
     if isinstance(out, Static) and out.value is None:
@@ -48,72 +53,96 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
     if out is None:
         raise lx.error("T131", "where= without out= leaves elements undefined", node, hint="give out= an array")
     mask = lx.array(where)
+    if entry.elementwise not in _ANYWHERE:  # not computed where it might warn
+        args = [lx.value(_only(mask, lx.array(a), _INSIDE.get(entry.elementwise, 0.5))) for a in args]
     x = table_calls.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
     return table_calls.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
 
 
-def method(lx: Lifter, name: str, which: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
+_ANYWHERE = frozenset(
+    "add sub neg absolute fabs sign maximum minimum fmax fmin sin cos tanh arctan floor ceil trunc rint positive copysign "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite "
+    "signbit bitwise_and bitwise_or bitwise_xor invert".split()
+)
+"""The ufuncs that are computed where the mask of ``where=`` is false too: they never warn."""
+_INSIDE = {"arccosh": 2.0}
+"""A point inside the domain, where it is not 0.5."""
+
+
+def _only(mask: Expr, x: Expr, elsewhere: float) -> Expr:
+    """``x`` where the mask holds, a harmless number elsewhere."""
+    return x.b.elementwise("where", mask, x, elsewhere if x.type.is_float else x.b.cast(1, x.dtype))
+
+
+def method(lx: Lifter, owner: Static, which: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``np.add.outer(x, y)`` and its like."""
+    name = owner.value.name
     entry = entries()[name]
     if not entry.elementwise:
-        raise lx.error("T130", f"{name.replace('numpy.', 'np.')} is not a ufunc", node)
+        raise lx.error("T130", f"{shown(name)} is not a ufunc", node)
     rule = _METHODS.get(which)
     if rule is None:
-        raise lx.error("T130", f"{name.replace('numpy.', 'np.')}.{which} is not supported", node)
+        raise lx.error("T130", f"{shown(name)}.{which} is not supported", node)
     with lx.rules(node):
-        return rule(lx, entry, args, kwargs, node)
+        return rule(lx, owner, args, dict(kwargs), node)
 
 
-def _outer(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    entry = entries()[owner.value.name]
     x, y = (lx.array(a) for a in args[:2])
     wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
     return lx.value(lx.b.elementwise(entry.elementwise, wide, y, strong=True))
 
 
-_REDUCE = {"add": "numpy.sum", "mul": "numpy.prod", "maximum": "numpy.max", "minimum": "numpy.min",
-           "logical_and": "numpy.all", "logical_or": "numpy.any"}  # fmt: skip
-_ACCUMULATE = {"add": "numpy.cumsum", "mul": "numpy.cumprod", "maximum": "numpy.maximum.accumulate",
-               "minimum": "numpy.minimum.accumulate"}  # fmt: skip
+def _folded(which: str, out_at: int) -> Callable[..., Any]:
+    """``reduce``, ``accumulate``, ``reduceat``: by the table, else a loop over the axis."""
+
+    def rule(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        if len(args) > out_at:
+            args, kwargs["out"] = [*args[:out_at], *args[out_at + 1 :]], args[out_at]
+        names = [f"{name}.{which}" for name in owner.value.names]
+        name = next((name for name in names if name in entries()), None)
+        if name is not None:
+            return table_calls.call(lx, name, args, kwargs, node)
+        out = kwargs.pop("out", None)
+        if owner.value.name in _UNSTABLE and which != "accumulate":
+            text = f"what {shown(owner.value.name)}.{which} gives depends on the layout in memory"
+            raise lx.error("T130", text, node, hint="write a loop")
+        if entries()[owner.value.name].elementwise.startswith("logical"):
+            args = [lx.value(lx.b.cast(lx.array(args[0]), "bool")), *args[1:]]
+        result = table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        return result if _is_none(out) else table_calls.store_out(lx, out, result, node)
+
+    return rule
 
 
-def _reduce(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return _as_function(lx, entry, _REDUCE, args, kwargs, node, "reduce")
+_UNSTABLE = ("numpy.power", "numpy.arctan2", "numpy.float_power")  # vectorised loops that NumPy folds wrongly
 
 
-def _accumulate(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return _as_function(lx, entry, _ACCUMULATE, args, kwargs, node, "accumulate")
+def _is_none(value: Any) -> bool:
+    return value is None or (isinstance(value, Static) and value.value is None)
 
 
-def _as_function(
-    lx: Lifter, entry: Entry, names: dict[str, str], args: Args, kwargs: Kwargs, node: Any, what: str
-) -> Any:
-    name = names.get(entry.elementwise)
-    if name is None or name not in entries():
-        raise lx.error("T130", f"the ufunc method {what!r} of this function is not supported", node)
-    given = list(args)
-    if len(given) < 2 and "axis" not in kwargs:
-        kwargs = {**kwargs, "axis": lx.const(0)}
-    if len(given) > 1:
-        given, kwargs = given[:1], {**kwargs, "axis": given[1]}
-    if entry.elementwise in ("logical_and", "logical_or"):
-        given[0] = lx.value(lx.b.cast(lx.array(given[0]), "bool"))
-    return table_calls.call(lx, name, given, kwargs, node)
-
-
-def _at(lx: Lifter, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``np.add.at(a, index, b)``: repeated indices all count."""
-    target, index = args[0], args[1]
-    if not isinstance(target, Array):
+    prim = entries()[owner.value.name].elementwise
+    if not isinstance(args[0], Array):
         raise lx.error("T131", "the first argument must be an array", node)
-    if entry.elementwise not in ("add", "sub"):
-        raise lx.error("T130", "of the ufunc methods 'at', only np.add.at and np.subtract.at are supported", node)
+    if prim not in ("add", "sub"):
+        which = "at" if len(args) == 3 else "at_alone"
+        return table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+    target, index = args[0], args[1]
     step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
     value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])
-    if entry.elementwise == "sub":
-        value = -value
-    memory.write(lx, target.cell, step, ops, value, add=True)
+    memory.write(lx, target.cell, step, ops, -value if prim == "sub" else value, add=True)
     return Static(None)
 
 
-_METHODS: dict[str, Callable[..., Any]] = {"outer": _outer, "reduce": _reduce, "accumulate": _accumulate, "at": _at}
+_METHODS: dict[str, Callable[..., Any]] = {
+    "outer": _outer,
+    "reduce": _folded("reduce", 3),
+    "accumulate": _folded("accumulate", 3),
+    "reduceat": _folded("reduceat", 4),
+    "at": _at,
+}

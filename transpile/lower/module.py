@@ -22,7 +22,7 @@ def module_text(core: Function, standalone: bool = False) -> str:
     """Kernel and wrapper as one module."""
     kernel = replace(core, name=f"_{core.name}")
     text, _ = text_of(kernel)
-    text = text.replace("@njit(", f"@njit({signature(core)}, ", 1)
+    text = text.replace("@njit(", f"@njit({signature(core)}, cache=True, ", 1)
     if standalone:
         text = inlined(text, core)
     return f"{text}\n\n{wrapper(core)}"
@@ -220,7 +220,9 @@ def _prelude(sources: dict[str, _Source], wanted: dict[tuple[str, str], None]) -
         own = {n for m, n in wanted if m == module}
         if name in source.functions:
             function = source.functions[name]
-            function.decorator_list = [ast.parse('njit(error_model="numpy", fastmath={"contract"})', mode="eval").body]
+            flags = "False" if ast.unparse(function.decorator_list[0]) == "exact" else '{"contract"}'
+            options = f'njit(error_model="numpy", fastmath={flags})'
+            function.decorator_list = [ast.parse(options, mode="eval").body]
             out.append(_Rename(module, own).visit(function))
         elif source.constants[name] not in out:
             out.append(_Rename(module, own).visit(source.constants[name]))

@@ -6,9 +6,11 @@ signature (two signatures of one function, compiled by two processes at once, ca
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
+import shutil
 import sys
 import tempfile
 import types
@@ -29,11 +31,11 @@ from transpile.lower.lowering import lower
 MODULES = ("arrays", "errors", "linalg", "scalars", "special")
 
 
-def text_of(core: Function, fastmath: Any = ("contract", "reassoc"), cache: bool = True) -> tuple[str, dict[int, Loc]]:
+def text_of(core: Function, fastmath: Any = ("contract", "reassoc")) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
     lowered = hoist(lower(core))
     flags = fastmath if isinstance(fastmath, bool) else "{" + ", ".join(repr(f) for f in fastmath) + "}"
-    options = f'error_model="numpy", fastmath={flags}' + (", cache=True" if cache else "")
+    options = f'error_model="numpy", fastmath={flags}'
     found = sites(lowered)
     body = emit(lowered, options, ", ".join(MODULES))
     used = [m for m in MODULES if any(f"{m}." in line for line in body.lines[7:])]
@@ -71,7 +73,7 @@ def compile_core(core: Function, fastmath: Any, cache: bool) -> Any:
         raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
     for p in core.params:
         check_type(p.type, p.name, core.loc)
-    text, lines = text_of(core, fastmath, cache)
+    text, lines = text_of(core, fastmath)
     path = write_file(text, core.name) if cache else None
     file = str(path) if path else f"<transpile jit {core.name}>"
     register(file, text, lines)
@@ -81,8 +83,10 @@ def compile_core(core: Function, fastmath: Any, cache: bool) -> Any:
         sys.modules[module.__name__] = module  # Numba's cache finds a function's globals by the name of its module
     exec(compile(text, file, "exec"), module.__dict__)
     kernel = getattr(module, core.name)
-    if cache:
-        _use_object_cache(kernel)
+    if path:
+        from runtime.compiled.cache import keep
+
+        keep(kernel)
     try:
         kernel.compile(numba.types.void(*map(signature_type, core.params)).args)
     except numba.core.errors.NumbaError as failed:
@@ -109,25 +113,6 @@ def signature_type(param: Any) -> Any:
     return numba.types.Array(scalar, type_.rank, "C") if type_.dims else scalar
 
 
-def _use_object_cache(kernel: Any) -> None:
-    """Loads object code without installing all of Numba's registries, which takes longer than loading does."""
-    try:
-        from numba.core.caching import FunctionCache
-        from numba.core.runtime.nrt import rtsys
-    except ImportError:  # private names of Numba: without them its own cache serves
-        return
-
-    class ObjectCodeCache(FunctionCache):
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            rtsys.initialize(target_context)
-            return self._load_overload(sig, target_context)
-
-    try:
-        kernel._cache = ObjectCodeCache(kernel.py_func)
-    except Exception:
-        return
-
-
 # --------------------------------------------------------------------------------------------------- the files
 
 
@@ -152,19 +137,24 @@ def _usable_directory(wanted: Path) -> Path:
         with tempfile.TemporaryFile(dir=wanted):
             return wanted
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="transpile-"))
+        own = tempfile.mkdtemp(prefix="transpile-")
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return Path(own)
 
 
-def write_file(text: str, name: str) -> Path:
-    """A file with this content, whose name says so."""
+def write_file(text: str, name: str) -> Path | None:
+    """A file with this content, whose name says so; None if it cannot be written."""
     stamp = hashlib.sha256("\0".join((text, _environment())).encode()).hexdigest()[:20]
     safe = re.sub(r"\W", "_", name)[:60]
     path = _usable_directory(cache_directory()) / f"{safe}_{stamp}.py"
-    if not path.exists():
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-        os.replace(temporary, path)
+    try:
+        if not path.exists():
+            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                out.write(text)
+            os.replace(temporary, path)
+    except OSError:
+        return None
     return path
 
 

@@ -68,6 +68,8 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
         return _MATH[prim], ATOM
     slots = ", ".join(f"{{{k}}}" for k in range(len(types)))
     if prim in _OWN:
+        if params.get("py") and prim in ("maximum", "minimum", "round_to") and (result.weak or prim != "round_to"):
+            prim += "_python"
         extra = "".join(f", {params[k]!r}" for k in ("decimals", "rtol", "atol", "equal_nan") if k in params)
         return f"scalars.{prim}({slots}{extra})", ATOM
     if prim in _SPECIAL:

@@ -86,8 +86,12 @@ class Expressions:
         """As the rule tables spell it."""
         if let.prim in ("add", "sub") and (turned := self.turned(let.args[1])) is not None:
             return operator("-" if let.prim == "add" else "+", [self.operand(let.args[0]), turned])
+        if (turned := self.sign_taken(let)) is not None:
+            return turned
         render = self.spelling(let)
         args = [self.operand(a) for a in let.args]
+        if let.params.get("py") and let.prim in ("maximum", "minimum") and self.is_same_call(let, args[0]):
+            return call(args[0].func, *args[0].args, args[1])  # type: ignore[attr-defined]
         if isinstance(render, Spelling):
             return fill(render.choose(let.params, [a.type for a in let.args]), args, let.params)
         if callable(render):
@@ -112,8 +116,24 @@ class Expressions:
         first, second = tree.args
         if isinstance(first, Const) and isinstance(first.value, (int, float)) and first.value < 0:
             return self.let(replace(tree, args=(Const(-first.value, first.type), second)))
-        inner = self.turned(first)
-        return None if inner is None else operator("*" if tree.prim == "mul" else "/", [inner, self.operand(second)])
+        sign = "*" if tree.prim == "mul" else "/"
+        if (inner := self.turned(first)) is not None:
+            return operator(sign, [inner, self.operand(second)])
+        inner = self.turned(second)
+        return None if inner is None else operator(sign, [self.operand(first), inner])
+
+    def sign_taken(self, let: Let) -> ast.expr | None:
+        """``-2.0 * x`` for ``2.0 * -x``."""
+        first, second = let.args[0], let.args[-1]
+        if let.prim != "mul" or not let.var.type.is_float or not isinstance(first, Const):
+            return None
+        turned = self.turned(second)
+        return None if turned is None else operator("*", [self.operand(Const(-first.value, first.type)), turned])
+
+    def is_same_call(self, let: Let, node: ast.expr) -> bool:
+        """Whether the first argument is such a call itself: ``max(max(a, b), c)`` is ``max(a, b, c)``."""
+        tree = self.nested.trees.get(let.args[0]) if isinstance(let.args[0], Var) else None
+        return isinstance(tree, Let) and tree.prim == let.prim and bool(tree.params.get("py"))
 
     @staticmethod
     def spelling(let: Let) -> Any:
@@ -137,6 +157,8 @@ class Expressions:
 
     def dim(self, dim: Dim, let: Let, shape: Shape) -> ast.expr:
         """The node of a size."""
+        if least := dim.as_min:
+            return call(ast.Name("min", LOAD), *(self.dim(d, let, shape) for d in least))
         total: ast.expr | None = None
         terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added comes first
         for atom, coef in terms:
@@ -157,6 +179,8 @@ class Expressions:
         if atom.kind in ("symbol", "int"):
             return self.operand(let.args[shape.slots[atom.name]])
         operands = [self.dim(d, let, shape) for d in atom.operands]
+        if atom.kind == "max0" and atom.operands[0].as_min:
+            return operands[0]
         if atom.kind == "max0":
             return call(ast.Name("max", LOAD), operands[0], ast.Constant(0))
         return ast.BinOp(operands[0], ast.Mult() if atom.kind == "mul" else ast.FloorDiv(), operands[1])
@@ -188,6 +212,8 @@ def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
 def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
     if len(args) == 1:
         return ast.UnaryOp(UNARY[sign](), args[0])
+    if sign in ("==", "!=") and isinstance(args[0], ast.Constant):
+        args = args[::-1]
     if sign in COMPARISONS:
         return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
     return ast.BinOp(args[0], OPERATORS[sign](), args[1])

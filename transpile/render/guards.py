@@ -112,15 +112,22 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> l
         Let(expected, "shape_tuple", operands, {}, loc),
         Effect(
             "raise",
-            (shape, expected),
+            (shape,) if all(isinstance(o, Const) for o in operands) else (shape, expected),
             {
                 "exception": "ValueError",
-                "parts": (f"{checks[0].where}{param.name} has shape ", (0, "", ""), ", expected ", (1, "", "")),
+                "parts": (f"{checks[0].where}{param.name} has shape ", (0, "", ""), *_said(operands)),
             },
             loc,
         ),
     ]
     return [*stmts, If(test, Block((), then), Block(), (), loc)]
+
+
+def _said(operands: Sequence[Operand]) -> tuple[object, ...]:
+    """The end of the message: the shape as text, if all of it is known."""
+    if all(isinstance(o, Const) for o in operands):
+        return (f", expected {tuple(o.value for o in operands)}",)  # type: ignore[union-attr]
+    return (", expected ", (1, "", ""))
 
 
 def _size(param: Var, axis: int, dim: Dim, fn: Function, stmts: list[Stmt]) -> Operand:

@@ -201,7 +201,7 @@ class _Classes:
         return "t" if let is None else self.described(let, chosen)
 
     def described(self, let: Let, chosen: dict[Var, str]) -> str:
-        words = [self.word(a, chosen) for a in let.args]
+        words = ["" if re.fullmatch("t(_[0-9]+)?", w := self.word(a, chosen)) else w for a in let.args]
         if let.prim == "index" and all(words) and _is_element(let):
             return _identifier("_".join(words))
         if let.prim in _SAID and len(let.args) == 1 and words[0]:
@@ -257,6 +257,10 @@ _SAID = {
     "expm1": "expm1", "sign": "sign",
 }  # fmt: skip
 _CALLED = {
-    "less": "is_less", "greater": "is_greater", "equal": "is_equal", "dim": "size", "matmul": "product", "norm": "norm",
-    "where": "chosen", "sum": "total",
+    "less": "is_less", "less_equal": "is_at_most", "greater": "is_greater", "greater_equal": "is_at_least",
+    "equal": "is_equal", "not_equal": "differs", "isnan": "is_nan", "isfinite": "is_finite", "logical_and": "both",
+    "logical_or": "either", "dim": "size", "matmul": "product", "norm": "norm", "where": "chosen", "sum": "total",
+    "mean": "mean", "var": "variance", "std": "spread", "sort": "ascending", "argsort": "order", "pow": "power",
+    "sqrt": "root", "sin": "sine", "cos": "cosine", "tan": "tangent", "exp": "exp", "log": "log", "tanh": "tanh",
+    "inv": "inverse", "det": "det", "solve": "solution",
 }  # fmt: skip

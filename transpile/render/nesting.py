@@ -16,6 +16,7 @@ from transpile.core.nodes import (
     SYNTHETIC,
     Add,
     Block,
+    Const,
     For,
     Function,
     If,
@@ -39,6 +40,7 @@ WEIGHT = 12  # operations in one expression, at most
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")
+STEPS = ("add", "sub", "mul", "floordiv", "mod")  # what makes ``i - 1`` or ``i % 3`` of an index
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,8 @@ class _Nester:
                 use for use in uses if use.slot < 0
             ]  # what ends a loop is often carried as well, to be tested behind it
         sites = tuple(site for use in uses for site in self.resolved(use))
-        if len(sites) > (COPIES if self.is_cheap(stmt) else 1):
+        is_step = self.is_step(stmt)
+        if len(sites) > (COPIES if self.is_cheap(stmt) else 1) and not is_step:
             return
         read = 0
         for arg in args:
@@ -224,7 +227,7 @@ class _Nester:
         read &= ~1
         if not all(self.reaches(block, at, site, read, stmt) for site in sites):
             return
-        weight = 0 if isinstance(stmt, Let) and stmt.prim in FREE else 1
+        weight = 0 if is_step or (isinstance(stmt, Let) and stmt.prim in FREE) else 1
         keys = [(id(site.block), site.at) for site in sites]
         if any(self.weights.get(key, 0) + weight > WEIGHT for key in keys):
             return
@@ -287,6 +290,15 @@ class _Nester:
             return not stmt.var.type.dims and points and self.is_named(stmt.args[0])
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
+    def is_step(self, stmt: Let | If) -> bool:
+        """Whether it is an index or a size and a number: ``i - 1`` is written wherever it is used, as a person would."""
+        if not isinstance(stmt, Let) or stmt.prim not in STEPS or stmt.var.type.dims or not stmt.var.type.is_int:
+            return False
+        first, second = stmt.args
+        if isinstance(first, Const) and stmt.prim in ("add", "mul"):
+            first, second = second, first
+        return isinstance(second, Const) and second.value != 0 and self.is_named(first)
+
     def is_named(self, operand: Operand) -> bool:
         return isinstance(operand, Var) and (
             operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
@@ -301,7 +313,7 @@ class _Nester:
             shape = by.params.get("shape")
             if isinstance(shape, Shape) and use.slot in (shape.like, shape.of):
                 return False
-            return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt)
+            return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt) or self.is_step(stmt)
         return True
 
     # ---- moving
@@ -311,7 +323,7 @@ class _Nester:
         here, upto = site.block, site.at
         while here is not block:
             parent, position, is_loop = self.parents[id(here)]
-            if is_loop or self.is_written(here, 0, upto, read):
+            if (is_loop and not self.is_step(stmt)) or self.is_written(here, 0, upto, read):
                 return False
             here, upto = parent, position
         if self.is_written(block, at + 1, upto, read):
@@ -352,12 +364,25 @@ def _without(block: Block, trees: dict[Var, Let | If]) -> Block:
         match stmt:
             case If():
                 stmt = replace(stmt, then=_without(stmt.then, trees), orelse=_without(stmt.orelse, trees))
+                stmt = _connective(stmt) or stmt
             case For():
                 stmt = replace(stmt, body=_without(stmt.body, trees))
             case While():
                 stmt = replace(stmt, test=_without(stmt.test, trees), body=_without(stmt.body, trees))
         stmts.append(stmt)
     return Block(block.params, stmts, block.yields, block.stop)
+
+
+def _connective(stmt: If) -> Let | None:
+    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
+    if len(stmt.results) != 1 or not stmt.results[0].type.is_bool or stmt.then.stmts or stmt.orelse.stmts:
+        return None
+    (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields
+    if isinstance(b, Const) and not b.value and not isinstance(a, Undef):
+        return Let(result, "logical_and", (stmt.test, a), {}, stmt.loc)
+    if isinstance(a, Const) and a.value and not isinstance(b, Undef):
+        return Let(result, "logical_or", (stmt.test, b), {}, stmt.loc)
+    return None
 
 
 __all__ = ["Nested", "is_synthetic", "nest"]

@@ -60,8 +60,16 @@ def _constant(node: Any) -> tuple[str, int]:
             return {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}[
                 repr(float(value))
             ], SIGN if value < 0 else ATOM
-        return repr(value), SIGN if repr(value).startswith("-") else ATOM
+        return numeral(value), SIGN if repr(value).startswith("-") else ATOM
     return "..." if value is Ellipsis else repr(value), ATOM
+
+
+def numeral(value: int | float) -> str:
+    """The shortest text of a number: ``1e-6``, ``1e10``."""
+    text = repr(value).replace("e-0", "e-").replace("e+", "e")
+    digits = text[:-2].rstrip("0")
+    zeros = len(text) - 2 - len(digits)
+    return f"{digits}e{zeros}" if text.endswith(".0") and zeros > 4 and digits.strip("-") else text
 
 
 def quoted(text: str) -> str:
@@ -238,7 +246,12 @@ def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
         lines = broken(node.func, column, indent, width - 2, ATOM)
         return [*lines[:-1], lines[-1] + "()"]
     if column + len(head) >= width:
-        return [flat(node)]
+        lines = broken(node.func, column, indent, width - 1, ATOM)
+        if len(lines) == 1:
+            return [flat(node)]
+        text = f"{lines[-1]}({', '.join(_arguments(node))})"
+        rest = [text] if len(text) <= width else _bracketed(f"{lines[-1]}(", parts, ")", indent, width)
+        return [*lines[:-1], *rest]
     if len(parts) == 1 and _name_of(parts[0]) in ("Tuple", "List", "Call") and column + len(head) + 20 < width:
         lines = broken(parts[0], column + len(head) + 1, indent, width, NAMED)
         return [f"{head}({lines[0]}", *lines[1:-1], f"{lines[-1]})"] if len(lines) > 1 else [f"{head}({lines[0]})"]

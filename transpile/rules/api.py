@@ -54,6 +54,22 @@ class Entry:
         return found.replace(parameters=list(found.parameters.values())[1:])
 
 
+_OUT_AT = {
+    1: "fix isposinf isneginf",
+    2: "all any argmax argmin max min amax amin nanmax nanmin nanargmax nanargmin ptp median nanmedian round around "
+    "choose dot outer concatenate concat stack",
+    3: "sum prod mean std var nansum nanprod nanmean nanstd nanvar cumsum cumprod nancumsum nancumprod clip take compress "
+    "quantile percentile nanquantile nanpercentile",
+    5: "trace",
+}
+OUT_AT = {
+    **{f"numpy.{name}": at for at, names in _OUT_AT.items() for name in names.split()},
+    "ndarray.compress": 3,
+}
+"""Where NumPy takes ``out`` by position: our signatures leave it out, the frontend stores the result. Ufuncs take it
+after their operands."""
+
+
 def _modules() -> tuple[str, ...]:
     import transpile.rules as package
 
@@ -75,10 +91,10 @@ def entries() -> dict[str, Entry]:
 
 _AS_NUMPY = (
     "all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero "
-    "prod ptp repeat round searchsorted squeeze std sum swapaxes take trace var choose compress partition imag real "
+    "prod ptp repeat round searchsorted squeeze std sum swapaxes take trace var choose partition imag real "
     "ndim shape size"
 ).split()
-_OWN = "T mT astype copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes".split()
+_OWN = "T mT astype compress copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes".split()
 
 PROPERTIES = frozenset("T mT dtype imag itemsize nbytes ndim real shape size".split())
 """The names in `METHODS` that are read without a call."""

@@ -416,7 +416,7 @@ MATH: dict[str, Entry] = {
     "lcm": Entry(_chained("lcm"), via="math"),
     "floor": Entry(_whole("floor_int"), via="math"),
     "ceil": Entry(_whole("ceil_int"), via="math"),
-    "trunc": Entry(lambda b, x: number(b, x, "trunc", INT), via="math"),
+    "trunc": Entry(lambda b, x: b.cast(number(b, x, "trunc"), INT), via="math"),
 }
 
 

@@ -209,8 +209,17 @@ _NUMPY: dict[str, Entry] = {
     "polyder": Entry(_polyder, static=("m",)),
     "polyint": Entry(_polyint, static=("m",)),
     "polymul": Entry(_polymul),
-    "piecewise": Entry(source="library_numpy:piecewise"),
-    "fromfunction": Entry(source="library_numpy:fromfunction"),
+    **{
+        name: Entry(source=f"library_numpy:{name}")
+        for name in (
+            "piecewise fromfunction fromiter apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
+            "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser"
+        ).split()
+    },
+    **{
+        name: Entry(source=f"library_writes:{name}")
+        for name in "copyto putmask place put put_along_axis fill_diagonal".split()
+    },
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

@@ -11,7 +11,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.arguments import array, axes_of, axis_of, cast_to, product, strong
+from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, product, strong
 from transpile.rules.prim import RuleError
 
 Axis = Any  # None, an int or a tuple of ints
@@ -59,9 +59,15 @@ def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
         x = cast_to(array(b, a), dtype)
         x = _masked(b, x, where, float(neutral) if x.type.is_float else bool(neutral) if x.type.is_bool else neutral)
         y = reduce(prim, x, axis, keepdims)
-        return y if initial is None else b.elementwise(join, y, initial, strong=True)
+        return y if initial is None else _with_initial(join, y, initial)
 
     return build
+
+
+def _with_initial(join: str, y: Expr, initial: Any) -> Expr:
+    """The fold that begins at ``initial``, in the dtype of the result."""
+    b = y.b
+    return b.elementwise(join, y, b.cast(b.expr(initial), y.dtype), strong=True)
 
 
 def _mean(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None) -> Expr:
@@ -108,7 +114,7 @@ def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
         if where is not None:
             x = _masked(b, x, where, np.nan)
         y = reduce(prim, x, axis, keepdims)
-        return y if initial is None else b.elementwise("add", y, initial, strong=True)
+        return y if initial is None else _with_initial("add", y, initial)
 
     return build
 
@@ -128,9 +134,9 @@ def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
                     "to specify 'initial'",
                     "T201",
                 )
-            x = _masked(b, x, where, worst if x.type.is_float else initial)
+            x = _masked(b, x, where, worst if x.type.is_float else b.cast(b.expr(initial), x.dtype))
         y = reduce(prim, x, axis, keepdims)
-        return y if initial is None else b.elementwise(join, y, initial, strong=True)
+        return y if initial is None else _with_initial(join, y, initial)
 
     return build
 
@@ -179,11 +185,22 @@ def _root(y: Expr) -> Expr:
 
 
 def _nan_spread(prim: str) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Expr:
         x = cast_to(array(b, a), dtype)
-        if not x.type.is_float:
-            return _spread(prim)(b, x, axis, None, ddof, keepdims)
-        return _spread(prim)(b, x, axis, None, ddof, keepdims, where=m.logical_not(m.isnan(x)))
+        if x.type.is_float:
+            valid = m.logical_not(m.isnan(x))
+            where = valid if where is None else m.logical_and(valid, array(b, where))
+        return _spread(prim)(b, x, axis, None, ddof, keepdims, where, mean, correction)
 
     return build
 
@@ -272,20 +289,38 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
         where: Any = None,
     ) -> Expr:
         x = cast_to(m.array(b, array), dtype)
+        axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
         more = {k: v for k, v in (("initial", initial), ("where", where)) if v is not None}
         return build(b, x, axis, keepdims=keepdims, **more)
 
     return reduced
 
 
-def _log_sum(b: Builder, array: Any, axis: Axis = 0, dtype: Any = None, keepdims: bool = False) -> Expr:
-    """``np.logaddexp.reduce``: the largest comes out, so that nothing overflows."""
-    x = cast_to(m.array(b, array), dtype)
-    top = b.elementwise("stop_gradient", reduce("max", x, axis, True))
-    finite = m.where(b.elementwise("isfinite", top), top, 0.0)
-    total = m.log(reduce("sum", m.exp(x - finite), axis, True)) + finite
-    axes = axes_of(axis, x.rank)
-    return total if keepdims else b.let("reshape", total, dims=tuple(d for k, d in enumerate(x.dims) if k not in axes))
+def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
+    """``np.logaddexp.reduce``: the largest comes out, so that nothing overflows; -inf where there is nothing to add."""
+
+    def reduced(
+        b: Builder,
+        array: Any,
+        axis: Axis = 0,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
+        (x,) = floats(b, cast_to(m.array(b, array), dtype))
+        x = _masked(b, x, where, -np.inf)
+        top = b.elementwise("stop_gradient", reduce("max", x, axis, True))
+        top = m.where(b.elementwise("isfinite", top), top, 0.0)
+        total = reduce("sum", b.elementwise(power, x - top), axis, True)
+        empty = total.eq(0)
+        y = b.elementwise(log, m.where(empty, 1.0, total)) + m.where(empty, -np.inf, top)
+        if not keepdims:
+            axes = axes_of(axis, x.rank)
+            y = b.let("reshape", y, dims=tuple(d for k, d in enumerate(x.dims) if k not in axes))
+        return y if initial is None else b.elementwise(join, y, initial, strong=True)
+
+    return reduced
 
 
 _SUM, _PROD = _folded("sum", 0, "add"), _folded("prod", 1, "mul")
@@ -315,8 +350,8 @@ _NUMPY: dict[str, Entry] = {
     "ptp": _entry(_ptp),
     "var": _entry(_spread("var"), "ddof", "correction"),
     "std": _entry(_spread("std"), "ddof", "correction"),
-    "nanvar": _entry(_nan_spread("var"), "ddof"),
-    "nanstd": _entry(_nan_spread("std"), "ddof"),
+    "nanvar": _entry(_nan_spread("var"), "ddof", "correction"),
+    "nanstd": _entry(_nan_spread("std"), "ddof", "correction"),
     "all": _entry(_ALL),
     "any": _entry(_ANY),
     "count_nonzero": _entry(_count_nonzero),
@@ -326,7 +361,8 @@ _NUMPY: dict[str, Entry] = {
     "nanargmin": _entry(_position("argmin", np.inf)),
     "average": _entry(_average, "returned"),
     **{f"{name}.reduce": _entry(_ufunc_reduce(build)) for name, build in _REDUCE.items()},
-    "logaddexp.reduce": _entry(_log_sum),
+    "logaddexp.reduce": _entry(_log_sum("logaddexp", "exp", "log")),
+    "logaddexp2.reduce": _entry(_log_sum("logaddexp2", "exp2", "log2")),
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

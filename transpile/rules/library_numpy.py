@@ -1,8 +1,10 @@
-"""Functions of NumPy that take functions: plain Python, lifted like user code."""
+"""Functions of NumPy that are said in terms of other NumPy: plain Python, lifted like user code."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from transpile.api import stop_gradient
 
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
@@ -17,3 +19,132 @@ def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
 def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]
     """``np.fromfunction``: a function of the positions."""
     return function(*np.indices(shape, dtype=dtype))
+
+
+def fromiter(iter, dtype, count=-1):  # type: ignore[no-untyped-def]
+    """``np.fromiter``: the items as an array."""
+    return np.array(list(iter), dtype=dtype)
+
+
+def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
+    """``np.apply_along_axis``: a function of each row along an axis."""
+    x = np.moveaxis(np.asarray(arr), axis, -1)
+    rows = np.reshape(x, (-1, x.shape[-1]))
+    found = np.stack([func1d(row, *args) for row in rows])
+    if found.ndim == 1:
+        return np.reshape(found, x.shape[:-1])
+    return np.moveaxis(np.reshape(found, (*x.shape[:-1], found.shape[1])), -1, axis)
+
+
+def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
+    """``np.apply_over_axes``: one axis after the other, each kept with length 1."""
+    for axis in axes:
+        y = func(a, axis)
+        a = y if y.ndim == a.ndim else np.expand_dims(y, axis)
+    return a
+
+
+def vecmat(x1, x2):  # type: ignore[no-untyped-def]
+    """``np.vecmat``: stacks of vectors times stacks of matrices."""
+    return np.matmul(np.asarray(x1)[..., None, :], x2)[..., 0, :]
+
+
+def angle(z, deg=False):  # type: ignore[no-untyped-def]
+    """``np.angle`` of real numbers."""
+    y = np.arctan2(np.zeros_like(z), z)
+    return np.degrees(y) if deg else y
+
+
+def isreal(x):  # type: ignore[no-untyped-def]
+    """``np.isreal`` of real numbers."""
+    return np.full(np.shape(x), True)
+
+
+def iscomplex(x):  # type: ignore[no-untyped-def]
+    """``np.iscomplex`` of real numbers."""
+    return np.full(np.shape(x), False)
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-untyped-def]
+    """``np.unwrap``: whole periods are added, which have no derivative."""
+    p = np.asarray(p)
+    steps = stop_gradient(np.diff(p, axis=axis))
+    wrapped = np.mod(steps + period / 2, period) - period / 2
+    wrapped = np.where((wrapped == -period / 2) & (steps > 0), period / 2, wrapped)
+    smallest = period / 2 if discont is None else max(discont, period / 2)
+    whole = np.where(np.abs(steps) < smallest, 0.0, wrapped - steps)
+    first = np.zeros_like(np.take(p, [0], axis=axis))
+    return p + np.concatenate((first, np.cumsum(whole, axis=axis)), axis=axis)
+
+
+def insert_several(arr, obj, values, axis=None):  # type: ignore[no-untyped-def]
+    """``np.insert`` at several places: sorted in among the entries, each before the one at its place."""
+    x = np.ravel(arr) if axis is None else np.asarray(arr)
+    axis = 0 if axis is None else axis % x.ndim
+    n = x.shape[axis]
+    places = np.asarray(obj)
+    places = np.where(places < 0, places + n, places)
+    count = places.shape[0]
+    shape = tuple(count if k == axis else x.shape[k] for k in range(x.ndim))
+    new = np.broadcast_to(np.asarray(values), shape).astype(x.dtype)
+    order = np.argsort(np.concatenate((2 * np.arange(n) + 1, 2 * places)), kind="stable")
+    return np.take(np.concatenate((x, new), axis=axis), order, axis=axis)
+
+
+def union1d(ar1, ar2):  # type: ignore[no-untyped-def]
+    """``np.union1d``."""
+    return np.unique(np.concatenate((ar1, ar2), axis=None))
+
+
+def intersect1d(ar1, ar2):  # type: ignore[no-untyped-def]
+    """``np.intersect1d``."""
+    values = np.unique(ar1)
+    return values[np.isin(values, ar2)]
+
+
+def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]
+    """``np.setdiff1d``."""
+    values = np.unique(ar1)
+    return values[~np.isin(values, ar2)]
+
+
+def polyadd(a1, a2):  # type: ignore[no-untyped-def]
+    """``np.polyadd``: the shorter one is padded in front."""
+    a1, a2 = np.asarray(a1), np.asarray(a2)
+    size = max(a1.size, a2.size)
+    return np.pad(a1, (size - a1.size, 0)) + np.pad(a2, (size - a2.size, 0))
+
+
+def polysub(a1, a2):  # type: ignore[no-untyped-def]
+    """``np.polysub``."""
+    return polyadd(a1, np.negative(a2))
+
+
+def bartlett(M):  # type: ignore[no-untyped-def]
+    """``np.bartlett``."""
+    n = np.arange(1 - M, M, 2)
+    last = np.maximum(M - 1, 1)
+    return np.where(n <= 0, 1 + n / last, 1 - n / last)
+
+
+def hanning(M):  # type: ignore[no-untyped-def]
+    """``np.hanning``."""
+    return 0.5 + 0.5 * np.cos(np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1))
+
+
+def hamming(M):  # type: ignore[no-untyped-def]
+    """``np.hamming``."""
+    return 0.54 + 0.46 * np.cos(np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1))
+
+
+def blackman(M):  # type: ignore[no-untyped-def]
+    """``np.blackman``."""
+    n = np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1)
+    return 0.42 + 0.5 * np.cos(n) + 0.08 * np.cos(2.0 * n)
+
+
+def kaiser(M, beta):  # type: ignore[no-untyped-def]
+    """``np.kaiser``."""
+    half = np.maximum(M - 1, 1) / 2.0
+    n = (np.arange(0, M) - (M - 1) / 2.0) / half
+    return np.i0(beta * np.sqrt(1 - n**2.0)) / np.i0(beta)

@@ -237,12 +237,6 @@ def _nanmean_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 # --------------------------------------------------------------------------------------- counting, searching
 
 
-def _count_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """Counting everything gives a Python int in NumPy; over axes, an array."""
-    dims = reduced_dims(types[0].dims, params["axes"], params["keepdims"])
-    return Type("int64", dims, len(params["axes"]) == types[0].rank and not params["keepdims"])
-
-
 def _position_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     axis, rank = params["axis"], types[0].rank
     return Type(
@@ -316,7 +310,7 @@ TABLE = [
     Prim("nanmin", reduced_type, reduction("np.nanmin"), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES),
     _zero_reduction("all", "np.all", _typed("bool")),
     _zero_reduction("any", "np.any", _typed("bool")),
-    _zero_reduction("count_nonzero", "np.count_nonzero", _count_type),
+    _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64")),
     _arg("argmax"),
     _arg("argmin"),
 ]  # fmt: skip

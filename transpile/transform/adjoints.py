@@ -14,7 +14,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Index, Let, NewAxis, Operand, Path, Point, Slice, Undef, Var
 from transpile.core.types import Type
 from transpile.rules.prim import Scatter
-from transpile.transform.calculus import plus
+from transpile.transform.calculus import increment, plus
 from transpile.transform.forward import zero
 
 
@@ -122,11 +122,15 @@ class Adjoints:
         if isinstance(op, Var) and op.name == SYNTHETIC and var.name != SYNTHETIC and _is_recent(self.b, op):
             op.name = self.name(var)
 
-    def value_or_zero(self, operand: Operand, type_: Type) -> Operand:
-        """The adjoint of what a block yields, complete and with its full dims; zero if it has none."""
+    def value_or_zero(self, operand: Operand, type_: Type, start: Var | None = None) -> Operand:
+        """The adjoint of what a block yields, complete and with its full dims; zero if it has none. ``start``: what it
+        was where the block began."""
         value = self.settle(operand) if isinstance(operand, Var) else None
         if value is None:
             return zero(self.b, type_).op
+        if start is not None:
+            value = increment(start, value)
+            self.christen(value.op, operand)  # type: ignore[arg-type]
         return self.full(value, type_).op
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import Const, Let, Operand, Var
 from transpile.core.peephole import definition, is_const
+from transpile.core.walk import uses
 
 
 def times(bar: Expr, partial: Any) -> Expr | None:
@@ -115,6 +116,28 @@ def plus(x: Expr, y: Expr) -> Expr:
     return _factored(b, "add", x, y, dx, dy)
 
 
+def increment(start: Var, value: Expr) -> Expr:
+    """``start + (a - b)`` for ``start + a - b``: what is added in one step is said as one addition."""
+    b, op = value.b, value.op
+    terms: list[tuple[str, Operand]] = []
+    while op is not start:
+        made = definition(b, op)
+        if made is None or made.prim not in ("add", "sub"):
+            return value
+        x, y = made.args if made.prim == "sub" or made.args[1] is not start else made.args[::-1]
+        if op is not value.op and sum(o is op for o in uses(b.block)) > 1:
+            return value
+        terms.append((made.prim, y))
+        op = x
+    if len(terms) < 2:
+        return value
+    prim, first = terms.pop()
+    total = b.expr(first) if prim == "add" else -b.expr(first)
+    for prim, term in reversed(terms):
+        total = plus(total, b.expr(term)) if prim == "add" else minus(total, b.expr(term))
+    return plus(b.expr(start), total)
+
+
 def minus(x: Expr, y: Expr) -> Expr:
     b = x.b
     return _factored(b, "sub", x, y, definition(b, x.op), definition(b, y.op))
@@ -122,6 +145,10 @@ def minus(x: Expr, y: Expr) -> Expr:
 
 def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: Let | None, dy: Let | None) -> Expr:
     if prim == "add" and same(b, x.op, y.op):
+        if dx is not None and dx.prim == "mul" and x.op is not y.op and not isinstance(dx.args[0], Const):
+            first = by_number(b.expr(dx.args[0]), 2.0)  # both were made just now: ``2 * bar * x``
+            assert first is not None
+            return b.elementwise("mul", first, dx.args[1])
         doubled = by_number(x, 2.0)
         assert doubled is not None
         return doubled

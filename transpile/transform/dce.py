@@ -36,12 +36,12 @@ Moved = Callable[[object, object], None]
 def remove_dead(fn: Function, *, sizes: bool = True) -> Function:
     """``fn`` without what its results and effects do not need; the same object if nothing is dead.
 
-    With ``sizes`` the dimensions of parameters stay, which a later transform may need.
+    With ``sizes`` the dimensions of parameters and of all that stays are kept, too: a later transform may need them.
     """
     roots = [*fn.body.yields, *(p for p in fn.params if p.buffer)]
     if sizes:
         roots += [s.var for s in fn.body.stmts if isinstance(s, Let) and s.prim == "dim" and s.args[0] in fn.params]
-    body = remove_dead_block(fn.body, roots, fn.symbols)
+    body = remove_dead_block(fn.body, roots, fn.symbols, sizes=sizes)
     return fn if body is fn.body else replace(fn, body=body)
 
 
@@ -50,19 +50,20 @@ def remove_dead_block(
     roots: Iterable[Operand],
     symbols: Mapping[str, Operand],
     moved: Moved = lambda old, new: None,
+    sizes: bool = False,
 ) -> Block:
     """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
     replaced by a smaller one."""
-    live = _Liveness(block, symbols)
+    live = _Liveness(block, symbols, sizes)
     for root in roots:
         live.mark(root)
     live.run()
     return _Sweep(live, moved).block(block)
 
 
-def is_live(fn: Function, stmt: Stmt, roots: Iterable[Operand]) -> bool:
+def is_live(fn: Function, stmt: Stmt, roots: Iterable[Operand], symbols: Mapping[str, Operand]) -> bool:
     """Whether ``roots`` or an effect of ``fn`` need the statement."""
-    live = _Liveness(fn.body, fn.symbols)
+    live = _Liveness(fn.body, symbols)
     for root in roots:
         live.mark(root)
     live.run()
@@ -70,8 +71,9 @@ def is_live(fn: Function, stmt: Stmt, roots: Iterable[Operand]) -> bool:
 
 
 class _Liveness:
-    def __init__(self, block: Block, symbols: Mapping[str, Operand]) -> None:
+    def __init__(self, block: Block, symbols: Mapping[str, Operand], sizes: bool = False) -> None:
         self.symbols = symbols
+        self.sizes = sizes
         self.sources: dict[Var, list[Operand]] = {}  # variable -> what it needs if it is live
         self.writes: dict[Var, list[Stmt]] = {}
         self.control: dict[int, tuple[Operand, ...]] = {}  # id of statement -> what the control around it reads
@@ -166,6 +168,10 @@ class _Liveness:
         while self.queue:
             var = self.queue.pop()
             assert isinstance(var, Var)
+            if self.sizes:
+                for name in {n: None for dim in var.type.dims for n in dim.symbols()}:
+                    if name in self.symbols:
+                        self.mark(self.symbols[name])
             for source in self.sources.get(var, ()):
                 self.mark(source)
             if var in self.definition:

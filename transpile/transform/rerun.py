@@ -44,6 +44,7 @@ from transpile.core.nodes import (
 from transpile.core.walk import Cloner, blocks, defined, defines, leaves, reads, statements, written_in
 from transpile.rules import prims
 from transpile.transform.dce import is_live, remove_dead_block
+from transpile.transform.fuse import fuse
 from transpile.transform.needs import Needs, decided
 from transpile.transform.record import is_countable, link
 from transpile.transform.sweep import Sweep
@@ -56,6 +57,7 @@ def link_best(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand] = 
 
     ``kept`` are the results of ``fn`` that are wanted besides.
     """
+    fn, sweep = fuse(fn, sweep, b, link_best)
     return link(fn, _choose(fn, sweep, b, kept), b)
 
 
@@ -105,7 +107,7 @@ def _is_better(
 ) -> bool:
     old, new = _amount(before), _amount(after)
     index = loop.index if isinstance(loop, For) else None
-    if not is_live(fn, loop, (o for o in _roots(found.sweep, kept) if o is not index)):
+    if not is_live(fn, loop, (o for o in _roots(found.sweep, kept) if o is not index), before.symbols):
         return new < old
     if new * ORDER > old:
         return False

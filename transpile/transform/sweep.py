@@ -444,8 +444,8 @@ class _Reverse:
             for k, param in zip(carried, params):
                 self.adj.add(body.yields[k], b.expr(param))
             self.block(body)
-            outs = [self.adj.value_or_zero(body.params[k], body.params[k].type) for k in carried]
-            outs += [self.adj.value_or_zero(s, s.type) for s in scalars]
+            adjoints = [*(body.params[k] for k in carried), *scalars]
+            outs = [self.adj.value_or_zero(s, s.type, param) for s, param in zip(adjoints, params)]
             mirrored.yields = tuple(outs)
         self.sides[id(mirrored)] = body
         results = tuple(Var(p.name, p.type) for p in params)

@@ -30,7 +30,6 @@ from transpile.core.nodes import (
 )
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, map_operands, map_reads, reads, statements, written, written_in
-from transpile.rules import prims
 
 Moved = Callable[[object, object], None]
 
@@ -59,7 +58,8 @@ class _Tidy:
         self.merge = merge  # whether neighbouring branches on one test become one
         self.versions: dict[Var, int] = {}  # of each buffer: changes with every write
         self.equal: dict[Var, Operand] = {}
-        self.known: dict[tuple[object, ...], Var] = {}  # what has been computed in this block and around it
+        self.known: dict[tuple[object, ...], tuple[Var, int]] = {}  # computed in this block or around it; how deep
+        self.depth = 0
         self.moved = moved
 
     def operand(self, operand: Operand) -> Operand:
@@ -69,10 +69,12 @@ class _Tidy:
 
     def block(self, block: Block) -> Block:
         around, self.known = self.known, dict(self.known)
+        self.depth += 1
         try:
             return self._block(block)
         finally:
             self.known = around
+            self.depth -= 1
 
     def _block(self, block: Block) -> Block:
         stmts: list[Stmt] = []
@@ -100,8 +102,8 @@ class _Tidy:
                 self.versions[root] = self.versions.get(root, 0) + 1
 
     def _key(self, stmt: Let) -> tuple[object, ...] | None:
-        """What two computations of the same value have in common; None for all but cheap forms."""
-        if not (prims()[stmt.prim].elementwise or stmt.prim in _SIMPLE):
+        """What two computations of the same value have in common."""
+        if stmt.var.type.kind != "array" or stmt.prim == "empty":
             return None
         args = tuple(
             (a, self.versions.get(a, 0)) if isinstance(a, Var) else (repr(getattr(a, "value", None)), a.type)
@@ -121,9 +123,10 @@ class _Tidy:
                 self.equal[base.var] = same
                 return None
             case Let() if (key := self._key(base)) is not None:
-                same = self.known.setdefault(key, base.var)
+                same, home = self.known.setdefault(key, (base.var, self.depth))
                 if same is not base.var and SYNTHETIC in (base.var.name, same.name) and same.type == base.var.type:
-                    same.name = same.name if base.var.name == SYNTHETIC else base.var.name
+                    if same.name == SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
+                        same.name = base.var.name
                     self.equal[base.var] = same
                     return None
                 return base
@@ -159,7 +162,7 @@ class _Tidy:
         body = stmt.body
         keep = []
         for k, (p, init, out, r) in enumerate(zip(body.params, stmt.inits, body.yields, stmt.results)):
-            fixed = (out is p or (isinstance(out, Const) and out == init)) and not isinstance(init, Undef)
+            fixed = _is_fixed(p, init, out)
             if fixed:
                 self.equal[p] = self.equal[r] = init
                 if isinstance(stmt, While):
@@ -187,7 +190,15 @@ class _Tidy:
         if isinstance(new, While):
             assert test is not None
             new = replace(new, test=replace(test, params=tuple(p for p, k in zip(stmt.test.params, keep) if k)))  # type: ignore[union-attr]
+        if any(_is_fixed(*carry) for carry in zip(new_body.params, new.inits, new_body.yields)):
+            self.moved(stmt, new)
+            return self.loop(new)  # what the body yields has turned out to be what came in
         return new
+
+
+def _is_fixed(param: Var, init: Operand, out: Operand) -> bool:
+    """Whether a carried value is the same in all trips."""
+    return (out is param or (isinstance(out, Const) and out == init)) and not isinstance(init, Undef)
 
 
 def _known(block: Block, test: Operand, value: bool) -> Block:
@@ -214,9 +225,6 @@ def _identity(stmt: Let) -> Operand | None:
         if is_const(one, 1) and isinstance(other, Var) and other.type == stmt.var.type:
             return other
     return None
-
-
-_SIMPLE = frozenset({"cast", "broadcast", "reshape", "transpose", "dim", "index", "item"})
 
 
 def _mergeable(stmts: list[Stmt], second: If) -> int | None:

@@ -1,0 +1,57 @@
+"""Methods of ufuncs that no primitive stands for: plain Python, lifted like user code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  # type: ignore[no-untyped-def]
+    """``function.reduce``: a fold along one axis, from the left."""
+    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    rows = np.moveaxis(x, axes, tuple(range(len(axes))))
+    rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
+    total = rows[0] if initial is None else function(initial, rows[0])
+    for k in range(1, rows.shape[0]):
+        total = function(total, rows[k])
+    return np.expand_dims(total, axes) if keepdims else total
+
+
+def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-def]
+    """``function.accumulate``: the fold, each step kept."""
+    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    y = np.moveaxis(x, axis, 0).copy()
+    for k in range(1, y.shape[0]):
+        y[k] = function(y[k - 1], y[k])
+    return np.moveaxis(y, 0, axis)
+
+
+def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-untyped-def]
+    """``function.reduceat``: a fold of each stretch that begins at an index and ends before the next."""
+    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    rows = np.moveaxis(x, axis, 0)
+    starts = np.asarray(indices)
+    y = rows[starts]
+    for j in range(starts.shape[0]):
+        stop = starts[j + 1] if j + 1 < starts.shape[0] else rows.shape[0]
+        for k in range(starts[j] + 1, stop):
+            y[j] = function(y[j], rows[k])
+    return np.moveaxis(y, 0, axis)
+
+
+def at(function, a, indices, b):  # type: ignore[no-untyped-def]
+    """``function.at`` of two operands: one element after the other, so that repeated indices all count."""
+    places = np.arange(a.size).reshape(a.shape)[indices]
+    values = np.broadcast_to(b, np.shape(places)).ravel()
+    places = np.ravel(places)
+    for k in range(places.shape[0]):
+        place = np.unravel_index(places[k], a.shape)
+        a[place] = function(a[place], values[k])
+
+
+def at_alone(function, a, indices):  # type: ignore[no-untyped-def]
+    """``function.at`` of one operand."""
+    places = np.ravel(np.arange(a.size).reshape(a.shape)[indices])
+    for k in range(places.shape[0]):
+        place = np.unravel_index(places[k], a.shape)
+        a[place] = function(a[place])

@@ -1,0 +1,196 @@
+"""Loops that run forward and backward at once: the mirror of a loop moves into the loop itself.
+
+    for i in range(n):                      for i in range(n):
+        hidden = np.tanh(w @ x[i])              hidden = np.tanh(w @ x[i])
+        total += np.sum(hidden)                 total += np.sum(hidden)
+    for i in reversed(range(n)):                hidden_bar = ...
+        ...                                     w_bar += ...
+
+That is right where the mirror may run its trips in any order: what it carries is unchanged or only added to, the adjoints of
+arrays that it writes are only added to; and where what it starts from is known before the loop. A sum of losses over data is
+the ordinary case. Nothing is recorded across the trips, and nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.analysis.scopes import Def, definitions
+from transpile.core.builder import Builder
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+)
+from transpile.core.walk import blocks, defined, defines, dim_symbols, free, reads, statements, uses
+from transpile.transform.sweep import Sweep
+
+
+def fuse(fn: Function, sweep: Sweep, b: Builder, link) -> tuple[Function, Sweep]:  # type: ignore[no-untyped-def]
+    """The function and its sweep with the mirrors that can be moved in the loops that they mirror.
+
+    ``link`` puts forward and reverse sweep of a trip together.
+    """
+    for mirror in [s for s in sweep.block.stmts if isinstance(s, For) and id(s) in sweep.mirrors]:
+        loop = sweep.mirrors[id(mirror)]
+        if isinstance(loop, For) and any(s is loop for s in fn.body.stmts) and may_reorder(mirror, fn):
+            hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
+            if hoisted is not None:
+                fn, sweep = _fused(fn, sweep, b, mirror, loop, hoisted, link)
+    return fn, sweep
+
+
+def _fused(  # type: ignore[no-untyped-def]
+    fn: Function, sweep: Sweep, b: Builder, mirror: For, loop: For, hoisted: Sequence[Stmt], link
+) -> tuple[Function, Sweep]:
+    body = loop.body
+    kept = body.yields if body.stop is None else (*body.yields, body.stop)
+    trip = replace(fn, params=(), body=Block((), body.stmts, kept))
+    linked = link(trip, replace(sweep, block=mirror.body), b, kept)
+    both = Block((*body.params, *mirror.body.params), linked.stmts, (*body.yields, *linked.yields), body.stop)
+    inits, results = (*loop.inits, *mirror.inits), (*loop.results, *mirror.results)
+    new = replace(loop, inits=inits, body=both, results=results)
+    moved = {id(mirror), *(id(s) for s in hoisted)}
+    stmts: list[Stmt] = []
+    for stmt in fn.body.stmts:
+        stmts += [*hoisted, new] if stmt is loop else [stmt] if id(stmt) not in moved else []
+    left = replace(sweep.block, stmts=[s for s in sweep.block.stmts if id(s) not in moved])
+    sweep.alive.append(sweep.block)
+    return replace(fn, body=replace(fn.body, stmts=stmts)), replace(sweep, block=left)
+
+
+# ------------------------------------------------------------------------------------------------- any order
+
+
+def may_reorder(mirror: For, fn: Function) -> bool:
+    """Whether the trips of a mirror may run in any order, but for rounding."""
+    own = set(defined(mirror.body))
+    for stmt in statements(mirror.body):
+        match stmt:
+            case Push() | Pop() if stmt.stack not in own:
+                return False
+            case Store() if stmt.buf not in own:
+                return False
+            case Let() | Alloc() if stmt.prim != "dim" and any(_is_buffer(a) and a not in own for a in stmt.args):
+                return False
+    counts = Counter(o for o in uses(mirror.body) if isinstance(o, Var))
+    made = {v: s for s in statements(mirror.body) for v in defines(s)}
+    for param, out in zip(mirror.body.params, mirror.body.yields):
+        if out is param:
+            continue
+        chain: Counter[Operand] = Counter()
+        if not _is_sum(out, param, made, chain) or any(counts[v] != n for v, n in chain.items() if isinstance(v, Var)):
+            return False
+    return True
+
+
+def _is_buffer(operand: Operand) -> bool:
+    return isinstance(operand, Var) and operand.buffer
+
+
+def _is_sum(out: Operand, param: Var, made: dict[Var, Stmt], chain: Counter[Operand]) -> bool:
+    """Whether ``out`` is ``param`` with something added; ``chain`` counts the uses of partial sums that are additions."""
+    chain[out] += 1
+    if out is param:
+        return True
+    stmt = made.get(out) if isinstance(out, Var) else None
+    match stmt:
+        case Let(prim="add"):
+            for k in (0, 1):
+                tried: Counter[Operand] = Counter()
+                if _is_sum(stmt.args[k], param, made, tried):
+                    chain.update(tried)
+                    return True
+            return False
+        case Let(prim="sub"):
+            return _is_sum(stmt.args[0], param, made, chain)
+        case If():
+            k = stmt.results.index(out)  # type: ignore[arg-type]
+            return all(_is_sum(side.yields[k], param, made, chain) for side in (stmt.then, stmt.orelse))
+        case For():
+            if not any(r is out for r in stmt.results):
+                return False
+            k = stmt.results.index(out)  # type: ignore[arg-type]
+            inner = stmt.body.params[k]
+            return _is_sum(stmt.inits[k], param, made, chain) and _is_sum(stmt.body.yields[k], inner, made, chain)
+    return False
+
+
+# ------------------------------------------------------------------------------------------ before the loop
+
+
+class _Hoist:
+    """What of the reverse sweep has to run before the loop, if its mirror is to run in it."""
+
+    def __init__(self, fn: Function, sweep: Sweep, b: Builder, mirror: For, loop: For) -> None:
+        self.fn, self.sweep, self.b, self.mirror, self.loop = fn, sweep, b, mirror, loop
+        self.defs: dict[Var, Def] = definitions(fn)
+        self.order = next(d.order for v, d in self.defs.items() if v is loop.index)
+        stmts = sweep.block.stmts
+        self.before = stmts[: next(k for k, s in enumerate(stmts) if s is mirror)]
+        self.made = {v: s for s in self.before for v in defines(s)}
+        self.found: dict[int, Stmt] = {}
+
+    def run(self) -> list[Stmt] | None:
+        """None if something is known only later."""
+        inside = {*defined(self.loop.body), self.loop.index}
+        wanted: list[Operand] = [*self.mirror.inits, *free(self.mirror.body)]
+        for stmt in statements(self.mirror.body):
+            wanted += [self.b.symbols[s] for s in dim_symbols(stmt)]
+        own = set(defined(self.mirror.body))
+        for operand in wanted:
+            if isinstance(operand, Var):
+                operand = self.sweep.mapping.get(operand, operand)
+            if operand not in inside and operand not in own and not self.have(operand):
+                return None
+        if not all(self.is_only_added_to(v) for v in _added_to(self.mirror.body) if v not in own):
+            return None
+        return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
+
+    def have(self, operand: Operand) -> bool:
+        """Whether it has a value before the loop, or the statements that make it can be moved there."""
+        if not isinstance(operand, Var):
+            return True
+        operand = self.sweep.mapping.get(operand, operand)
+        if not isinstance(operand, Var):
+            return True
+        known = self.defs.get(operand)
+        if known is not None and (known.nest or known.order < self.order):
+            return not known.nest
+        stmt = known.stmt if known is not None else self.made.get(operand)
+        if stmt is None or id(stmt) in self.found:
+            return True
+        if not isinstance(stmt, (Let, Alloc)) or (stmt.prim != "dim" and any(_is_buffer(a) for a in stmt.args)):
+            return False
+        if not all(self.have(o) for o in (*reads(stmt), *(self.b.symbols[s] for s in dim_symbols(stmt)))):
+            return False
+        self.found[id(stmt)] = stmt
+        return True
+
+    def is_only_added_to(self, buf: Var) -> bool:
+        """Whether the statements that the mirror overtakes neither read nor overwrite the buffer."""
+        return not any(
+            (isinstance(s, Store) and s.buf is buf) or any(o is buf for o in reads(s))
+            for top in self.before
+            for s in _all_of(top)
+        )
+
+
+def _all_of(stmt: Stmt) -> list[Stmt]:
+    return [stmt, *(s for inner in blocks(stmt) for s in statements(inner))]
+
+
+def _added_to(block: Block) -> list[Var]:
+    return [s.buf for s in statements(block) if isinstance(s, Add)]
