@@ -79,6 +79,7 @@ _FUNCTIONS: dict[str, Any] = {
     "builtins.zip": lambda *items, strict=False: 0,
     "functools.partial": lambda function, /, *args, **kwargs: 0,
     "functools.reduce": lambda function, items, initial=None, /: 0,
+    "dataclasses.replace": lambda obj, /, **changes: 0,
     "itertools.product": lambda *items, repeat=1: 0,
 }
 _METHODS: dict[str, Any] = {

@@ -157,7 +157,7 @@ def describe(lx: Lifter, value: Any) -> str:
             return describe(lx, value.value)
         case Iteration():
             return f"a {value.kind} object"
-    return _NAMES[type(value)]
+    return _NAMES.get(type(value), "a value of this kind")
 
 
 _NAMES: dict[type, str] = {
