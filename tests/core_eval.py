@@ -53,6 +53,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
+from transpile.core.walk import defined
 from transpile.rules import prims
 from transpile.rules.spelling import Spelling
 
@@ -189,6 +190,8 @@ class _Machine:
         self.finish(stmt, carried, done)
 
     def trip(self, body: Block, carried: list[Any]) -> tuple[list[Any], bool]:
+        for var in defined(body):  # what the trip before held, the sizes of its arrays among it, is over
+            self.env.pop(var, None)
         for var, value in zip(body.params, carried):
             self.define(var, value)
         self.block(body)

@@ -49,7 +49,6 @@ from transpile.tree import flatten
 PROGRAMS = all_programs()
 ACTIVE = [p for p in PROGRAMS if p.wrt]
 SECOND = [p for p in PROGRAMS if p.second and p.smooth and p.wrt]
-COMPILED = [p for p in PROGRAMS if p.compiled]
 SAMPLE = 12  # one program in so many is compiled, or differentiated twice, in `make test`
 
 
@@ -191,7 +190,7 @@ def test_second_order(program, tmp_path):
 
 
 @pytest.mark.numba
-@sampled(COMPILED)
+@sampled(PROGRAMS)
 def test_compiled(program):
     """The compiled function gives what the function gives and changes what it changes."""
     s = subject_of(program)
@@ -204,7 +203,7 @@ def test_compiled(program):
 
 
 @pytest.mark.numba
-@sampled([p for p in COMPILED if p.wrt])
+@sampled(ACTIVE)
 def test_compiled_gradient(program, tmp_path):
     s = subject_of(program)
     f = scalarised(program.fn, program.args(), s.value, tmp_path, f"weighted_{program.name}")

@@ -25,7 +25,14 @@ from transpile.rules import prims
 pytestmark = pytest.mark.numba
 
 SIGNS = {"eigh"}  # eigenvectors may have either sign
-PRINTED = {"item", "dim", "shape_differs", "shape_of", "shape_tuple"}  # the walk itself, or made only for printing
+NOT_LOWERED = {
+    "item": "the walk over statements takes it from what a call gives",
+    "dim": "the walk over statements takes it from the sizes",
+    "shape_differs": "only the printer makes it",
+    "shape_of": "only the printer makes it",
+    "shape_tuple": "only the printer makes it",
+}
+"""Primitives without a rule that lowers them, and why."""
 
 
 def cases(first_only: bool) -> Iterator[tuple[str, Any, Any]]:
@@ -92,15 +99,16 @@ def test_all_examples(k: int) -> None:
 
 
 def test_every_primitive_can_be_compiled() -> None:
+    """All but the written list; no array primitive of NumPy is on it."""
     missing = []
     for name, prim in prims().items():
         if prim.elementwise:
             types = [FLOAT64] * len(prim.partials)
             if spell(name, types, FLOAT64, {}) is None:
                 missing.append(name)
-        elif name not in ARRAYS and name not in SEVERAL and name not in PRINTED:
+        elif name not in ARRAYS and name not in SEVERAL:
             missing.append(name)
-    assert missing == []
+    assert sorted(missing) == sorted(NOT_LOWERED)
 
 
 # ---------------------------------------------------------------------------------------------------- the form

@@ -663,3 +663,59 @@ def test_loops_are_left_as_they_were(fn):
     exec(text, namespace)
     for a in args:
         assert namespace[fn.__name__](*a) == fn(*a)
+
+
+# ------------------------------------------------------------------------------------------ gradients, as a person has it
+
+
+def neighbours(x, low):
+    total = 0.0
+    for i in range(1, len(x)):
+        if i > 1 and x[i] > low:
+            total += (x[i] - x[i - 1]) ** 2 * max(x[i], x[i - 1], low)
+    return total
+
+
+def ping_pong(x, steps):
+    u = x.copy()
+    v = np.zeros(len(x))
+    for _ in range(steps):
+        for i in range(1, len(x)):
+            v[i] = u[i] + 0.5 * u[i - 1]
+        u, v = v, u
+    return u[0] + u[-1]
+
+
+def both_sides(x, y):
+    if x > y:
+        z = x * x
+    else:
+        z = x * y
+    w = math.exp(z)
+    return w * w
+
+
+def columns(x, y):
+    return np.sum(np.cos(x[:, None] * y))
+
+
+def popped(x):
+    y = x
+    while y < 10.0:
+        y = math.exp(y) - 2.0 * -y
+    return y
+
+
+GRADIENTS = {
+    neighbours: """
+        def neighbours_grad(x, low):
+            n = x.shape[0]
+            x_bar = np.zeros_like(x)
+            for i in range(1, n):
+                if i > 1 and x[i] > low:
+                    t = x[i] - x[i - 1]
+                    t_2 = t**2
+                    t_3 = max(x[i], x[i - 1])
+                    t_4 = t_3
+        """,
+}

@@ -193,30 +193,6 @@ def named_in_an_earlier_trip(x, y, n):
 
 
 @refused
-def named_in_the_body_alone(x, y, n):
-    z = y.copy()
-    for k in range(n):
-        w = z
-        z[k] = np.sin(x[k])
-    w[0] = 2.0
-    return np.sum(z * x)
-
-
-@refused
-def returned_by_an_inner_function(x, y, n):
-    z = x.copy()
-
-    def step():
-        z[1:] += 0.5 * np.sin(z[:-1])
-        return z
-
-    for _ in range(n):
-        w = step()
-    w[0] = 3.0 * x[0]
-    return np.sum(z * z)
-
-
-@refused
 def item_becomes_an_array_of_outside(x, y, n):
     s, z = {"u": x.copy()}, y.copy()
     for k in range(n):

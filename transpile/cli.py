@@ -96,6 +96,8 @@ def wanted_level(options: argparse.Namespace, names: list[str], function: str) -
         if w not in names:
             known = ", ".join(repr(n) for n in names)
             raise error("T407", f"--wrt: {function!r} has no argument {w!r}", hint=f"its arguments are {known}")
+        if wanted.count(w) > 1:
+            raise error("T407", f"--wrt: {w!r} is named twice")
     argnums = tuple(names.index(w) for w in wanted)
     chosen: Any = argnums[0] if len(argnums) == 1 else argnums
     if options.command == "grad":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ def runner(target: Any, core: Function, request: Request) -> Program:
     """What runs ``core`` on the arguments of a call."""
     level = jit_level(target)
     if level is not None:
-        return compiled(core, request, level)
+        return compiled(target, core, request, level)
     return interpreted(core, request, is_derivative(target))
 
 
@@ -145,14 +147,31 @@ def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: E
     function itself does not."""
     (args, kwargs), changed = _numpy_floats((args, kwargs))
     try:
-        if changed:
+        if changed or "math" in function.__globals__:
+            names = {**function.__globals__, **({"math": _NUMPY_MATH} if "math" in function.__globals__ else {})}
             with np.errstate(all="ignore"):
-                return function(*args, **kwargs)
+                return FunctionType(function.__code__, names, function.__name__)(*args, **kwargs)
     except Exception as second:
         explain(second)
         raise
     explain(error)
     raise error
+
+
+class _Math:
+    """`math` with NumPy's floats as results; it raises what `math` raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(math, name)
+
+        def call(*args: Any) -> Any:
+            value = found(*args)
+            return np.float64(value) if type(value) is float else value
+
+        return call if callable(found) else found
+
+
+_NUMPY_MATH = _Math()
 
 
 def _numpy_floats(values: Any) -> tuple[Any, bool]:
@@ -204,7 +223,7 @@ class Slot:
     written: bool
 
 
-def compiled(core: Function, request: Request, level: Any) -> Program:
+def compiled(target: Any, core: Function, request: Request, level: Any) -> Program:
     """Runs the function that Numba compiled, on the leaves."""
     from transpile.lower.numba import compile_core
 
@@ -215,6 +234,7 @@ def compiled(core: Function, request: Request, level: Any) -> Program:
     order = [s.leaf for s in slots]
     straight = order == list(range(len(request.leaves)))
     zero_dim = [k for k in order if isinstance(request.leaves[k], ndarray) and not request.leaves[k].ndim]
+    overlaps = overlap(core, slots)
 
     def run(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if unchanged is not None and not unchanged():
@@ -223,7 +243,9 @@ def compiled(core: Function, request: Request, level: Any) -> Program:
             leaves[k] = leaves[k][()]
         values = leaves if straight else [leaves[k] for k in order]
         if read is not None:
-            values = [*values, *read()]
+            values = [*values, *map(_without_rank_zero, read())]
+        if overlaps is not None and overlaps(values):
+            return run_plain(target, args, kwargs)
         return protected(*values)
 
     def protected(*values: Any) -> Any:
@@ -236,10 +258,46 @@ def compiled(core: Function, request: Request, level: Any) -> Program:
             out = run_converted(kernel, values, slots, error)
         return finish(out)
 
+    def apart(*values: Any) -> Any:
+        return run_plain(target, values, {}) if overlaps(values) else protected(*values)  # type: ignore[misc]
+
     program = Program(run, kernel=kernel)
     if straight and read is None and not zero_dim and is_plain(request.values, request.leaves) and not request.known:
-        program.fast = while_unchanged(guard(request.leaves, check_dtype=True)(protected), unchanged)
+        called = protected if overlaps is None else apart
+        program.fast = while_unchanged(guard(request.leaves, check_dtype=True)(called), unchanged)
     return program
+
+
+def _without_rank_zero(value: Any) -> Any:
+    return value[()] if isinstance(value, ndarray) and not value.ndim else value
+
+
+def overlap(core: Function, slots: Sequence[Slot]) -> Callable[[Sequence[Any]], bool] | None:
+    """Whether an array that the function writes shares memory with another that it is given; None if it cannot be.
+
+    Compiled code takes its arrays for different ones.
+    """
+    arrays = [k for k, p in enumerate(core.params) if p.type.dims]
+    pairs = [(k, j) for k, s in enumerate(slots) if s.written for j in arrays if j != k]
+    if not pairs:
+        return None
+
+    def found(values: Sequence[Any]) -> bool:
+        for k, j in pairs:
+            a, b = values[k], values[j]
+            if np.may_share_memory(a, b) and (a is b or np.shares_memory(a, b)):
+                return True
+        return False
+
+    return found
+
+
+def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The call of the user's function as it is; the results have memory of their own."""
+    while hasattr(target, "__transpile_level__"):
+        target = target.__wrapped__
+    leaves, tree = flatten(target(*args, **kwargs))
+    return unflatten(tree, [np.array(v) if isinstance(v, ndarray) else v for v in leaves])
 
 
 def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot], refusal: Exception) -> Any:
@@ -251,7 +309,7 @@ def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot], ref
     back: list[tuple[ndarray, ndarray]] = []
     changed = False
     for k, v in enumerate(values):
-        if not isinstance(v, ndarray) or (v.flags.c_contiguous and v.flags.writeable):
+        if not isinstance(v, ndarray) or (v.flags.carray and type(v) is ndarray):
             continue
         changed = True
         written = k < len(slots) and slots[k].written
@@ -263,13 +321,13 @@ def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot], ref
     if not changed:
         raise refusal
     try:
-        out = kernel(*ready)
+        return kernel(*ready)
     except Exception as error:
         explain(error)
         raise
-    for original, copy in back:
-        original[...] = copy
-    return out
+    finally:  # what was written before an exception too
+        for original, copy in back:
+            original[...] = copy
 
 
 def leaf_slots(core: Function, request: Request) -> list[Slot]:

@@ -55,11 +55,14 @@ def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
     collect(children, leaves, key)
 
 
+_MEANING = ("__array_ufunc__", "__array_function__", "__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__matmul__")
+
+
 def plain_array(v: Any) -> np.ndarray:
     """An instance of a subclass of ndarray as a plain one; those that mean something else by ``*`` are refused."""
     from transpile.errors import error
 
-    if isinstance(v, (np.matrix, np.ma.MaskedArray)):
+    if any(getattr(type(v), name) is not getattr(ndarray, name) for name in _MEANING):
         hint = "pass np.asarray(...) of it"
         raise error(
             "T409", f"an argument is of type {type(v).__name__}, whose operators are not those of arrays", hint=hint

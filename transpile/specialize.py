@@ -137,7 +137,13 @@ class Request:
             return
         trees = [self.args[k] for k in level.static_argnums if -len(self.args) <= k < len(self.args)]
         trees += [self.kwargs[n] for n in level.static_argnames if n in self.kwargs]
-        names = _parameter_names(target)
+        names, stars = _parameter_names(target)
+        for k in level.static_argnums:
+            if names and not stars and not -len(names) <= k < len(names):
+                raise error("T306", f"static_argnums {k} is out of range: the function has {len(names)} parameters")
+        for n in level.static_argnames:
+            if names and not stars and n not in names:
+                raise error("T407", f"static_argnames: the function has no argument {n!r}")
         trees += [
             self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)
         ]
@@ -174,10 +180,12 @@ def function_name(target: Any) -> str:
     return getattr(target, "__name__", "the function")
 
 
-def _parameter_names(target: Any) -> list[str]:
+def _parameter_names(target: Any) -> tuple[list[str], bool]:
+    """The names of the parameters, as far as Python knows them, and whether there are stars among them."""
     import inspect
 
     try:
-        return list(inspect.signature(target).parameters)
+        found = inspect.signature(target).parameters
     except (TypeError, ValueError):
-        return []
+        return [], True
+    return list(found), any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values())

@@ -51,6 +51,8 @@ def _shown(file):
 def _make(base):
     class Site(base):
         def __new__(cls, site=0, *args):
+            if isinstance(site, BaseException):  # Python makes one of the other while it handles an exception
+                return site
             entry = SITES.get(site)
             made = base(message(entry[2:], _typed(entry[1], args))) if entry else base(*args)
             made.site = site

@@ -334,7 +334,6 @@ _PADE = np.array([
 
 @njit
 def _expm(a):
-    a = a.copy()  # Numba knows it as contiguous
     n = a.shape[0]
     norm = 0.0
     for j in range(n):
@@ -353,7 +352,7 @@ def _expm(a):
     c = _PADE.astype(a.dtype)
     u = np.dot(a, np.dot(a6, c[13] * a6 + c[11] * a4 + c[9] * a2) + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * one)
     v = np.dot(a6, c[12] * a6 + c[10] * a4 + c[8] * a2) + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
-    found = np.linalg.solve(v - u, v + u)
+    found = np.ascontiguousarray(np.linalg.solve(v - u, v + u))
     for _ in range(squarings):
         found = np.dot(found, found)
     return found

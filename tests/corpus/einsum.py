@@ -4,7 +4,7 @@ import numpy as np
 
 from .program import Collection, normal
 
-PROGRAMS = Collection("einsum", compiled=False)
+PROGRAMS = Collection("einsum")
 program = PROGRAMS.program
 
 

@@ -197,3 +197,45 @@ def one_array_many_times(x, trips):
     for _ in range(trips):
         rows.append(b)
     return np.stack(rows)
+
+
+@program(args=lambda: (normal(4), 3), wrt=(0,), tags="for nested mask inplace")
+def masked_in_nested_loops(x, trips):
+    """The trips run again in the reverse sweep, with sizes of their own."""
+    for k in range(trips):
+        for _ in range(k):
+            if x[0] < 3.0:
+                x[x < 0.42] *= x[0]
+    return x
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1), 3), wrt=(0, 1), tags="for alias inplace")
+def named_in_the_body_alone(x, y, trips):
+    """After the loop v is still another name of z."""
+    z = y.copy()
+    for k in range(trips):
+        v = z
+        z[k] = np.sin(x[k])
+    v[0] = 2.0 * x[1]
+    return np.sum(z * x)
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1), 3), wrt=(0, 1), tags="for alias dict inplace")
+def changed_and_returned(x, y, trips):
+    """state = step(state) where step changes what it gives: no trip makes another dict or array."""
+
+    def step(state, k):
+        state["u"][k] = np.sin(state["u"][k] * state["c"])
+        state["c"] = 0.5 * state["c"] + state["u"][k - 1]
+        return state
+
+    def relax(u):
+        u[1:-1] = 0.5 * (u[2:] + u[:-2])
+        return u
+
+    state = {"u": x, "c": 0}
+    z = y
+    for k in range(trips):
+        state = step(state, k)
+        z = relax(z)
+    return np.sum(state["u"] * y) + np.sum(x * z) + state["c"]

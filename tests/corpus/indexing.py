@@ -36,13 +36,13 @@ def gather(x):
     return x[index] * x[[4, 0, 0, 2, -1]]
 
 
-@program(args=lambda: (normal(4, 3),), tags="gather rows columns", compiled=False)
+@program(args=lambda: (normal(4, 3),), tags="gather rows columns")
 def gather_rows_and_columns(a):
     """Integer arrays on one axis of two."""
     return a[ORDER] @ a[:, [1, 1]][:3] + a[ORDER[:, None], 0]
 
 
-@program(args=lambda: (normal(4, 3),), tags="gather several", compiled=False)
+@program(args=lambda: (normal(4, 3),), tags="gather several")
 def several_integer_arrays(a):
     """Integer arrays on both axes, broadcast against each other."""
     i = np.array([[0], [2], [3]])
@@ -50,7 +50,7 @@ def several_integer_arrays(a):
     return a[i, j] * a[[0, 1], [2, 2]] + a[1, [0, 1]]
 
 
-@program(args=lambda: (normal(3, 2, 4),), tags="gather several slice", compiled=False)
+@program(args=lambda: (normal(3, 2, 4),), tags="gather several slice")
 def integer_arrays_around_slice(a):
     """Integer arrays with a slice between them: their axis comes first."""
     p = a[[0, 2, 2], :, [1, 1, 3]]
@@ -58,19 +58,19 @@ def integer_arrays_around_slice(a):
     return p * q
 
 
-@program(args=lambda: (normal(4, 3), np.array([[0, 2], [1, 1]])), tags="gather rank2", compiled=False)
+@program(args=lambda: (normal(4, 3), np.array([[0, 2], [1, 1]])), tags="gather rank2")
 def gather_by_matrix(a, index):
     """An index array of two dimensions that is an argument."""
     return np.sum(a[index] ** 2, axis=2)
 
 
-@program(args=lambda: (spread(6),), tags="mask", compiled=False)
+@program(args=lambda: (spread(6),), tags="mask")
 def mask_read(x):
     """A mask that depends on the data selects elements."""
     return np.sum(x[x > 0.0] ** 3) - np.prod(x[(x < 0.0) & (x > -2.0)])
 
 
-@program(args=lambda: (spread(3, 3),), tags="mask rank2", compiled=False)
+@program(args=lambda: (spread(3, 3),), tags="mask rank2")
 def mask_rank_two(a):
     """A mask of rank two reads, and another writes."""
     b = a.copy()
@@ -79,7 +79,7 @@ def mask_rank_two(a):
     return b * a, np.sum(a[a > 0.0] ** 2)
 
 
-@program(args=lambda: (normal(4, 3),), tags="mask rows", compiled=False)
+@program(args=lambda: (normal(4, 3),), tags="mask rows")
 def mask_of_rows(a):
     """A mask over the first axis only, of known values."""
     keep = np.array([True, False, True, True])
@@ -87,7 +87,27 @@ def mask_of_rows(a):
     return b * b[0]
 
 
-@program(args=lambda: (normal(5),), tags="mask inplace", compiled=False)
+@program(args=lambda: (normal(4, 3),), tags="mask rows columns")
+def mask_beside_indices(a):
+    """A mask beside a number, a range, an integer array, and another mask."""
+    keep, odd = a[:, 0] < 0.5, np.array([True, False, True])
+    column = a[keep, 1]
+    block = a[a[:, 2] > -9.0, 1:] ** 2
+    return np.sum(column**2) + np.sum(a[::2, odd] ** 3), block, a[-1, odd] * 2.0, a[[3, 0], odd]
+
+
+@program(args=lambda: (normal(2, 4, 3),), tags="mask rank2 inplace")
+def mask_of_last_axes(a):
+    """A mask of rank two behind a number and a range, read, written and added to."""
+    mask = np.abs(a[0]) > 0.4
+    b = a * a
+    b[1, mask] = a[0, mask] * 3.0
+    b[1:, mask] += a[:1, mask]
+    b[0, mask[:, 0], 1] *= a[1, 0, 0]
+    return b
+
+
+@program(args=lambda: (normal(5),), tags="mask inplace")
 def mask_write_array(x):
     """An array is written where the mask is true."""
     mask = np.array([True, False, True, False, True])
@@ -106,7 +126,7 @@ def scatter(x):
     return y
 
 
-@program(args=lambda: (normal(3), normal(2, seed=1)), wrt=(0, 1), tags="scatter rank2 inplace", compiled=False)
+@program(args=lambda: (normal(3), normal(2, seed=1)), wrt=(0, 1), tags="scatter rank2 inplace")
 def scatter_rows(x, y):
     """Rows by integer array, elements by two."""
     a = np.ones((4, 3))
@@ -116,7 +136,7 @@ def scatter_rows(x, y):
     return a
 
 
-@program(args=lambda: (normal(4), np.array([1, 1, 0, 3, 1])), tags="add.at scatter repeated", compiled=False)
+@program(args=lambda: (normal(4), np.array([1, 1, 0, 3, 1])), tags="add.at scatter repeated")
 def scatter_add(x, index):
     """np.add.at counts repeated indices."""
     y = np.zeros(4)
@@ -124,7 +144,7 @@ def scatter_add(x, index):
     return y * x
 
 
-@program(args=lambda: (normal(3, 3),), tags="take", compiled=False)
+@program(args=lambda: (normal(3, 3),), tags="take")
 def take_forms(a):
     """take, with and without an axis, and take_along_axis."""
     flat = np.take(a, [0, 4, 4])
@@ -147,7 +167,7 @@ def index_from_data(x):
     return x[k] ** 2 + x[low] * x[k - 1]
 
 
-@program(args=lambda: (positive(2, 3),), tags="ix_ nonzero beyond", compiled=False)
+@program(args=lambda: (positive(2, 3),), tags="ix_ nonzero beyond")
 def index_helpers(a):
     """np.ix_, nonzero and where with one argument."""
     block = a[np.ix_([1, 0], [0, 2])]
@@ -156,7 +176,7 @@ def index_helpers(a):
     return np.sum(block**2) + np.sum(a[rows, columns] * 3.0) * np.prod(a[1][where])
 
 
-@program(args=lambda: (normal(3, 3),), tags="diag triangle", compiled=False)
+@program(args=lambda: (normal(3, 3),), tags="diag triangle")
 def diagonal_by_index(a):
     """A range on both axes is the diagonal."""
     n = np.arange(3)

@@ -157,7 +157,7 @@ def whole_array(x):
     return y
 
 
-@program(args=lambda: (positive(4),), tags="out ufunc", compiled=False)
+@program(args=lambda: (positive(4),), tags="out ufunc")
 def ufunc_out(x):
     """`out=` writes the result into a buffer."""
     y = np.empty(4)

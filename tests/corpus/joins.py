@@ -4,7 +4,7 @@ import numpy as np
 
 from .program import Collection, normal
 
-PROGRAMS = Collection("join", compiled=False)
+PROGRAMS = Collection("join")
 program = PROGRAMS.program
 
 
@@ -16,7 +16,7 @@ def concatenations(a, b):
     return rows[1:3] @ a.T @ columns
 
 
-@program(args=lambda: (normal(3), normal(3, seed=1)), wrt=(0, 1), tags="stack", compiled=True)
+@program(args=lambda: (normal(3), normal(3, seed=1)), wrt=(0, 1), tags="stack")
 def stacks(x, y):
     """stack in front and behind."""
     return np.stack((x, y)) @ np.stack((x, y * y), axis=1) * x[0]

@@ -99,7 +99,6 @@ def flash_separation(feed, ratios):
     ),
     wrt=(0, 1, 2),
     tags="for numpy cross",
-    compiled=False,
 )
 def chain_molecule(atoms, lengths, barrier):
     """Force field of four atoms in a chain: bonds, angles, one torsion, repulsion of the ends."""

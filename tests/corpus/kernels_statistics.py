@@ -194,7 +194,6 @@ def time_warping(x, y):
         np.array([0, 2, 1, 1, 0]),
     ),
     tags="for list matmul gather",
-    compiled=False,
 )
 def classifier(layers, x, labels):
     """Cross entropy of a network with one hidden layer."""

@@ -83,7 +83,6 @@ def matrix_norms(a):
     args=lambda: (np.stack([definite(2, k) for k in range(3)]), normal(3, 2, seed=9)),
     wrt=(0, 1),
     tags="batched",
-    compiled=False,
 )
 def batched_solve(a, b):
     """Stacks of matrices."""
@@ -91,7 +90,7 @@ def batched_solve(a, b):
     return x * np.linalg.det(a)[:, None] + np.linalg.inv(a)[:, 0]
 
 
-@program(args=lambda: (np.stack([definite(2, k) for k in range(3)]),), tags="batched cholesky", compiled=False)
+@program(args=lambda: (np.stack([definite(2, k) for k in range(3)]),), tags="batched cholesky")
 def batched_cholesky(a):
     """Factors of a stack of matrices."""
     low = np.linalg.cholesky(a)
@@ -106,7 +105,7 @@ def implicit_steps(a, x):
     return x
 
 
-@program(args=lambda: (definite(3), normal(3, seed=1)), wrt=(0, 1), tags="scipy", compiled=False)
+@program(args=lambda: (definite(3), normal(3, seed=1)), wrt=(0, 1), tags="scipy")
 def triangular_solves(a, b):
     """solve_triangular, cho_factor and cho_solve of SciPy."""
     low = np.linalg.cholesky(a)
@@ -114,7 +113,7 @@ def triangular_solves(a, b):
     return y * solve_triangular(low, b, lower=True, trans="T") + cho_solve((low, True), b)
 
 
-@program(args=lambda: (normal(3, 3),), tags="scipy expm", compiled=False, tol=1e-5)
+@program(args=lambda: (normal(3, 3),), tags="scipy expm", tol=1e-5)
 def matrix_exponential(a):
     """The exponential of a matrix."""
     return expm(0.3 * a) @ a[0]

@@ -32,7 +32,7 @@ def matrix_by_itself(a):
     return a @ a + a.T @ a
 
 
-@program(args=lambda: (normal(2, 3, 4), normal(2, 4, 3, seed=1)), wrt=(0, 1), tags="batched", compiled=False)
+@program(args=lambda: (normal(2, 3, 4), normal(2, 4, 3, seed=1)), wrt=(0, 1), tags="batched")
 def stack_by_stack(a, b):
     """Rank 3 by rank 3."""
     return a @ b + np.matmul(a, a.swapaxes(1, 2))
@@ -42,42 +42,39 @@ def stack_by_stack(a, b):
     args=lambda: (normal(2, 3, 4), normal(4, 2, seed=1), normal(4, seed=2)),
     wrt=(0, 1, 2),
     tags="batched broadcast",
-    compiled=False,
 )
 def stack_by_lower_rank(a, b, x):
     """Rank 3 by rank 2 and by rank 1: the adjoints sum over the stack."""
     return a @ b * (a @ x)[:, :, None]
 
 
-@program(args=lambda: (normal(3), normal(2, 3, 4, seed=1)), wrt=(0, 1), tags="batched broadcast", compiled=False)
+@program(args=lambda: (normal(3), normal(2, 3, 4, seed=1)), wrt=(0, 1), tags="batched broadcast")
 def lower_rank_by_stack(x, b):
     """Rank 1 and rank 2 by rank 3."""
     m = x[:, None] * x
     return (x @ b)[:, None, :] * (m @ b)
 
 
-@program(
-    args=lambda: (normal(2, 1, 2, 3), normal(3, 3, 2, seed=1)), wrt=(0, 1), tags="batched broadcast one", compiled=False
-)
+@program(args=lambda: (normal(2, 1, 2, 3), normal(3, 3, 2, seed=1)), wrt=(0, 1), tags="batched broadcast one")
 def stacks_that_broadcast(a, b):
     """Rank 4 by rank 3 with an axis of one."""
     return np.matmul(a, b)
 
 
-@program(args=lambda: (normal(2, 3, 4), normal(5, 4, 2, seed=1)), wrt=(0, 1), tags="dot rank3", compiled=False)
+@program(args=lambda: (normal(2, 3, 4), normal(5, 4, 2, seed=1)), wrt=(0, 1), tags="dot rank3")
 def dot_of_higher_rank(a, b):
     """dot of rank 3 by rank 3: no broadcasting, all pairs."""
     return np.dot(a, b)
 
 
-@program(args=lambda: (normal(2, 3), normal(4, 3, seed=1), 1.5), wrt=(0, 1, 2), tags="inner outer vdot", compiled=False)
+@program(args=lambda: (normal(2, 3), normal(4, 3, seed=1), 1.5), wrt=(0, 1, 2), tags="inner outer vdot")
 def other_products(a, b, s):
     """inner, outer, vdot, and dot with a scalar."""
     c = np.inner(a, b) * np.dot(s, 2.0)
     return c * np.outer(a[:, 0], b[:, 1]) + np.vdot(a, a) + np.dot(a[0], s)[0]
 
 
-@program(args=lambda: (normal(2, 3, 4), normal(4, 3, 2, seed=1)), wrt=(0, 1), tags="tensordot", compiled=False)
+@program(args=lambda: (normal(2, 3, 4), normal(4, 3, 2, seed=1)), wrt=(0, 1), tags="tensordot")
 def tensor_products(a, b):
     """tensordot over one axis, over two, and named axes."""
     one = np.tensordot(a, b, axes=1)

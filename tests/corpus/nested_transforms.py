@@ -8,7 +8,7 @@ import transpile as tp
 
 from .program import Collection, normal
 
-PROGRAMS = Collection("nested-transform", compiled=False)
+PROGRAMS = Collection("nested-transform")
 program = PROGRAMS.program
 
 

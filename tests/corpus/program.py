@@ -18,7 +18,7 @@ class Program:
     by hand, one for each position of `wrt`.
     The tag `mutates`: the function writes into its arguments. The tag `beyond`: it uses something
     that the language's written list does not name. `second=False`: no second derivative is asked
-    for. `compiled=False`: Numba lacks a part of it.
+    for.
     """
 
     name: str
@@ -29,7 +29,6 @@ class Program:
     smooth: bool = True
     tol: float | None = None
     second: bool = True
-    compiled: bool = True
     expect: tuple | None = None
     doc: str = ""
 
@@ -37,9 +36,8 @@ class Program:
 class Collection:
     """The programs of one module, in the order in which they are written there."""
 
-    def __init__(self, tags: str = "", compiled: bool = True):
+    def __init__(self, tags: str = ""):
         self.tags = tuple(tags.split())
-        self.compiled = compiled
         self.programs: list[Program] = []
 
     def __iter__(self) -> Iterator[Program]:
@@ -57,7 +55,6 @@ class Collection:
         smooth: bool = True,
         tol: float | None = None,
         second: bool = True,
-        compiled: bool | None = None,
         expect: Any = None,
     ) -> Callable[[Callable], Callable]:
         """A decorator that adds a function to this collection and returns it unchanged."""
@@ -76,7 +73,6 @@ class Collection:
                     smooth=smooth,
                     tol=tol,
                     second=second,
-                    compiled=self.compiled if compiled is None else compiled,
                     expect=expect,
                     doc=(fn.__doc__ or "").strip(),
                 )

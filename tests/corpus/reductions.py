@@ -8,14 +8,14 @@ PROGRAMS = Collection("reduction")
 program = PROGRAMS.program
 
 
-@program(args=lambda: (normal(2, 3, 2),), tags="axis", compiled=False)
+@program(args=lambda: (normal(2, 3, 2),), tags="axis")
 def sums_over_axes(a):
     """One axis, a negative one, several, none; kept and dropped."""
     b = a * np.sum(a, axis=1, keepdims=True)
     return b.sum(axis=(0, -1)) * np.sum(a, axis=-1)[0] + a.sum()
 
 
-@program(args=lambda: (normal(3, 4),), tags="axis mean var", compiled=False)
+@program(args=lambda: (normal(3, 4),), tags="axis mean var")
 def moments(a):
     """mean, var and std."""
     centred = a - a.mean(axis=0)
@@ -23,13 +23,13 @@ def moments(a):
     return np.sum(scaled[0] * np.var(a, axis=0)) + np.var(a) * a.std()
 
 
-@program(args=lambda: (spread(3, 3),), tags="axis max min", compiled=False)
+@program(args=lambda: (spread(3, 3),), tags="axis max min")
 def extremes(a):
     """max and min: the gradient goes to the element that was chosen."""
     return np.max(a, axis=0) * a.min(axis=1) + np.max(a) * np.amin(a[1:]) + np.ptp(a, axis=1)
 
 
-@program(args=lambda: (positive(2, 4),), tags="axis prod", compiled=False)
+@program(args=lambda: (positive(2, 4),), tags="axis prod")
 def products(a):
     """Products over all and over one axis."""
     return np.prod(a, axis=1) * a.prod() + np.prod(a[:, :2], axis=0)
@@ -41,7 +41,7 @@ def product_with_zero(x):
     return np.prod(x) + np.prod(np.array([2.0, 3.0]) * x[:2])
 
 
-@program(args=lambda: (spread(5), spread(4, seed=1)), wrt=(0, 1), tags="median quantile", compiled=False)
+@program(args=lambda: (spread(5), spread(4, seed=1)), wrt=(0, 1), tags="median quantile")
 def order_statistics(x, y):
     """Medians of odd and even counts, and quantiles."""
     return np.median(x) * np.median(y) + np.quantile(x, 0.3) * np.percentile(y, 60.0)
@@ -58,13 +58,13 @@ def nan_reductions(x):
     return np.nansum(x) + 1.5 * np.nanmean(x) + 2.0 * np.nanmax(x)
 
 
-@program(args=lambda: (normal(4), positive(4)), wrt=(0, 1), tags="average", compiled=False)
+@program(args=lambda: (normal(4), positive(4)), wrt=(0, 1), tags="average")
 def weighted_average(x, w):
     """np.average with weights."""
     return np.average(x, weights=w) * np.average(x**2)
 
 
-@program(args=lambda: (spread(3, 4),), tags="sort axis", compiled=False)
+@program(args=lambda: (spread(3, 4),), tags="sort axis")
 def sorting(a):
     """sort along axes, by method and by argsort."""
     rows = np.sort(a, axis=1)
@@ -73,14 +73,14 @@ def sorting(a):
     return rows * weights + np.sort(a, axis=0)[::-1] * a[order]
 
 
-@program(args=lambda: (spread(6),), tags="partition", compiled=False)
+@program(args=lambda: (spread(6),), tags="partition")
 def largest_three(x):
     """The largest three, by partition and by sort."""
     top = np.sort(x)[-3:]
     return np.prod(top) + np.sum(np.partition(x, 3)[3:] ** 2)
 
 
-@program(args=lambda: (normal(4),), tags="where initial", compiled=False)
+@program(args=lambda: (normal(4),), tags="where initial")
 def masked_sum(x):
     """where=, initial= and dtype= of a reduction."""
     mask = np.array([True, False, True, True])
@@ -95,7 +95,7 @@ def inactive_reductions(a):
     return a[0, first] * count + np.sum(a) * np.any(a > 5.0) + np.trace(a) * len(a)
 
 
-@program(args=lambda: (normal(3, 4),), tags="ufunc", compiled=False)
+@program(args=lambda: (normal(3, 4),), tags="ufunc")
 def ufunc_methods(a):
     """reduce, accumulate and outer of ufuncs."""
     total = np.add.reduce(a, axis=0)
@@ -103,7 +103,7 @@ def ufunc_methods(a):
     return total * np.add.outer(a[:, 0], running) + np.maximum.reduce(a, axis=1)[:, None]
 
 
-@program(args=lambda: (normal(3, 4),), tags="norm axis", compiled=False)
+@program(args=lambda: (normal(3, 4),), tags="norm axis")
 def norms(a):
     """Norms of vectors and matrices."""
     rows = np.linalg.norm(a, axis=1, keepdims=True)
@@ -117,7 +117,7 @@ def stable_logsumexp(x):
     return top + np.log(np.sum(np.exp(x - top))) * x[0]
 
 
-@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="trapezoid diff", compiled=False)
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="trapezoid diff")
 def integrals(x, y):
     """Trapezoids, differences and a numeric gradient."""
     t = np.cumsum(np.exp(x))

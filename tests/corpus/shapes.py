@@ -15,7 +15,7 @@ def reshapes(a):
     return b.flatten()[2:8] * np.ravel(a)[:6] + a.reshape(4, 3)[1, 2]
 
 
-@program(args=lambda: (normal(2, 3, 4),), tags="transpose", compiled=False)
+@program(args=lambda: (normal(2, 3, 4),), tags="transpose")
 def permutations(a):
     """transpose, T, swapaxes and moveaxis."""
     b = a.transpose(2, 0, 1) * np.moveaxis(a, -1, 0)
@@ -23,7 +23,7 @@ def permutations(a):
     return b[:, 0, 0] * c[0] + a[0].T[:, 1] * a[1, 2]
 
 
-@program(args=lambda: (normal(3),), tags="newaxis squeeze", compiled=False)
+@program(args=lambda: (normal(3),), tags="newaxis squeeze")
 def added_and_dropped_axes(x):
     """expand_dims, squeeze and new axes."""
     a = np.expand_dims(x, 0) * x[:, np.newaxis]
@@ -31,7 +31,7 @@ def added_and_dropped_axes(x):
     return b + np.atleast_2d(x).squeeze() * np.expand_dims(a, (0, 2)).squeeze()[1]
 
 
-@program(args=lambda: (normal(3), normal(2, 1, seed=1)), wrt=(0, 1), tags="broadcast", compiled=False)
+@program(args=lambda: (normal(3), normal(2, 1, seed=1)), wrt=(0, 1), tags="broadcast")
 def explicit_broadcast(x, y):
     """broadcast_to, and arrays that broadcast against each other."""
     a = np.broadcast_to(x, (2, 3)) * y
@@ -39,21 +39,21 @@ def explicit_broadcast(x, y):
     return a * b + c
 
 
-@program(args=lambda: (normal(2, 3),), tags="tile repeat", compiled=False)
+@program(args=lambda: (normal(2, 3),), tags="tile repeat")
 def repeats(a):
     """tile and repeat."""
     b = np.tile(a, (2, 1)) * np.repeat(a, 2, axis=0)
     return b + np.tile(a[0], 4).reshape(4, 3) * np.repeat(a[:, 0], [1, 3])[:, None]
 
 
-@program(args=lambda: (normal(2, 3),), tags="flip roll", compiled=False)
+@program(args=lambda: (normal(2, 3),), tags="flip roll")
 def flips_and_rolls(a):
     """flip, roll and rot90."""
     b = np.flip(a, axis=1) * np.roll(a, 1, axis=0) + np.roll(a, -2)
     return b * np.fliplr(a) + np.rot90(a).T * np.flipud(a)
 
 
-@program(args=lambda: (normal(2, 3),), tags="pad", compiled=False)
+@program(args=lambda: (normal(2, 3),), tags="pad")
 def padding(a):
     """Pads with zeros, with a value, with the edge and by wrapping."""
     b = np.pad(a, ((1, 0), (0, 1))) * np.pad(a, ((1, 0), (0, 1)), mode="edge")
@@ -69,7 +69,7 @@ def triangles(a):
     return lower * np.diag(d * d) + np.trace(a, offset=1) * np.diag(d[:2], 1)
 
 
-@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="meshgrid", compiled=False)
+@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="meshgrid")
 def grids(x, y):
     """meshgrid, by both indexings."""
     a, b = np.meshgrid(x, y)
@@ -109,7 +109,7 @@ def dimensions_of_one(a, b):
     return c / (1.0 + a**2) + b, a + b.T[:1] * a
 
 
-@program(args=lambda: (normal(2, 2), normal(2, 2, seed=1)), wrt=(0, 1), tags="block kron", compiled=False)
+@program(args=lambda: (normal(2, 2), normal(2, 2, seed=1)), wrt=(0, 1), tags="block kron")
 def kron_and_block(a, b):
     """np.kron and np.block."""
     return np.kron(a, b) * np.block([[a, b], [b.T, a * 2.0]])

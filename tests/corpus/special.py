@@ -6,7 +6,7 @@ from scipy.special import expit, gammaln, log_softmax, logsumexp, softmax, xlogy
 
 from .program import Collection, normal, positive, uniform
 
-PROGRAMS = Collection("special", compiled=False)
+PROGRAMS = Collection("special")
 program = PROGRAMS.program
 
 

@@ -59,7 +59,7 @@ def dtype_argument(x, dtype):
     return np.sum(y.astype(dtype) * np.asarray(x, dtype=dtype))
 
 
-@program(args=lambda: (normal(2, 3), 1, True), tags="axis flag", compiled=False)
+@program(args=lambda: (normal(2, 3), 1, True), tags="axis flag")
 def axis_argument(a, axis, keep):
     """An axis and a flag that the result's rank depends on."""
     s = np.sum(a * a, axis=axis, keepdims=keep)

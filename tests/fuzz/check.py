@@ -21,6 +21,7 @@ if TESTS not in sys.path:
     sys.path.insert(0, TESTS)
 
 from differences import (  # noqa: E402
+    Difference,
     Subject,
     Unstable,
     check_against_differences,
@@ -94,6 +95,8 @@ def check(subject: Subject, second: bool = False, compiled: bool = False) -> Fai
         ("jvp", lambda: check_jvp(subject, tp.jvp)),
         ("vjp", lambda: check_vjp(subject, tp.jvp, tp.vjp)),
     ]
+    if isinstance(subject.value, float) or (isinstance(subject.value, tuple) and isinstance(subject.value[0], float)):
+        stages.append(("value_and_grad", lambda: check_value_and_grad(subject, tp)))
     if second and isinstance(subject.value, float):
         stages.append(("second", lambda: check_second(subject, tp)))
     if compiled and isinstance(subject.value, float):
@@ -109,6 +112,19 @@ def check(subject: Subject, second: bool = False, compiled: bool = False) -> Fai
         except Exception as e:
             return Failure(stage, kind_of(e), str(e))
     return None
+
+
+def check_value_and_grad(subject: Subject, tp: Any) -> None:
+    """The gradient with respect to all arguments together, of the first result where there are others (``has_aux``)."""
+    has_aux = isinstance(subject.value, tuple)
+    wrt = subject.wrt if len(subject.wrt) > 1 else subject.wrt[0]
+    value, gradient = tp.value_and_grad(subject.f, argnums=wrt, has_aux=has_aux)(*subject.args())
+    same_tree(value, subject.value, "value of value_and_grad", 1e-11)
+    gradients = gradient if isinstance(wrt, tuple) else (gradient,)
+    pairs = zip(floats(gradients), floats(tuple(subject.tangents[k] for k in subject.wrt)), strict=True)
+    slope = sum(float(np.sum(g * t)) for g, t in pairs)
+    first = Difference(subject.difference.leaves[:1], subject.difference.errors[:1])
+    check_against_differences([slope], floats(subject.value)[:1], first, "value_and_grad", subject.tol)
 
 
 def check_compiled(subject: Subject, tp: Any) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .constructs import RISKY, TEMPLATES, indent
+from .constructs import RISKY, TEMPLATES
+from .parts import indent
 from .scope import Scope, Words
 
 CONSTRUCTS = tuple(TEMPLATES)
-EXITS = ("early_return", "return_in_loop")
+EXITS = ("early_return", "return_in_loop", "return_in_nested_loops")
 # In a nested block: no further loops below the second level, so that programs stay small.
 FLAT = tuple(
     c
@@ -39,19 +40,83 @@ FLAT = tuple(
 DEEPEST = 3
 LONGEST = 45  # lines; longer ones get no further constructs
 
-HELPERS = {
-    "scalar": ["if a > b + 0.11:", "    return math.sin(a) * b", "return a / (1.0 + b ** 2)"],
-    "array": [
-        "y = np.zeros_like(x)",
-        "for k in range(len(x)):",
-        "    y[k] = math.tanh(x[k] * a) + 0.2 * x[k - 1]",
-        "return y",
-    ],
-    "mutates": ["x[0] = math.sin(x[1] * a)", "x *= 0.9", "x[-1] += x[0]"],
-    "same": ["x[0] *= 0.8", "return x"],
-    "pair": ["return 0.2 * np.sum(x * x), np.sin(x) + x[0]"],
+# The functions and classes of the module that programs use: name -> text.
+DEFINITIONS = {
+    "State": """
+@dataclass
+class State:
+    u: np.ndarray
+    c: float
+""",
+    "Pair": """
+class Pair(NamedTuple):
+    u: np.ndarray
+    c: float
+""",
+    "scalar_of": """
+def scalar_of(a, b):
+    if a > b + 0.11:
+        return math.sin(a) * b
+    return a / (1.0 + b**2)
+""",
+    "array_of": """
+def array_of(x, a):
+    y = np.zeros_like(x)
+    for k in range(len(x)):
+        y[k] = math.tanh(x[k] * a) + 0.2 * x[k - 1]
+    return y
+""",
+    "mutates_of": """
+def mutates_of(x, a):
+    x[0] = math.sin(x[1] * a)
+    x *= 0.9
+    x[-1] += x[0]
+""",
+    "same_of": """
+def same_of(x):
+    x[0] *= 0.8
+    return x
+""",
+    "pair_of": """
+def pair_of(x):
+    return 0.2 * np.sum(x * x), np.sin(x) + x[0]
+""",
+    "keyword_of": """
+def keyword_of(x, *more, scale=0.5, **rest):
+    total = np.tanh(scale * x)
+    for v in more:
+        total = total + np.sin(v)
+    return total * rest.get("factor", 0.7)
+""",
+    "apply_of": """
+def apply_of(f, x, times):
+    for _ in range(times):
+        x = f(x)
+    return x
+""",
+    "rebuilt_of": """
+def rebuilt_of(state, a):
+    return type(state)(np.tanh(state.u + a), 0.6 * state.c + np.mean(state.u))
+""",
+    "changed_of": """
+def changed_of(state, k, a):
+    state.u[k] = np.sin(state.u[k] * a)
+    state.c = 0.5 * state.c + state.u[k - 1]
+    return state
+""",
+    "dict_of": """
+def dict_of(state, a):
+    return {"u": np.sin(state["u"] * a), "c": state["c"] * 0.7 + state["u"][0]}
+""",
+    "first_below": """
+def first_below(A, limit):
+    for row in A:
+        for e in row:
+            if e < limit:
+                return math.sin(e) * limit
+    return limit
+""",
 }
-PARAMETERS = {"scalar": "a, b", "array": "x, a", "mutates": "x, a", "same": "x", "pair": "x"}
 RESULTS = ("s", "s", "s", "v", "sv", "m")
 
 
@@ -69,14 +134,17 @@ class Maker(Words):
 
     def __init__(self, rng: random.Random, n: int) -> None:
         super().__init__(rng, n)
-        self.helpers: dict[str, str] = {}
+        self.defined: dict[str, None] = {}
         self.lines = 0
         self.returns = self.choose(RESULTS)
 
     def helper(self, kind: str) -> str:
         """The name of a function of the module."""
-        name = f"{kind}_of"
-        self.helpers[name] = kind
+        return self.definition(f"{kind}_of")
+
+    def definition(self, name: str) -> str:
+        """The name of a function or class of the module."""
+        self.defined[name] = None
         return name
 
     def make(self, scope: Scope, construct: str) -> list[str]:
@@ -120,7 +188,7 @@ def wanted_of(seed: int) -> tuple[str, ...]:
 def generate(seed: int, attempt: int = 0, risky: bool = False) -> Source:
     """The program of a seed; another one for each attempt. A risky one may be refused."""
     rng = random.Random(f"{seed} {attempt} {risky}")
-    wanted = tuple(rng.sample(tuple(RISKY), 2)) if risky else wanted_of(seed)
+    wanted = tuple(rng.sample(tuple(RISKY), rng.choice((1, 1, 2)))) if risky else wanted_of(seed)
     maker = Maker(rng, rng.choice((3, 3, 4)))
     scope = Scope(risky=risky)
     parameters = ["x", *rng.sample(["y", "A", "s"], rng.choice((1, 2, 3)))]
@@ -145,9 +213,10 @@ def _module(maker: Maker, seed: int, parameters: list[str], lines: list[str]) ->
         "A": "0.7 * rng.normal(size=(n, n))",
         "s": "float(rng.normal())",
     }
-    text = [f'"""Random program {seed}."""', "", "import math", "", "import numpy as np", "", ""]
-    for name, kind in sorted(maker.helpers.items()):
-        text += [f"def {name}({PARAMETERS[kind]}):", *indent(HELPERS[kind]), "", ""]
+    text = [f'"""Random program {seed}."""', "", "import math", "from dataclasses import dataclass"]
+    text += ["from typing import NamedTuple", "", "import numpy as np", "", ""]
+    for name in (d for d in DEFINITIONS if d in maker.defined):
+        text += [*DEFINITIONS[name].strip().split("\n"), "", ""]
     text += [
         f"def program({', '.join(parameters)}, trips):",
         "    n = len(x)",

@@ -47,9 +47,14 @@ class Overwrites:
         return self._known[key]
 
     def is_first_touch(self, write: Store) -> bool:
-        """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out."""
-        site = self.at[id(write)]
-        return not any(self.may_touch_later(t.stmt, site) for t in self.touches.get(write.buf, ()))
+        """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out: the
+        memory is new in each trip of the loops around that."""
+        site, alloc = self.at[id(write)], self.allocs.get(write.buf)
+        outside = 0 if alloc is None else len(self.at[id(alloc)].nest)
+        return not any(
+            _runs_after(t, site, outside) and may_overwrite(self.defs, self.fn.symbols, t, site)
+            for t in self.touches.get(write.buf, ())
+        )
 
     def may_touch_later(self, first: Stmt, write: Site) -> bool:
         """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched."""
@@ -59,11 +64,11 @@ class Overwrites:
         return may_overwrite(self.defs, self.fn.symbols, site, write)
 
 
-def _runs_after(first: Site, second: Site) -> bool:
-    """Whether ``second`` may run after ``first``: it stands later, or a loop is around both."""
+def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:
+    """Whether ``second`` may run after ``first``: it stands later, or a loop is around both, the first few left out."""
     if second.order > first.order:
         return not _are_alternatives(first, second)
-    return any(isinstance(a, (For, While)) and a is b for (a, _), (b, _) in zip(first.nest, second.nest))
+    return any(isinstance(a, (For, While)) and a is b for (a, _), (b, _) in [*zip(first.nest, second.nest)][outside:])
 
 
 def _are_alternatives(first: Site, second: Site) -> bool:

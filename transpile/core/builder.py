@@ -43,6 +43,12 @@ from transpile.core.types import BOOL, FLOAT, INT, Type, promote
 from transpile.rules import prims
 from transpile.rules.prim import RuleError
 
+VIA = frozenset(
+    "exp expm1 log log1p sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh hypot erf erfc".split()
+)
+"""The functions of `math` that partial derivatives are said in: those that raise nowhere that the function itself does
+not (``exp2`` and ``pow`` may overflow, and Python's floats cannot be divided by a root that is 0)."""
+
 
 class Expr:
     """An operand and the builder that extends it; Python's operators emit elementwise primitives."""
@@ -179,6 +185,7 @@ class Builder:
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
+        self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
         self._ints = 0
 
     # ---- operands and expressions
@@ -247,6 +254,8 @@ class Builder:
             ready.append(operand)
         if dims and all(isinstance(o, Const) for o in ready):
             raise AssertionError("constants have no dims")
+        if self.via and prim in VIA and not dims and all(o.type.weak for o in ready):
+            params.setdefault("via", self.via)
         result = self.let(prim, *ready, name=name, **params)
         return self._strengthen(result) if strong and result.type.weak else result
 
@@ -296,7 +305,7 @@ class Builder:
                 elif not dim.is_one:
                     met = self.unify(common, dim)
                     if met is None:
-                        text = " and ".join(f"({', '.join(map(str, s))})" for s in shapes if s)
+                        text = " and ".join(f"({', '.join(map(str, s))}{',' * (len(s) == 1)})" for s in shapes if s)
                         raise RuleError(f"shapes {text} cannot be broadcast together", "T202")
                     common = met
             assert common is not None

@@ -47,16 +47,25 @@ def _int_fold(python: Callable[..., Any]) -> Rule:
     return fold
 
 
-def _float_fold(python: Callable[..., Any], ops: tuple[Operand, ...]) -> Const | None:
+def fold_floats(prim: str, ops: tuple[Operand, ...]) -> Const | None:
     """The number that two numbers give, where that is no longer than they are: 0.025 for ``0.5 * 0.05``, not for ``1 / 3``."""
+    if prim not in _FLOATS or not all(isinstance(o, Const) for o in ops):
+        return None
     x, y = ops
-    if not isinstance(x, Const) or not isinstance(y, Const) or x.type != y.type or x.type.dtype != "float64":
+    assert isinstance(x, Const) and isinstance(y, Const)
+    if not x.type.dtype == y.type.dtype == "float64" or (prim == "div" and y.value == 0):
         return None
-    if python is operator.truediv and y.value == 0:
-        return None
-    value = python(float(x.value), float(y.value))
-    is_short = len(repr(value)) <= max(len(repr(x.value)), len(repr(y.value))) + 1
-    return Const(value, x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
+    value = _FLOATS[prim](float(x.value), float(y.value))
+    is_short = len(repr(value)) <= max(len(repr(x.value)), len(repr(y.value))) + 2
+    return Const(value, y.type if x.type.weak else x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
+
+
+_FLOATS: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+}
 
 
 def _keeps(result: Operand, other: Operand) -> bool:
@@ -74,7 +83,7 @@ def _add(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
         return b.let("sub", x, d.args[0])
     if (d := definition(b, x)) is not None and d.prim == "neg":
         return b.let("sub", y, d.args[0])
-    return _float_fold(operator.add, ops) or _int_fold(operator.add)(b, ops, params)
+    return fold_floats("add", ops) or _int_fold(operator.add)(b, ops, params)
 
 
 def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
@@ -83,7 +92,7 @@ def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
         return x
     if (d := definition(b, y)) is not None and d.prim == "neg":
         return b.let("add", x, d.args[0])
-    return _float_fold(operator.sub, ops) or _int_fold(operator.sub)(b, ops, params)
+    return fold_floats("sub", ops) or _int_fold(operator.sub)(b, ops, params)
 
 
 def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
@@ -93,7 +102,7 @@ def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
             return other
         if is_const(one, -1) and _keeps(other, one) and other.type.is_float:
             return b.let("neg", other)
-    folded = _float_fold(operator.mul, ops) or _int_fold(operator.mul)(b, ops, params)
+    folded = fold_floats("mul", ops) or _int_fold(operator.mul)(b, ops, params)
     if folded is not None:
         return folded
     for first, second in ((x, y), (y, x)):  # a sign comes out: (-a) * b = -(a * b)
@@ -111,7 +120,7 @@ def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     d = definition(b, x)
     if d is not None and d.prim == "neg" and x.type.is_float:
         return b.let("neg", b.let("div", d.args[0], y))
-    return _float_fold(operator.truediv, ops)
+    return fold_floats("div", ops)
 
 
 def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
@@ -119,6 +128,8 @@ def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     if isinstance(x, Const) and not isinstance(x.value, bool) and isinstance(x.value, (int, float)):
         return Const(-x.value, x.type)
     d = definition(b, x)
+    if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:
+        return b.let("broadcast", b.let("neg", d.args[0]), **d.params)
     return d.args[0] if d is not None and d.prim == "neg" else None
 
 

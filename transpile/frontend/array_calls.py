@@ -12,14 +12,13 @@ from transpile.core.types import Type
 from transpile.frontend import aliases, calls, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.operators import check_cast
-from transpile.frontend.values import Array, Cell, Held, Ref, Scalar, Static, View
+from transpile.frontend.memory import READ_ONLY
+from transpile.frontend.values import Array, Cell, Held, Ref, Scalar, Static, Tuple, View
 from transpile.rules.api import entries
 
 Args = list[Any]
 Kwargs = dict[str, Any]
 MAYBE_COPY = "a write through what may be a view or a copy, depending on the layout in memory, cannot be transformed"
-READ_ONLY = "NumPy gives a read-only view here"
 
 
 # -------------------------------------------------------------------------------------------- copies, conversions
@@ -205,6 +204,13 @@ def _by_name(name: str) -> Any:
     )
 
 
+def _diag(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """A new matrix of a vector; of a matrix, a view."""
+    if args and isinstance(args[0], Array) and len(type_of(lx, args[0]).dims) == 1:
+        return NotImplemented
+    return _shared("numpy.diag")(lx, args, kwargs, node)
+
+
 def _diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if len(args) != 1 or kwargs or not isinstance(args[0], Array):
         return NotImplemented
@@ -304,7 +310,17 @@ def _vstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return _joined(True)(lx, args, kwargs, node)
 
 
+def _unstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if len(args) != 1 or not isinstance(args[0], Array):
+        return NotImplemented
+    from transpile.frontend import iteration
+
+    rows = _moveaxis(lx, [args[0], kwargs.get("axis", lx.const(0)), lx.const(0)], {}, node)
+    return Tuple(tuple(iteration.unrolled(lx, rows, node)))
+
+
 TABLE: dict[str, Any] = {
+    "numpy.unstack": _unstack,
     "numpy.stack": _joined(False),
     "numpy.concatenate": _joined(True),
     "numpy.hstack": _joined(True),
@@ -324,6 +340,7 @@ TABLE: dict[str, Any] = {
     "numpy.reshape": _by_name("numpy.reshape"),
     "numpy.ravel": _by_name("numpy.ravel"),
     "numpy.squeeze": _by_name("numpy.squeeze"),
+    "numpy.diag": _diag,
     "numpy.diagonal": _diagonal,
     "numpy.copyto": _copyto,
     "numpy.fill_diagonal": _fill_diagonal,
@@ -334,7 +351,7 @@ TABLE: dict[str, Any] = {
         f"numpy.{n}": _shared(f"numpy.{n}")
         for n in (
             "split array_split hsplit vsplit dsplit flip fliplr flipud rot90 broadcast_to broadcast_arrays atleast_1d "
-            "atleast_2d atleast_3d rollaxis real diag"
+            "atleast_2d atleast_3d rollaxis real"
         ).split()
     },
 }

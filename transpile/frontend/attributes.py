@@ -74,6 +74,13 @@ def _transposed(lx: Lifter, value: Any) -> Any:
     return memory.view(lx, value.cell, Permute(tuple(range(rank))[::-1]))
 
 
+def _flat(lx: Lifter, value: Any) -> Any:
+    """``x.flat``: the elements in their order, a view where the layout is known."""
+    from transpile.frontend import calls
+
+    return calls.known_call(lx, "numpy.ravel", [value], {}, None)
+
+
 def _all(lx: Lifter, value: Any) -> Scalar:
     return Scalar(lx.b.size(type_of(lx, value).dims).op)
 
@@ -84,6 +91,7 @@ _ARRAY: dict[str, Callable[[Lifter, Any], Any]] = {
     "size": _all,
     "dtype": lambda lx, value: Static(np.dtype(type_of(lx, value).dtype)),
     "T": _transposed,
+    "flat": _flat,
 }
 
 
@@ -150,6 +158,8 @@ def _of_super(lx: Lifter, value: Super, name: str, node: Any) -> Any:
     owner = value.owner
     held = owner.value if isinstance(owner, Static) else None
     cls = lx.state.cells[owner.cell].cls if isinstance(owner, Ref) else held if isinstance(held, type) else type(held)
+    if value.cls not in cls.__mro__:
+        raise lx.error("T130", "super() outside a method of the class", node)
     order = cls.__mro__[cls.__mro__.index(value.cls) + 1 :]
     if name == "__init__" and _in_classes(order, name) == (object, object.__init__):
         return Static(_NOTHING)

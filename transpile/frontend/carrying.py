@@ -13,7 +13,7 @@ from transpile.core.types import Type, promote
 from transpile.frontend import aliases, carried_aliases, carries, growing, memory, names, writes
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedBuffer, State
-from transpile.frontend.liveness import assigned, rebound
+from transpile.frontend.liveness import assigned, handed, rebound
 from transpile.frontend.slots import (
     Again,
     Body,
@@ -57,10 +57,12 @@ class Carrying:
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
         others = rebound(assigned_in)
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
+        self.handed = handed(body)
         self.cells: dict[Cell, dict[int, None]] = {}  # containers of outside that the body changes: which items
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
         self.learnt_aliases = carried_aliases.Learnt()
         self.written: dict[Cell, None] = {}  # what the body has written so far
+        self.kept: dict[Key, Any] = {}  # names that only the body assigns: arrays and containers of outside
         self.unlike: dict[Key, Conflict] = {}  # names that only the body assigns, whose shape changes from trip to trip
 
     def run(
@@ -175,8 +177,11 @@ class Carrying:
         keys: dict[Key, None] = {}
         for name in self.own:
             frame = names.scope(lx, lx.frame, name)
-            if (frame, name) in lx.state.vars and self._is_live(frame, name):
-                keys[frame, name] = None
+            value = None if frame is None else lx.state.vars.get((frame, name))
+            stays = isinstance(value, Ref) or (isinstance(value, Array) and name in self.handed)
+            if value is None or not self._is_live(frame, name) or (stays and name not in self.learnt.rebound):
+                continue
+            keys[frame, name] = None
         keys.update(self.learnt.names)
         slots: list[Slot] = []
         for key in keys:
@@ -276,6 +281,8 @@ class Carrying:
             if not self._is_live(frame, name):
                 continue
             self.learnt.names[key] = None
+            if name in self.own:
+                self.learnt.rebound[name] = None
             learnt = True
         for cell, held in before.cells.items():
             now = state.cells.get(cell)
@@ -349,6 +356,8 @@ class Carrying:
         if not isinstance(end, Items) and not isinstance(slot.inside, Items):
             was, is_ = describe(lx, slot.inside), describe(lx, end)
             text = f"{name!r} is {was} before a trip of the loop and {is_} after it"
+            if was == is_:
+                text = f"{name!r} is {was} of other length or contents after a trip of the loop than before it"
             raise StructureChanges(
                 lx.error("T119", text, self.node, "let it have one structure before the loop and in it")
             )
@@ -399,6 +408,9 @@ class Carrying:
             if isinstance(value, Maybe):
                 self.late[key] = (carries.template(lx, value), [o.type for o in carries.leaves(lx, value.value)])
                 raise Again
+            if isinstance(value, (Array, Ref)) and value.cell in before.cells:
+                self.kept[key] = value
+                continue
             leaves = carries.leaves(lx, value)
             if any(growing.varies(lx, o.type, self.known) for o in leaves):
                 self.unlike[key] = Conflict(
@@ -453,3 +465,5 @@ class Carrying:
             after.append(aliases.cells_of(lx, again))
         carried_aliases.note(self, slots, shared, after)
         lx.state.vars.update(self.unlike)
+        for key, value in self.kept.items():
+            lx.state.vars[key] = Maybe(value, flag, "a loop that may not run")

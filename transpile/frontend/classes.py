@@ -44,8 +44,9 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     cell = Cell(cls.__name__)
     lx.state.cells[cell] = Items("instance", (), (), cls)
     made = Ref(cell)
-    if cls.__init__ is not object.__init__:
-        calls.apply(lx, Static(cls.__init__), [made, *args], kwargs, node)
+    init = next(vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c))
+    if init is not object.__init__:
+        calls.apply(lx, Static(init), [made, *args], kwargs, node)
     elif args or kwargs:
         raise lx.error("T132", f"{cls.__name__}() takes no arguments", node)
     return made

@@ -24,7 +24,8 @@ TOTAL = "total"
 def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], node: Any) -> Any:
     """``step(step(start, first), second)...`` over an iterable whose length only the run knows."""
     if start is None:
-        raise lx.error("T113", f"{describe(lx, value)} cannot be folded without a start: it may be empty", node)
+        message = f"{describe(lx, value)} cannot be folded without a start: it may be empty"
+        raise lx.error("T113", message, node, "give a start: the first item, and the rest to fold")
     outer = frame_of(lx, node)
     saved, lx.frame = lx.frame, outer
     try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Callable
 from typing import Any
 
 import gast
 
 from transpile.core.nodes import Effect, Operand
+from transpile.core.types import INT
 from transpile.frontend import statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -72,6 +75,63 @@ def add(
             parts.append(", ")
         add(lx, parts, ops, item, "r", "", node)
     parts.append(",)" if isinstance(value, Tuple) and len(items) == 1 else closing)
+
+
+def _made(parts: list[Any], ops: list[Operand]) -> Static:
+    return Static(Text(parts, ops) if ops else "".join(parts))
+
+
+def braces(lx: Lifter, text: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
+    """``text.format(*args, **kwargs)``."""
+    parts: list[Any] = []
+    ops: list[Operand] = []
+    count = 0
+    try:
+        fields = list(string.Formatter().parse(text))
+        for literal, name, spec, conversion in fields:
+            parts.append(literal)
+            if name is None:
+                continue
+            if name == "":
+                name, count = str(count), count + 1
+            value = args[int(name)] if name.isdigit() else kwargs[name]
+            add(lx, parts, ops, value, conversion or "", spec or "", node)
+    except (ValueError, LookupError) as e:
+        raise lx.error("T131", f"{text!r}.format: {e}", node) from None
+    return _made(parts, ops)
+
+
+_PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*)(\d*)(\.\d+)?([srdifFeEgGx%])")
+
+
+def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static:
+    """``text % values``."""
+    if statics.is_known(lx, values):
+        return Static(text % statics.known(lx, values))
+    given = list(values.items) if isinstance(values, Tuple) else [values]
+    parts: list[Any] = []
+    ops: list[Operand] = []
+    end = 0
+    for found in _PERCENT.finditer(text):
+        parts.append(text[end : found.start()])
+        end = found.end()
+        name, flags, width, precision, kind = found.groups()
+        if kind == "%":
+            parts.append("%")
+            continue
+        if not given or name is not None:
+            raise lx.error("T131", f"{text!r} does not fit what it formats", node)
+        value = given.pop(0)
+        if kind in "di" and isinstance(value, Scalar) and value.op.type.is_float:
+            value = Scalar(lx.b.cast(value.op, INT).op)
+        shape = "".join(c for c in flags if c in "+ 0#") + width + (precision or "")
+        side = "<" if "-" in flags else ">" if kind in "sr" and width else ""
+        spec = side + shape + ("" if kind in "sr" else "d" if kind == "i" else kind)
+        add(lx, parts, ops, value, kind if kind in "sr" else "", spec, node)
+    if given or "%" in text[end:]:
+        raise lx.error("T131", f"{text!r} does not fit what it formats", node)
+    parts.append(text[end:])
+    return _made(parts, ops)
 
 
 def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:

@@ -257,9 +257,15 @@ def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: A
 
 
 def make_room(lx: Lifter, cell: Cell) -> None:
-    """One more place at the end of a list that has grown."""
-    grown: Grown = lx.state.cells[cell].cls
-    _enlarge(lx, cell, memory.type_of(lx, grown.cells[0]).dims[0] + 1, list(lx.appended[cell].types))
+    """One more place at the end of a list that has grown than are known to be there."""
+    more = max(_spare(lx, lx.state.cells[cell]), 0) + 1
+    _enlarge(lx, cell, count_dim(lx, cell) + more, list(lx.appended[cell].types))
+
+
+def _spare(lx: Lifter, state: Items) -> int:
+    """How many elements there is surely room for."""
+    found = lx.symbols.resolve(memory.type_of(lx, state.cls.cells[0]).dims[0] - lx.b.form(_count(state)))
+    return found.const if found.is_const else 0
 
 
 def count_dim(lx: Lifter, cell: Cell) -> Dim:
@@ -278,8 +284,7 @@ def _see_to_room(lx: Lifter, cell: Cell, state: Items, item: Any) -> None:
         if cell in loop.entered.cells:
             loop.short[cell] = None  # it is lifted again, with room for what each trip appends
             return
-    spare = lx.symbols.resolve(memory.type_of(lx, grown.cells[0]).dims[0] - lx.b.form(_count(state)))
-    if spare.is_const and spare.const > 0 and _holds(lx, grown, cell):
+    if _spare(lx, state) > 0 and _holds(lx, grown, cell):
         return
     if any(cell in region for region in lx.regions):
         raise NeedRoom(cell)

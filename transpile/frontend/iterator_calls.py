@@ -83,9 +83,10 @@ def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
     """``(item for item in items if test(item))``."""
     test = "item" if isinstance(args[0], Static) and args[0].value is None else "test(item)"
-    made = lx.memo.get(("filter", *lx.key(node)))
+    key = ("filter", *lx.key(node))
+    made = lx.memo.get(key)
     if made is None:
-        made = lx.memo[("filter", *lx.key(node))] = gast.parse(f"(item for item in items if {test})").body[0].value
+        made = lx.memo[key] = gast.parse(f"(item for item in items if {test})").body[0].value
         for inner in gast.walk(made):
             gast.copy_location(inner, node)
     lx.frame.keep = True

@@ -113,6 +113,18 @@ def rebound(nodes: Sequence[gast.AST]) -> frozenset[str]:
     return frozenset(assigned(plain))
 
 
+def handed(nodes: Sequence[gast.AST]) -> frozenset[str]:
+    """The names that are set to what a function gives that they are handed to (``u = step(u)``): it may be the same object."""
+    found: set[str] = set()
+    for node in nodes:
+        for inner in gast.walk(node):
+            match inner:
+                case gast.Assign(targets=[gast.Name() as target], value=gast.Call(func=gast.Name(), args=args)):
+                    if any(isinstance(a, gast.Name) and a.id == target.id for a in args):
+                        found.add(target.id)
+    return frozenset(found)
+
+
 def closure_reads(node: gast.AST) -> Names:
     """What the inner functions and lambdas under a node read."""
     found: set[str] = set()

@@ -36,6 +36,9 @@ class Learnt:
     types: dict[Any, Any] = field(default_factory=dict)
     params: dict[Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
+    rebound: dict[str, None] = field(
+        default_factory=dict
+    )  # of the names that may stay what they are: those that do not
 
 
 def split_stop(body: list[gast.stmt]) -> tuple[list[gast.stmt], gast.expr | None]:

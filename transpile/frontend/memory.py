@@ -19,6 +19,9 @@ from transpile.frontend import aliases
 from transpile.frontend.lifter import Lifter, NeedBuffer
 from transpile.frontend.paths import compact, compose
 from transpile.frontend.values import Array, Buffer, Cell, Held, View
+from transpile.rules.arguments import shape_text
+
+READ_ONLY = "NumPy gives a read-only view here"
 
 
 def new_array(
@@ -121,7 +124,7 @@ def view(lx: Lifter, cell: Cell, step: Step, args: tuple[Operand, ...] = ()) -> 
         op = read_place(lx, base, path, used)
         found, state = list(op.type.dims), lx.state.cells[base]
         memo = (state.op, op) if isinstance(state, Held) else None
-    part = Cell(contiguous=False)
+    part = Cell(contiguous=False, readonly=cell.readonly if cell.readonly == READ_ONLY else "")
     type_ = Type(source.dtype, tuple(lx.symbols.resolve(d) for d in found if d is not None))
     lx.state.cells[part] = View(base, path, used, type_, memo)
     return Array(part)
@@ -143,7 +146,14 @@ def place(
 
 def write(lx: Lifter, cell: Cell, step: Step | None, args: tuple[Operand, ...], value: Any, add: bool = False) -> None:
     """``cell[step] = value`` (step None: all of it); the value is cast and broadcast to the place."""
+    refuse_read_only(lx, cell)
     write_place(lx, *place(lx, cell, step, args), value, add)
+
+
+def refuse_read_only(lx: Lifter, cell: Cell) -> None:
+    """Refuses a write through a view that NumPy gives out for reading."""
+    if cell.readonly == READ_ONLY:
+        raise lx.error("T123", READ_ONLY, hint="take a .copy() first")
 
 
 def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], value: Any, add: bool = False) -> None:
@@ -170,13 +180,13 @@ def _place_dims(lx: Lifter, var: Var, path: Path, args: tuple[Operand, ...]) -> 
 
 
 def _check_fits(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> None:
-    given = ", ".join(map(str, x.dims))
-    room = ", ".join(map(str, dims))
+    given, room = shape_text(x.dims), shape_text(dims)
     fits = len(x.dims) <= len(dims) and all(
         d.is_one or lx.b.same(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims))
     )
     if not fits:
-        raise lx.error("T202", f"a value of shape ({given}) does not fit into a place of shape ({room})")
+        sizes = f" ({', '.join(lx.symbols.apart)})" if lx.symbols.apart else ""
+        raise lx.error("T202", f"a value of shape {given} does not fit into a place of shape {room}{sizes}")
 
 
 def changed(lx: Lifter, base: Cell) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.frontend import arity, array_calls, containers, memory, statics, table_calls
+from transpile.frontend import arity, array_calls, containers, formatting, memory, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
@@ -32,10 +32,13 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
         return ufuncs.method(lx, owner, name, args, kwargs, node)
     if isinstance(owner, Static):
         found = getattr(statics.known(lx, owner), name, None)
+        if name == "format" and isinstance(owner.value, str):
+            return formatting.braces(lx, owner.value, args, kwargs, node)
         if found is not None:
             given = [lx.static(a, "an argument", node) for a in args]
+            named = {k: lx.static(a, "an argument", node) for k, a in kwargs.items()}
             try:
-                return lx.const(found(*given))
+                return lx.const(found(*given, **named))
             except (TypeError, ValueError, LookupError) as e:
                 raise lx.error("T131", f"{describe(lx, owner)}.{name}: {e}", node) from None
     raise lx.error("T121", f"{describe(lx, owner)} has no method {name!r} here", node)
@@ -91,7 +94,7 @@ def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> An
     from transpile.frontend import iteration
 
     if isinstance(owner, Scalar):
-        return owner
+        return _item(lx, owner, [], {}, node)
     return new_list(lx, [_tolist(lx, v, [], {}, node) for v in iteration.unrolled(lx, owner, node)])
 
 

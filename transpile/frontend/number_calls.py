@@ -60,6 +60,9 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``sum(items, start)``: one after another."""
     total = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
     found = items_of(lx, args[0], node)
+    if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
+        rows = calls.known_call(lx, "numpy.sum", [args[0], lx.const(0)], {}, node)
+        return rows if _is_zero(total) else binary(lx, "add", total, rows, node)
     if found is None:
         return _folded(lx, args[0], total, "add", node)
     for item in found:
@@ -190,6 +193,9 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
         raise lx.error("T131", "sorted with a key is supported for values that are known only", node)
     array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
     found = iteration.rows(lx, array, len(items))
+    types = {v.op.type for v in items if isinstance(v, Scalar)}
+    if len(types) == 1 and (type_ := types.pop()).weak:
+        found = [lx.value(lx.b.cast(lx.array(v), type_)) for v in found]
     return found[::-1] if reverse else found
 
 

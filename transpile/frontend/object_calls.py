@@ -126,6 +126,8 @@ def _abs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
+    if len(args) == 1:
+        raise lx.error("T131", "super() takes no arguments here, or a class and an object", node)
     if args:
         return Super(lx.static(args[0], "the class of super()", node), args[1])
     frame: Frame | None = lx.frame

@@ -101,7 +101,9 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
         except TypeError:
             return None
     if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
-        return Static(left.value % lx.static(right, "a formatted value"))
+        from transpile.frontend import formatting
+
+        return formatting.percent(lx, left.value, right)
     return None
 
 
@@ -143,6 +145,7 @@ def write_operator(
     lx: Lifter, cell: Any, step: Any, args: tuple[Operand, ...], prim: str, value: Any, node: Any
 ) -> None:
     """``place op= value`` as NumPy does it: read, compute, write."""
+    memory.refuse_read_only(lx, cell)
     base, path, used = memory.place(lx, cell, step, args)
     old = memory.read(lx, cell) if step is None else memory.read_place(lx, base, path, used)
     if callable(value):  # the target is read before the value is computed
@@ -156,4 +159,5 @@ def check_cast(lx: Lifter, new: Operand, old: Operand, what: str, node: Any) -> 
     """NumPy refuses to write a float into an array of integers in place."""
     given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
     if not np.can_cast(given, place, "same_kind"):
-        raise lx.error("T212", f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place", node)
+        message = f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place"
+        raise lx.error("T212", message, node, f"make it an array of {given.name}, or bind a new name")

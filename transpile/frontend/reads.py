@@ -131,4 +131,4 @@ def _identical(reads: list[Read]) -> Callable[[], bool]:
         scope[f"h{k}"], scope[f"v{k}"] = read.holder, read.value
     tests = [_TEXT[r.kind].format(k=k, key=r.key) for k, r in enumerate(reads)]
     exec(f"def identical():\n    return {' and '.join(tests) or True}", scope)
-    return scope["identical"]  # type: ignore[no-any-return]
+    return scope["identical"]

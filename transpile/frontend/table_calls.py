@@ -100,6 +100,10 @@ def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str,
         return {k: exprs(lx, v, node) for k, v in value.items()}
     if name in entry.static:
         return static_argument(lx, name, value, node)
+    if name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
+        from transpile.frontend import iteration
+
+        return [exprs(lx, v, node) for v in iteration.unrolled(lx, value, node)]
     return exprs(lx, value, node)
 
 

@@ -75,6 +75,8 @@ class Blocks:
             if free is None:
                 left = ", ".join(name for name, _, _ in todo)
                 right = ast.Tuple([self.expressions.operand(o, True) for _, o, _ in todo], ast.Load())
+                trees = [self.nested.trees.get(o) for _, o, _ in todo if isinstance(o, Var)]
+                loc = next((tree.loc for tree in trees if tree is not None and tree.loc.line), loc)
                 self.line(depth, f"{left} = ", *bare(right), loc=loc)
                 return
             name, operand, var = todo.pop(free)

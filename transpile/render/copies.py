@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.core.nodes import (
+    NOWHERE,
     SYNTHETIC,
     Add,
     Alloc,
@@ -31,7 +32,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.walk import map_reads, statements
+from transpile.core.walk import map_reads, statements, uses
 from transpile.render.alias import FOREIGN, Aliases, Link, is_memory
 from transpile.render.liveness import Liveness, Numbers
 
@@ -156,6 +157,8 @@ class _Rewriter:
         self.copied = {(link.kind, link.node, link.k) for link in copied}
         self.same: dict[Var, Var] = {}  # a variable -> the one that it is another name for
         self.names: dict[Var, str] = {}
+        self.reads = list(uses(fn.body))
+        self.lets = {s.var for s in statements(fn.body) if isinstance(s, Let)}
 
     def run(self) -> Settled:
         body = self.block(self.fn.body, "return")
@@ -186,6 +189,10 @@ class _Rewriter:
         assert isinstance(source, Var)
         return SYNTHETIC not in (var.name, old := self.names.get(source, source.name)) and var.name != old
 
+    def is_handed_on(self, source: Var) -> bool:
+        """Whether it is an adjoint that is nothing but the beginning of another one: it has that one's name at once."""
+        return source.name.endswith("_bar") and source in self.lets and self.reads.count(source) == 1
+
     def block(self, block: Block, kind: str) -> Block:
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
         yields = self.handed(kind, block, block.yields, stmts)
@@ -202,7 +209,7 @@ class _Rewriter:
             if self.is_copied(kind, node, k) and is_memory(new):
                 name = names[k].name if names else SYNTHETIC
                 copy = Var(name, new.type)
-                out.append(Let(copy, "copy", (new,)))
+                out.append(Let(copy, "copy", (new,), {}, getattr(node, "loc", NOWHERE)))
                 new = copy
             found.append(new)
         return tuple(found)
@@ -219,6 +226,10 @@ class _Rewriter:
         match stmt:
             case Alloc(prim="copy") if not self.is_copied("alloc", stmt):
                 if self.is_renamed(stmt.var, new.args[0]):
+                    if self.is_handed_on(new.args[0]):
+                        self.names[new.args[0]] = stmt.var.name
+                        self.same[stmt.var] = new.args[0]
+                        return []
                     return [Let(stmt.var, "identity", new.args, {}, stmt.loc)]
                 self.merge(stmt.var, new.args[0])
                 return []

@@ -30,7 +30,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.walk import defines, statements
 from transpile.render.liveness import Liveness, Numbers
-from transpile.render.nesting import Nested, is_synthetic
+from transpile.render.nesting import FLAGS, Nested, is_synthetic, renamings
 
 
 def name_variables(nested: Nested, preferred: dict[Var, str], reserved: Iterable[str]) -> dict[Var, str]:
@@ -63,8 +63,8 @@ class _Interference:
             self.of[k] = self.of.get(k, 0) | 1 << number
 
     def block(self, block: Block) -> None:
-        for stmt in block.stmts:
-            after = self.live.after[id(stmt)]
+        for at, stmt in enumerate(block.stmts):
+            after = self.live.after[id(block.stmts[at + renamings(block.stmts, at) - 1])]
             for var in defines(stmt):
                 self.define(var, after)
             self.stmt(stmt, after)
@@ -165,9 +165,12 @@ class _Classes:
         heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == SYNTHETIC, self.numbers.of[v]))
         for head in self.ordered(heads):
             synthetic = self.names[head] == SYNTHETIC
+            alone = synthetic and (
+                head in self.tapes or head not in self.sources
+            )  # else it may share the recorded name
             base = self.derived(head, chosen) if synthetic else self.names[head]
             name, count = base, 1
-            while name in reserved or (name in taken and (synthetic or taken[name] & self.conflicts[head])):
+            while name in reserved or (name in taken and (alone or taken[name] & self.conflicts[head])):
                 count += 1
                 name = f"{base}_{count}"
             taken[name] = taken.get(name, 0) | self.members[head]
@@ -185,7 +188,7 @@ class _Classes:
                 source = self.sources.get(head)
                 if self.names[head] != SYNTHETIC or source not in self.parent:
                     break
-                head = self.find(source)  # type: ignore[arg-type]
+                head = self.find(source)
             yield from reversed(chain)
 
     def derived(self, head: Var, chosen: dict[Var, str]) -> str:
@@ -243,7 +246,8 @@ def _is_element(let: Let) -> bool:
 
 
 def _identifier(name: str) -> str:
-    """A Python identifier that is as near to the name as can be."""
+    """A Python identifier that is as near to the name as can be; what the frontend made of exits has no underscore."""
+    name = re.sub(rf"^_({'|'.join(flag[1:] for flag in FLAGS)})", r"\1", name)
     name = re.sub(r"\W+", "_", name)
     if not name or name[0].isdigit():
         name = f"v_{name}"

@@ -9,7 +9,7 @@ element, transposes and sizes are cheap: they may be written at each use.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import (
@@ -37,6 +37,7 @@ from transpile.render.shapes import Shape
 from transpile.rules import prims
 
 WEIGHT = 12  # operations in one expression, at most
+CHOICE = 4  # what a conditional expression counts for
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")
@@ -228,6 +229,7 @@ class _Nester:
         if not all(self.reaches(block, at, site, read, stmt) for site in sites):
             return
         weight = 0 if is_step or (isinstance(stmt, Let) and stmt.prim in FREE) else 1
+        weight = CHOICE if isinstance(stmt, If) or (stmt.prim == "where" and not var.type.dims) else weight
         keys = [(id(site.block), site.at) for site in sites]
         if any(self.weights.get(key, 0) + weight > WEIGHT for key in keys):
             return
@@ -253,14 +255,22 @@ class _Nester:
 
     def may_move(self, stmt: Let | If, var: Var) -> bool:
         name = self.names.get(var, var.name)
-        ours = is_synthetic(name) or (isinstance(stmt, Let) and name in FLAGS)
+        ours = is_synthetic(name) or (isinstance(stmt, Let) and (name in FLAGS or self.is_last_cast(stmt, name)))
         if var in self.pinned or var.type.kind != "array" or not ours:
             return False
         return isinstance(stmt, If) or stmt.prim != "item"
 
-    def is_late(self, block: Block, at: int, stmt: Let | If, var: Var) -> bool:
-        """Whether it is the next value of a carried variable of the same name that is still read: better set at the end."""
-        uses = self.uses[var]
+    def is_last_cast(self, stmt: Let, name: str) -> bool:
+        """Whether it is ``return float(x)``."""
+        source, uses = stmt.args[0] if stmt.args else None, self.uses.get(stmt.var, [])
+        if stmt.prim != "cast" or stmt.var.type.dims or not isinstance(source, Var):
+            return False
+        return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
+
+    def is_late(self, block: Block, at: int, stmt: Let | If, var: Var, first: bool = True) -> bool:
+        """Whether it is the next value of a carried variable of the same name that is still read: better set at the end.
+        What reads that may be late itself, as of two that swap."""
+        uses = self.uses.get(var, [])
         if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
             return False
         param = block.params[uses[0].slot]
@@ -270,7 +280,11 @@ class _Nester:
             and stmt.prim == "item"
         ):
             return False
-        return any(self.position(use.site, block) > at for use in self.uses.get(param, ()))
+        reads = self.uses.get(param, ())
+        if any(self.position(use.site, block) > at for use in reads):
+            return True
+        late = [use for use in reads if isinstance(use.by, Let) and use.site.block is block and use.by is not stmt]
+        return first and any(self.is_late(block, use.site.at, use.by, use.by.var, False) for use in late)  # type: ignore[arg-type,union-attr]
 
     def position(self, site: _Site, block: Block) -> int:
         """Where in the block the site is; -1 if it is not in there."""
@@ -350,6 +364,16 @@ class _Nester:
         return False
 
 
+def renamings(stmts: Sequence[Stmt], at: int) -> int:
+    """How many *identities* there are from ``at`` on, at least 1: they are written as one assignment, ``a, b = b, a``."""
+    made: set[Operand] = set()
+    for stmt in stmts[at:]:
+        if not isinstance(stmt, Let) or stmt.prim != "identity" or stmt.args[0] in made:
+            break
+        made.add(stmt.var)
+    return max(len(made), 1)
+
+
 def is_repeated(prim: str, slot: int) -> bool:
     """Whether the spelling of a primitive mentions an operand more than once."""
     entry = prims().get(prim)
@@ -385,4 +409,4 @@ def _connective(stmt: If) -> Let | None:
     return None
 
 
-__all__ = ["Nested", "is_synthetic", "nest"]
+__all__ = ["Nested", "is_synthetic", "nest", "renamings"]

@@ -25,6 +25,7 @@ from transpile.render.effects import effect_lines
 from transpile.render.expressions import call
 from transpile.render.layout import Line
 from transpile.render.loops import Loops
+from transpile.render.nesting import renamings
 
 
 class Writer(Loops):
@@ -37,11 +38,21 @@ class Writer(Loops):
             shape = ast.Attribute(self.node(sizes[0].args[0]), "shape", ast.Load())
             self.line(depth, f"{targets} = ", shape)
             return len(sizes)
+        if isinstance(first := stmts[at], Let) and first.prim == "identity":
+            count = renamings(stmts, at)
+            self.rename(stmts[at : at + count], depth)  # type: ignore[arg-type]
+            return count
         flagged = self.flags.find(stmts[at], stmts[at + 1] if at + 1 < len(stmts) else None)
         if flagged is not None and self.loop_else(flagged, stmts[at + 1], depth):
             return 2
         _STATEMENTS[type(stmts[at])](self, stmts[at], depth)
         return 1
+
+    def rename(self, lets: Sequence[Let], depth: int) -> None:
+        """``a = x``, all at once."""
+        handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
+        handed = [h for h in handed if not self.updates.is_name(h[1], h[0])]
+        self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
 
     def sizes(self, stmts: Sequence[Stmt], at: int) -> list[Let]:
         """The *lets* from ``at`` on that take all sizes of one array, in their order."""

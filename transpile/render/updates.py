@@ -50,7 +50,7 @@ class Updates:
                 let.prim not in COMMUTES
                 or not self.is_name(second, name)
                 or first.type.dims
-                or isinstance(first, Const)
+                or (isinstance(first, Const) and not name.endswith("_bar"))
             ):
                 return None
             first, second = second, first

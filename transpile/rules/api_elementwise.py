@@ -15,6 +15,7 @@ from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.api import Entry
+from transpile.rules.arguments import must_agree
 from transpile.rules.prim import RuleError
 
 # ------------------------------------------------------------------------------------------------------ NumPy
@@ -266,6 +267,12 @@ def integers(prim: str, arity: int, name: str, to: Type = INT) -> Entry:
     return Entry((one, two)[arity - 1], via="math")
 
 
+def _perm(b: Builder, n: Any, k: Any = None) -> Expr:
+    if k is None:
+        return b.elementwise("factorial", number(b, n, "perm", INT))
+    return b.elementwise("perm", number(b, n, "perm", INT), number(b, k, "perm", INT))
+
+
 def _math_log(b: Builder, x: Any, base: Any = None) -> Expr:
     y = b.elementwise("log", number(b, x, "log"), via="math")
     return y if base is None else y / b.elementwise("log", number(b, base, "log"), via="math")
@@ -299,7 +306,11 @@ def _math_dist(b: Builder, p: Any, q: Any) -> Expr:
         if len(first) != len(second):
             raise RuleError("both points must have the same number of dimensions", "T202")
         return _math_hypot(b, *(x - y for x, y in zip(first, second)))
-    raise RuleError("math.dist takes two tuples of numbers", "T201", "use np.linalg.norm(p - q)")
+    if isinstance(first, Expr) and isinstance(second, Expr):
+        must_agree(b, first, second, "both points must have the same number of dimensions")
+        d = b.cast(first, "float64") - b.cast(second, "float64")
+        return b.cast(b.let("norm", d, axes=(0,), keepdims=False), FLOAT)
+    raise RuleError("math.dist takes two tuples of numbers or two vectors", "T201", "use np.linalg.norm(p - q)")
 
 
 def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any, to: Type | None) -> Expr:
@@ -399,7 +410,8 @@ MATH: dict[str, Entry] = {
     **{name: scalar(prim, 1, name) for name, prim in _MATH_UNARY.items()},
     **{name: scalar(prim, 2, name) for name, prim in _MATH_BINARY.items()},
     **{name: integers(name, 1, name) for name in ("isqrt", "factorial")},
-    **{name: integers(name, 2, name) for name in ("comb", "perm")},
+    "comb": integers("comb", 2, "comb"),
+    "perm": Entry(_perm, via="math"),
     "remainder": scalar("ieee_remainder", 2, "remainder"),
     "log": Entry(_math_log, via="math"),
     "hypot": Entry(_math_hypot, via="math"),

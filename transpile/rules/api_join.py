@@ -26,7 +26,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import new_axis, on_axis, slice_axis, smaller
+from transpile.rules.slicing import arange, gather, new_axis, on_axis, point, slice_axis, smaller
 
 
 def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
@@ -217,8 +217,10 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
         x, axis = _vector(x), 0
     axis = axis_of(axis, x.rank)
     at = array(b, obj)
+    if at.rank == 1 and at.dims[0].is_one:
+        at = point(at, 0, 0)
     if at.rank:
-        raise RuleError("np.insert at several places is not supported", "T201", "insert one after the other")
+        return _insert_several(b, x, at, v, axis)
     place = _within(b, at, x.dims[axis])
     if not v.rank and x.rank == 1:
         v = reshape(v, (Dim(1),))
@@ -227,6 +229,16 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
         count = v.dims[0] if v.rank == 1 and x.rank == 1 else None
         v = v if count is not None else new_axis(b.broadcast(v, inner), axis)
     return concatenate(b, [slice_axis(x, axis, 0, place), v, slice_axis(x, axis, place)], axis)
+
+
+def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
+    """Sorted in among the entries, each before the one at its place."""
+    n, count = x.dims[axis], at.dims[0]
+    at = m.where(at < 0, at + b.dim(n), at)
+    new = b.broadcast(v, tuple(count if k == axis else d for k, d in enumerate(x.dims)))
+    keys = concatenate(b, [2 * arange(b, n) + 1, 2 * at], 0)
+    order = b.let("argsort", keys, axis=0, kind="stable")
+    return gather(concatenate(b, [x, new], axis), axis, order)
 
 
 def _within(b: Builder, at: Expr, n: Dim) -> Dim:

@@ -1,4 +1,4 @@
-"""``numpy.linalg`` and ``scipy.linalg`` by dotted name."""
+"""``numpy.linalg`` by dotted name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,19 @@ from transpile.rules.api_products import matmul
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import moved, reshape
 from transpile.rules.arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
-from transpile.rules.linalg import eye, solve_triangular, t
+from transpile.rules.factorisations import mirrored
+from transpile.rules.linalg import eye
 from transpile.rules.prim import RuleError
+
+try:  # what these functions return, since NumPy 1.25
+    from numpy.linalg import _linalg as _results
+except ImportError:  # NumPy before 2.0 keeps them elsewhere
+    from numpy.linalg import linalg as _results  # type: ignore[attr-defined, no-redef]
+
+EighResult: Any = _results.EighResult
+QRResult: Any = _results.QRResult
+SlogdetResult: Any = _results.SlogdetResult
+SVDResult: Any = _results.SVDResult
 
 
 def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
@@ -158,7 +169,7 @@ def _square(prim: str, what: str, **params: Any) -> Callable[..., Expr]:
 
 
 def _slogdet(b: Builder, a: Any) -> tuple[Expr, ...]:
-    return items(b.let("slogdet", matrix(b, a, "np.linalg.slogdet")))
+    return SlogdetResult(*items(b.let("slogdet", matrix(b, a, "np.linalg.slogdet"))))
 
 
 def _cholesky(b: Builder, a: Any, *, upper: bool = False) -> Expr:
@@ -167,29 +178,32 @@ def _cholesky(b: Builder, a: Any, *, upper: bool = False) -> Expr:
 
 def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
     x = matrix(b, a, "np.linalg.qr", square=False)
-    if mode not in ("reduced", "r"):
+    square = x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])
+    if mode not in ("reduced", "r") and not (mode == "complete" and square):
         raise RuleError(f"the mode {mode!r} of np.linalg.qr is not supported", "T201", "use mode='reduced'")
     found = items(b.let("qr", x, mode="reduced"))
-    return found[1] if mode == "r" else found
+    return found[1] if mode == "r" else QRResult(*found)
 
 
 def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = matrix(b, a, "np.linalg.svd", square=False)
-    refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
+    if hermitian:
+        x = mirrored(x)
     if not compute_uv:
         return b.let("svdvals", x)
+    refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
     if full_matrices and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
         u, _, vt = items(b.let("svd_full", x))
-        return u, b.let("svdvals", x), vt
-    return items(b.let("svd", x, full_matrices=False))
+        return SVDResult(u, b.let("svdvals", x), vt)
+    return SVDResult(*items(b.let("svd", x, full_matrices=False)))
 
 
 def _svdvals(b: Builder, x: Any) -> Expr:
     return b.let("svdvals", matrix(b, x, "np.linalg.svdvals", square=False))
 
 
-def _eigh(b: Builder, a: Any, UPLO: str = "L") -> tuple[Expr, ...]:
-    return items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO))
+def _eigh(b: Builder, a: Any, UPLO: str = "L") -> Any:
+    return EighResult(*items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO)))
 
 
 def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
@@ -197,8 +211,9 @@ def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
 
 
 def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
-    refuse_options("np.linalg.pinv", rcond=(rcond, None), hermitian=(hermitian, False), rtol=(rtol, None))
-    return b.let("pinv", matrix(b, a, "np.linalg.pinv", square=False))
+    refuse_options("np.linalg.pinv", rcond=(rcond, None), rtol=(rtol, None))
+    x = matrix(b, a, "np.linalg.pinv", square=False)
+    return b.let("pinv", mirrored(x) if hermitian else x)
 
 
 def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
@@ -256,145 +271,6 @@ def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
     return matrix_norm(a, p, axes, False) * matrix_norm(b.let("inv", a), p, axes, False)
 
 
-# --------------------------------------------------------------------------------------------------- scipy.linalg
-
-_FLAGS = (
-    "overwrite_a",
-    "overwrite_b",
-    "overwrite_x",
-    "check_finite",
-    "debug",
-    "lapack_driver",
-    "cond",
-    "mode",
-    "driver",
-)
-
-
-def _trans(trans: Any) -> int:
-    found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
-    if found is None:
-        raise RuleError(f"trans={trans!r} is not one of 0, 1, 2, 'N', 'T', 'C'", "T201")
-    return found
-
-
-def _solve_triangular(
-    build: Builder,
-    a: Any,
-    b: Any,
-    trans: Any = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: Any = False,
-    check_finite: Any = True,
-) -> Expr:
-    x, y = floats(build, a, b)
-    x = matrix(build, x, "solve_triangular")
-    _fits(build, x, y)
-    return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
-
-
-def _scipy_solve(
-    build: Builder,
-    a: Any,
-    b: Any,
-    lower: bool = False,
-    overwrite_a: Any = False,
-    overwrite_b: Any = False,
-    check_finite: Any = True,
-    assume_a: Any = None,
-    transposed: bool = False,
-) -> Expr:
-    x, y = floats(build, a, b)
-    x = matrix(build, x, "solve")
-    _fits(build, x, y)
-    return build.let("solve", t(x) if transposed else x, y)
-
-
-def _scipy_cholesky(
-    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
-) -> Expr:
-    """SciPy reads the triangle that it returns."""
-    return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
-
-
-def _cho_factor(
-    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
-) -> tuple[Any, bool]:
-    """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
-    return _scipy_cholesky(b, a, lower), bool(lower)
-
-
-def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
-    factor, lower = c_and_lower
-    lower = getattr(getattr(lower, "op", None), "value", lower)
-    c, y = floats(build, factor, b)
-    lower = bool(lower)
-    first = solve_triangular(c, y, lower, 0 if lower else 1)
-    return solve_triangular(c, first, lower, 1 if lower else 0)
-
-
-def _scipy_lu(
-    b: Builder,
-    a: Any,
-    permute_l: bool = False,
-    overwrite_a: Any = False,
-    check_finite: Any = True,
-    p_indices: bool = False,
-) -> Any:
-    x = matrix(b, a, "scipy.linalg.lu")
-    if p_indices:
-        raise RuleError("scipy.linalg.lu with p_indices is not supported", "T201")
-    p, low, up = items(b.let("lu", x))
-    return (m.matmul(p, low), up) if permute_l else (p, low, up)
-
-
-def _scipy_svd(
-    b: Builder,
-    a: Any,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    overwrite_a: Any = False,
-    check_finite: Any = True,
-    lapack_driver: Any = "gesdd",
-) -> Any:
-    return _svd(b, a, full_matrices, compute_uv)
-
-
-def _scipy_qr(
-    b: Builder,
-    a: Any,
-    overwrite_a: Any = False,
-    lwork: Any = None,
-    mode: str = "full",
-    pivoting: Any = False,
-    check_finite: Any = True,
-) -> Any:
-    if mode != "economic" or pivoting:
-        raise RuleError(
-            "scipy.linalg.qr is supported with mode='economic', without pivoting", "T201", "use np.linalg.qr"
-        )
-    return _qr(b, a)
-
-
-def _scipy_norm(
-    b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
-) -> Expr:
-    return _norm(b, a, ord, axis, keepdims)
-
-
-def _block_diag(b: Builder, *arrs: Any) -> Expr:
-    """Matrices along the diagonal."""
-    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in floats(b, *arrs)]
-    rows = []
-    for k, x in enumerate(parts):
-        row = [
-            b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)
-        ]
-        rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
-    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
-
-
 _LINALG: dict[str, Entry] = {
     "norm": Entry(_norm, static=("ord", "axis", "keepdims")),
     "vector_norm": Entry(_vector_norm, static=("ord", "axis", "keepdims")),
@@ -415,25 +291,4 @@ _LINALG: dict[str, Entry] = {
     "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
     "cond": Entry(_cond, static=("p",)),
 }
-_SCIPY: dict[str, Entry] = {
-    "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
-    "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
-    "cholesky": Entry(_scipy_cholesky, static=(*_FLAGS, "lower")),
-    "cho_factor": Entry(_cho_factor, static=(*_FLAGS, "lower")),
-    "cho_solve": Entry(_cho_solve, static=_FLAGS),
-    "expm": Entry(_square("expm", "scipy.linalg.expm")),
-    "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
-    "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
-    "det": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("det", matrix(b, a, "det")), static=_FLAGS),
-    "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
-    "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
-    "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
-    "pinv": Entry(lambda b, a: _pinv(b, a)),
-    "norm": Entry(_scipy_norm, static=(*_FLAGS, "ord", "axis", "keepdims")),
-    "block_diag": Entry(_block_diag),
-}
-
-TABLE: dict[str, Entry] = {
-    **{f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()},
-    **{f"scipy.linalg.{name}": entry for name, entry in _SCIPY.items()},
-}
+TABLE: dict[str, Entry] = {f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()}

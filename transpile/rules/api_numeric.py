@@ -12,7 +12,7 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import array, axes_of, axis_of, floats, must_agree, numeric
+from transpile.rules.arguments import array, axes_of, axis_of, floats, must_agree, numeric, one_of, refuse_options
 from transpile.rules.language import matmul, transpose
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
@@ -22,6 +22,7 @@ from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
 
 def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     (x,) = floats(b, f)
+    one_of("np.gradient", "edge_order", edge_order, 1, 2)
     axes = axes_of(axis, x.rank)
     spacings = list(varargs) or [1.0]
     spacings = spacings * len(axes) if len(spacings) == 1 else spacings
@@ -97,12 +98,32 @@ def _joined(axis: int, first: Expr, inner: Expr, last: Expr) -> Expr:
 # -------------------------------------------------------------------------------------------------- covariances
 
 
-def _cov(b: Builder, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Expr:
+def _cov(
+    b: Builder,
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Expr:
     rows = _variables(b, m, y, rowvar)
-    centred = rows - reduce("mean", rows, 1, True)
-    n = b.dim(rows.dims[1])
+    rows = rows if dtype is None else b.cast(rows, dtype)
     loss = (0 if bias else 1) if ddof is None else ddof
-    found = matmul(centred, transpose(centred, (1, 0))) / (n - loss if loss else n)
+    weights = [b.cast(array(b, w), rows.dtype) for w in (fweights, aweights) if w is not None]
+    if not weights:
+        centred = rows - reduce("mean", rows, 1, True)
+        n = b.dim(rows.dims[1])
+        found = matmul(centred, transpose(centred, (1, 0))) / (n - loss if loss else n)
+    else:
+        w = weights[0] if len(weights) == 1 else weights[0] * weights[1]
+        total = reduce("sum", w)
+        centred = rows - new_axis(reduce("sum", rows * w, 1) / total, 1)
+        lost = loss if aweights is None else loss * reduce("sum", w * weights[-1]) / total
+        found = matmul(centred * w, transpose(centred, (1, 0))) / (total - lost if loss else total)
     return point(point(found, 0, 0), 0, 0) if rows.dims[0].is_one else found
 
 
@@ -168,12 +189,19 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
     return v
 
 
-def _polyfit(b: Builder, x: Any, y: Any, deg: int) -> Expr:
+def _polyfit(
+    b: Builder, x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Expr:
     """Least squares on the powers, highest first."""
+    refuse_options("np.polyfit", rcond=(rcond, None), full=(full, False), cov=(cov, False))
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
     powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))
     columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
+    if w is not None:
+        weights = b.cast(array(b, w), "float64")
+        columns = columns * new_axis(weights, 1)
+        values = values * (weights if values.rank == 1 else new_axis(weights, 1))
     return b.let("lstsq", columns, values, rcond=None)
 
 
@@ -185,12 +213,15 @@ def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
     return c
 
 
-def _polyint(b: Builder, p: Any, m: int = 1) -> Expr:
+def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
     c = b.cast(array(b, p), "float64")
-    for _ in range(m):
+    constants = [] if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * m
+    if len(constants) not in (0, m):
+        raise RuleError("k must be a scalar or a rank-1 array of length 1 or >m.", "T131")
+    for j in range(m):
         powers = b.let("flip", arange(b, c.dims[0]) + 1, axes=(0,))
-        zero = b.let("full", 0.0, dims=(Dim(1),), dtype=c.dtype)
-        c = b.let("concatenate", c / powers, zero, axis=0)
+        last = b.cast(b.expr(constants[j]), c.dtype) if constants else 0.0
+        c = b.let("concatenate", c / powers, b.let("full", last, dims=(Dim(1),), dtype=c.dtype), axis=0)
     return c
 
 
@@ -200,19 +231,19 @@ def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
 
 _NUMPY: dict[str, Entry] = {
     "gradient": Entry(_gradient, static=("axis", "edge_order")),
-    "cov": Entry(_cov, static=("rowvar", "bias", "ddof")),
+    "cov": Entry(_cov, static=("rowvar", "bias", "ddof", "dtype")),
     "corrcoef": Entry(_corrcoef, static=("rowvar",)),
     "allclose": Entry(_allclose, static=("rtol", "atol", "equal_nan")),
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
     "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",)),
-    "polyfit": Entry(_polyfit, static=("deg",)),
+    "polyfit": Entry(_polyfit, static=("deg", "rcond", "full", "cov")),
     "polyder": Entry(_polyder, static=("m",)),
     "polyint": Entry(_polyint, static=("m",)),
     "polymul": Entry(_polymul),
     **{
         name: Entry(source=f"library_numpy:{name}")
         for name in (
-            "piecewise fromfunction fromiter apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
+            "piecewise fromfunction fromiter astype apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
             "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser"
         ).split()
     },

@@ -13,7 +13,7 @@ from transpile.rules.api import Entry
 from transpile.rules.api_rearrange import flip
 from transpile.rules.api_reduction import as_vector, ravel
 from transpile.rules.api_shape import moved, reshape
-from transpile.rules.arguments import array, axis_of, known_integer, numeric, refuse_options, shape_text
+from transpile.rules.arguments import array, axis_of, known_integer, numeric, one_of, shape_text
 from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot
 
@@ -96,9 +96,10 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, dtype: Any = None) -> Expr:
     if not isinstance(subscripts, str):
-        raise RuleError("the subscripts of np.einsum must be a string known when the function is transformed", "T203")
-    refuse_options("np.einsum", dtype=(dtype, None))
+        subscripts, listed = _from_lists([subscripts, *operands])
+        operands = tuple(listed)
     xs = numeric(b, *operands)
+    xs = xs if dtype is None else [b.cast(x, dtype) for x in xs]
     inputs, output = _explicit(subscripts.replace(" ", ""), xs)
     for s, x in zip(inputs, xs):
         if len(s) != x.rank:
@@ -109,6 +110,19 @@ def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, 
     kept = "".join(c for c in output if c in known)
     found = einsum([s for s, _ in ready], kept, [x for _, x in ready])
     return found if kept == output else reshape(found, [sizes[c] for c in output])
+
+
+def _from_lists(args: list[Any]) -> tuple[str, list[Any]]:
+    """The form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters."""
+
+    def text(labels: Any) -> str:
+        if not isinstance(labels, (list, tuple)):
+            raise RuleError("the subscripts of np.einsum must be known when the function is transformed", "T203")
+        return "".join("..." if k is Ellipsis else _LETTERS[known_integer(k, "a label of np.einsum")] for k in labels)
+
+    pairs, output = args[: len(args) // 2 * 2], args[len(args) // 2 * 2 :]
+    left = ",".join(text(labels) for labels in pairs[1::2])
+    return f"{left}->{text(output[0])}" if output else left, pairs[::2]
 
 
 def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
@@ -179,11 +193,13 @@ def _cross(build: Builder, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axi
 
 def _convolve(b: Builder, a: Any, v: Any, mode: str = "full") -> Expr:
     x, y = (as_vector(e) for e in numeric(b, a, v))
+    one_of("np.convolve", "mode", mode, "full", "same", "valid")
     return b.let("convolve", x, y, mode=mode)
 
 
 def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
     x, y = (as_vector(e) for e in numeric(b, a, v))
+    one_of("np.correlate", "mode", mode, "full", "same", "valid")
     return b.let("correlate", x, y, mode=mode)
 
 
@@ -232,7 +248,7 @@ _NUMPY: dict[str, Entry] = {
     "matvec": Entry(lambda b, x1, x2: _matvec(b, x1, x2)),
     "tensordot": Entry(_tensordot, static=("axes",)),
     "linalg.tensordot": Entry(_tensordot, static=("axes",)),
-    "einsum": Entry(_einsum, static=("subscripts", "optimize", "dtype")),
+    "einsum": Entry(_einsum, static=("optimize", "dtype")),
     "kron": Entry(_kron),
     "cross": Entry(_cross, static=("axisa", "axisb", "axisc", "axis")),
     "linalg.cross": Entry(_cross, static=("axis",)),

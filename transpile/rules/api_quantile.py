@@ -50,9 +50,14 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
         return strong(x)
     ordered, axes = _sorted_along(x, axis)
     n = m.size(ordered, (ordered.rank - 1,))
-    place = (share / scale if scale != 1 else share) * (n - 1)
+    part_of = share / scale if scale != 1 else share
+    if method in _OPEN:
+        alpha, beta = _OPEN[method]
+        place = m.minimum(m.maximum(part_of * (n + (1 - alpha - beta)) + (alpha - 1), 0.0), n - 1)
+    else:
+        place = part_of * (n - 1)
     low = m.floor(place)
-    part = place - low if method == "linear" else _PARTS[method](place, low)
+    part = _PARTS[method](place, low) if method in _PARTS else place - low
     first = b.cast(low, "int64")
     second = m.minimum(first + 1, n - 1)
     part = b.cast(part, x.dtype) if share.type.weak else part
@@ -67,6 +72,14 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     return _kept(_nan_checked(lower + (upper - lower) * part, ordered), x, axes, keepdims)
 
 
+_OPEN: dict[str, tuple[float, float]] = {
+    "weibull": (0.0, 0.0),
+    "hazen": (0.5, 0.5),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+"""The plotting positions alpha, beta of Hyndman & Fan (1996) for the methods that interpolate."""
 _PARTS: dict[str, Callable[[Expr, Expr], Any]] = {
     "lower": lambda place, low: place * 0.0,
     "higher": lambda place, low: m.where(place > low, 1.0, 0.0),
@@ -82,15 +95,23 @@ def _nan_checked(y: Expr, ordered: Expr) -> Expr:
 
 
 def _quantile(scale: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
-        if method != "linear" and method not in _PARTS:
+    def build(
+        b: Builder,
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        overwrite_input: Any = False,
+        method: str = "linear",
+        keepdims: bool = False,
+    ) -> Expr:
+        if method != "linear" and method not in _PARTS and method not in _OPEN:
             raise RuleError(f"the quantile method {method!r} is not supported", "T201", "use 'linear'")
         return _quantile_of(b, a, q, axis, keepdims, method, scale)
 
     return build
 
 
-def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+def _median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False, keepdims: bool = False) -> Expr:
     x = array(b, a)
     x = x if x.type.is_float else b.cast(x, "float64")
     if not x.rank:
@@ -105,11 +126,11 @@ def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Ex
     return _kept(_nan_checked(middle, ordered), x, axes, keepdims)
 
 
-def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+def _nan_median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False, keepdims: bool = False) -> Expr:
     """NaN sorts last: the middle of what comes before."""
     x = array(b, a)
     if not x.type.is_float:
-        return _median(b, x, axis, keepdims)
+        return _median(b, x, axis, False, keepdims)
     ordered, axes = _sorted_along(x, axis)
     last = ordered.rank - 1
     count = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
@@ -125,13 +146,26 @@ def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -
 def _nan_quantile(scale: float) -> Callable[..., Expr]:
     """NaN sorts last: the quantile of what comes before. One share, linear between entries."""
 
-    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
+    def build(
+        b: Builder,
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        overwrite_input: Any = False,
+        method: str = "linear",
+        keepdims: bool = False,
+    ) -> Expr:
         x = array(b, a)
         if not x.type.is_float:
-            return _quantile(scale)(b, x, q, axis, method, keepdims)
+            return _quantile(scale)(b, x, q, axis, False, method, keepdims)
         share = array(b, q)
-        if share.rank or method != "linear":
-            raise RuleError("np.nanquantile takes one number and method='linear' here", "T201")
+        if method != "linear":
+            raise RuleError(f"np.nanquantile: the method {method!r} is not supported", "T201", "use 'linear'")
+        if share.rank:
+            if share.rank > 1 or not share.dims[0].is_const:
+                raise RuleError("np.nanquantile takes a number or a vector of known length", "T203")
+            one = [build(b, x, point(share, 0, k), axis, False, method, keepdims) for k in range(share.dims[0].const)]
+            return b.let("stack", *one, axis=0)
         ordered, axes = _sorted_along(x, axis)
         last = ordered.rank - 1
         valid = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
@@ -147,7 +181,7 @@ def _nan_quantile(scale: float) -> Callable[..., Expr]:
     return build
 
 
-_STATIC = (*REDUCED, "method")
+_STATIC = (*REDUCED, "method", "overwrite_input")
 
 _NUMPY: dict[str, Entry] = {
     "median": Entry(_median, static=_STATIC),

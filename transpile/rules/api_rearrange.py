@@ -11,7 +11,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_reduction import ravel
+from transpile.rules.api_reduction import ravel, reduce
 from transpile.rules.api_shape import reshape, swapped
 from transpile.rules.arguments import (
     array,
@@ -27,7 +27,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, arange, fresh_size, gather, settle_size
+from transpile.rules.slicing import along, arange, fresh_size, gather, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------- flip, roll
 
@@ -149,9 +149,16 @@ def _pad(
     end_values: Any = 0,
 ) -> Expr:
     x = m.array(b, array)
-    if mode not in _FILLS or reflect_type != "even":
-        raise RuleError(f"the padding mode {mode!r} is not supported", "T201", f"one of {', '.join(_FILLS)}")
+    if mode not in (*_FILLS, *_SIDES) or reflect_type != "even":
+        kind = f"{mode!r}" if reflect_type == "even" else f"{mode!r} with reflect_type={reflect_type!r}"
+        raise RuleError(f"the padding mode {kind} is not supported", "T201", f"one of {', '.join((*_FILLS, *_SIDES))}")
     pairs = _pairs(b, pad_width, x.rank, "pad_width")
+    if mode in _SIDES:
+        ends = _pairs(b, end_values, x.rank, "end_values")
+        for axis, (pair, end) in enumerate(zip(pairs, ends)):
+            sides = [_SIDES[mode](b, x, axis, k, size_of(b, pair[k]), end[k]) for k in (0, 1)]
+            x = b.let("concatenate", sides[0], x, sides[1], axis=axis)
+        return x
     widths = [b.expr(w) for pair in pairs for w in pair]
     dims = tuple(d + size_of(b, before) + size_of(b, after) for d, (before, after) in zip(x.dims, pairs))
     params: dict[str, Any] = {"mode": mode, "dims": dims}
@@ -161,7 +168,7 @@ def _pad(
         return b.let("pad", x, *widths, **params)
     values = _pairs(b, constant_values, x.rank, "constant_values")
     flat = [v for pair in values for v in pair]
-    if all(v is flat[0] for v in flat) or len({integer(v) for v in flat} - {None}) == 1:
+    if all(v is flat[0] for v in flat) or (len({integer(v) for v in flat}) == 1 and integer(flat[0]) is not None):
         value = b.expr(flat[0])
         more = () if integer(value) == 0 else (b.cast(value, x.dtype),)
         return b.let("pad", x, *widths, *more, **params)
@@ -169,6 +176,38 @@ def _pad(
         sides = [_filled(b, x, axis, w, v) for w, v in zip(pair, (before, after))]
         x = b.let("concatenate", sides[0], x, sides[1], axis=axis)
     return x
+
+
+def _statistic(prim: str) -> Callable[..., Expr]:
+    """A side that repeats the maximum, minimum or mean of the axis."""
+
+    def side(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
+        y = reduce(prim, x, axis, True)
+        y = b.cast(b.elementwise("rint", y) if prim == "mean" and not x.type.is_float else y, x.dtype)
+        return b.broadcast(y, tuple(width if j == axis else d for j, d in enumerate(x.dims)))
+
+    return side
+
+
+def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
+    """A side that rises evenly from ``end`` to the edge of the axis."""
+    steps = reshape(arange(b, width), [width if j == axis else Dim(1) for j in range(x.rank)])
+    steps = b.dim(width) - 1 - steps if k else steps
+    edge = slice_axis(x, axis, x.dims[axis] - 1) if k else slice_axis(x, axis, 0, 1)
+    first = b.cast(b.expr(end), x.dtype)
+    y = first + (edge - first) * (
+        b.cast(steps, x.dtype if x.type.is_float else "float64")
+        / b.cast(b.dim(width), x.dtype if x.type.is_float else "float64")
+    )
+    return b.cast(y, x.dtype)
+
+
+_SIDES: dict[str, Callable[..., Expr]] = {
+    "maximum": _statistic("max"),
+    "minimum": _statistic("min"),
+    "mean": _statistic("mean"),
+    "linear_ramp": _ramp,
+}
 
 
 def _filled(b: Builder, x: Expr, axis: int, width: Any, value: Any) -> Expr:

@@ -258,15 +258,16 @@ def _average(
         return (y, b.broadcast(count, y.dims)) if returned else y
     w = array(b, weights)
     if w.rank != x.rank:
-        at = axis_of(axis, x.rank) if isinstance(axis, int) else None
-        if at is None or w.rank != 1:
+        if axis is None:
             raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
-        w = (
-            w
-            if at == x.rank - 1
-            else b.let("reshape", w, dims=tuple(w.dims[0] if k == at else Dim(1) for k in range(x.rank)))
-        )
+        given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+        if w.rank != len(given):
+            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
         total = reduce("sum", w, None)
+        if given != [x.rank - 1]:
+            w = m.transpose(w, np.argsort(given).tolist()) if len(given) > 1 else w
+            sizes = iter(w.dims)
+            w = b.let("reshape", w, dims=tuple(next(sizes) if k in given else Dim(1) for k in range(x.rank)))
     else:
         total = reduce("sum", w, axis, keepdims)
     y = reduce("sum", x * w, axis, keepdims) / total

@@ -56,13 +56,23 @@ def _refuse_order(order: Any) -> None:
 
 
 def _reshape(b: Builder, a: Any, shape: Any, order: str = "C", copy: Any = None) -> Expr:
-    _refuse_order(order)
-    return reshaped(b, array(b, a), shape)
+    return _in_order(b, array(b, a), shape, order)
 
 
 def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C", copy: Any = None) -> Expr:
-    _refuse_order(order)
-    return reshaped(b, array(b, a), shape[0] if len(shape) == 1 else shape)
+    return _in_order(b, array(b, a), shape[0] if len(shape) == 1 else shape, order)
+
+
+def _in_order(b: Builder, x: Expr, shape: Any, order: str) -> Expr:
+    """Fortran's order is C's of the transposed array, with the sizes turned round."""
+    if order != "F":
+        _refuse_order(order)
+        return reshaped(b, x, shape)
+    if not isinstance(shape, (list, tuple)) and b.expr(shape).rank == 1:
+        shape = [b.dim(d) for d in shape_of(b, shape)]
+    turned = m.transpose(x, range(x.rank)[::-1]) if x.rank > 1 else x
+    y = reshaped(b, turned, tuple(shape)[::-1] if isinstance(shape, (list, tuple)) else shape)
+    return m.transpose(y, range(y.rank)[::-1]) if y.rank > 1 else y
 
 
 def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:

@@ -17,6 +17,7 @@ from transpile.rules.arguments import (
     axis_of,
     integer,
     must_agree,
+    one_of,
     refuse_options,
     same_dtype,
     size_of,
@@ -59,6 +60,9 @@ def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
 
 def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Expr:
     x = array(b, a)
+    one_of("np.searchsorted", "side", side, "left", "right")
+    if x.rank != 1:
+        raise RuleError(f"np.searchsorted looks into a vector, not {x.type}", "T203")
     if sorter is not None:
         x = gather(x, 0, array(b, sorter))
     return b.let("searchsorted", x, strong(array(b, v)), side=side)
@@ -149,6 +153,7 @@ def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
 
 
 def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Expr:
+    one_of("np.take", "mode", mode, "raise", "clip", "wrap")
     x, at = _flat(array(b, a), axis)
     where = array(b, indices)
     n = b.dim(x.dims[at])
@@ -174,6 +179,7 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
 
 
 def _choose(b: Builder, a: Any, choices: Any, mode: str = "raise") -> Expr:
+    one_of("np.choose", "mode", mode, "raise", "clip", "wrap")
     where = array(b, a)
     parts = same_dtype(b, arrays(b, choices))
     if mode == "wrap":
@@ -228,10 +234,12 @@ def _histogram(
         )
         count = b.form(edges)
         dtype = x.dtype if x.type.is_float else "float64"
+        low, high = b.cast(low, dtype), b.cast(high, dtype)
+        pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
         edges = b.let(
             "linspace",
-            b.cast(low, dtype),
-            b.cast(high, dtype),
+            b.cast(low - pad, dtype),
+            b.cast(high + pad, dtype),
             edges + 1,
             dims=(count + 1,),
             dtype=dtype,
@@ -255,10 +263,17 @@ def _histogram(
 
 
 def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Expr:
-    if period is not None:
-        raise RuleError("np.interp with a period is not supported", "T201", "take x % period")
     at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
     must_agree(b, places, values, "fp and xp are not of the same length")
+    if period is not None:  # both are brought into one period, with one place more on each side
+        left = right = None
+        wide = m.absolute(b.expr(period))
+        at, places = at % wide, places % wide
+        order = b.let("argsort", places, axis=0)
+        places, values = gather(places, 0, order), gather(values, 0, order)
+        ends = [slice_axis(v, 0, k, None if k else 1) for v in (places, values) for k in (places.dims[0] - 1, 0)]
+        places = b.let("concatenate", ends[0] - wide, places, ends[1] + wide, axis=0)
+        values = b.let("concatenate", ends[2], values, ends[3], axis=0)
     y = b.let("interp", at, places, values)
     if left is not None:
         y = m.where(at < point(places, 0, 0), left, y)

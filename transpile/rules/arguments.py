@@ -107,6 +107,13 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     return (axis_of(axis, rank),)
 
 
+def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
+    """Refuses a value of an argument that names a choice."""
+    if value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131")
+
+
 def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
     """Refuses arguments that would change the result and are not served: each is a pair of its value and what is fine."""
     for name, (value, fine) in given.items():
@@ -123,7 +130,10 @@ def size_of(b: Builder, value: Any) -> Dim:
     x = b.expr(value)
     if x.dims or not (x.type.is_int or x.type.is_bool):
         raise RuleError(f"a size is an integer, not {x.type}", "T201")
-    return b.form(x)
+    found = b.form(x)
+    if found.is_const and found.const < 0:
+        raise RuleError(f"a size is not negative, as {found} is", "T203")
+    return found
 
 
 def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
@@ -138,11 +148,7 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
             shape = [point(x, 0, k) for k in range(x.dims[0].const)]
         else:
             shape = (x,)
-    dims = tuple(size_of(b, s) for s in shape)
-    for d in dims:
-        if d.is_const and d.const < 0:
-            raise RuleError("negative dimensions are not allowed", "T202")
-    return dims
+    return tuple(size_of(b, s) for s in shape)
 
 
 def product(dims: Sequence[Dim]) -> Dim:

@@ -44,6 +44,11 @@ def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
     return a
 
 
+def astype(x, dtype, /, *, copy=True, device=None):  # type: ignore[no-untyped-def]
+    """``np.astype``."""
+    return x.astype(dtype)
+
+
 def vecmat(x1, x2):  # type: ignore[no-untyped-def]
     """``np.vecmat``: stacks of vectors times stacks of matrices."""
     return np.matmul(np.asarray(x1)[..., None, :], x2)[..., 0, :]
@@ -75,20 +80,6 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-un
     whole = np.where(np.abs(steps) < smallest, 0.0, wrapped - steps)
     first = np.zeros_like(np.take(p, [0], axis=axis))
     return p + np.concatenate((first, np.cumsum(whole, axis=axis)), axis=axis)
-
-
-def insert_several(arr, obj, values, axis=None):  # type: ignore[no-untyped-def]
-    """``np.insert`` at several places: sorted in among the entries, each before the one at its place."""
-    x = np.ravel(arr) if axis is None else np.asarray(arr)
-    axis = 0 if axis is None else axis % x.ndim
-    n = x.shape[axis]
-    places = np.asarray(obj)
-    places = np.where(places < 0, places + n, places)
-    count = places.shape[0]
-    shape = tuple(count if k == axis else x.shape[k] for k in range(x.ndim))
-    new = np.broadcast_to(np.asarray(values), shape).astype(x.dtype)
-    order = np.argsort(np.concatenate((2 * np.arange(n) + 1, 2 * places)), kind="stable")
-    return np.take(np.concatenate((x, new), axis=axis), order, axis=axis)
 
 
 def union1d(ar1, ar2):  # type: ignore[no-untyped-def]

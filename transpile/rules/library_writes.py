@@ -34,9 +34,7 @@ def put_along_axis(arr, indices, values, axis):  # type: ignore[no-untyped-def]
     """``np.put_along_axis``."""
     axis = axis % arr.ndim
     shapes = [tuple(-1 if j == k else 1 for j in range(arr.ndim)) for k in range(arr.ndim)]
-    arr[
-        tuple(indices if k == axis else np.arange(arr.shape[k]).reshape(shapes[k]) for k in range(arr.ndim))
-    ] = values
+    arr[tuple(indices if k == axis else np.arange(arr.shape[k]).reshape(shapes[k]) for k in range(arr.ndim))] = values
 
 
 def fill_diagonal(a, val, wrap=False):  # type: ignore[no-untyped-def]

@@ -134,7 +134,9 @@ def _beta_moment_prim(m: int, n: int) -> Prim:
 
     last = m + n == ORDERS
     render = f"runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
-    return special(f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3)
+    return special(
+        f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3
+    )
 
 
 INCOMPLETE = [

@@ -11,8 +11,25 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Const, Index, Let, NewAxis, Operand, Path, Point, Slice, Undef, Var
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Alloc,
+    Const,
+    Index,
+    Let,
+    NewAxis,
+    Operand,
+    Path,
+    Point,
+    Slice,
+    Store,
+    Undef,
+    Var,
+)
+from transpile.core.peephole import is_const
 from transpile.core.types import Type
+from transpile.core.walk import blocks, written, written_in
 from transpile.rules.prim import Scatter
 from transpile.transform.calculus import increment, plus
 from transpile.transform.forward import zero
@@ -84,7 +101,24 @@ class Adjoints:
             self.add(operand, self.b.let("reshape", part.value, dims=operand.type.dims))
             return
         buffer = self.buffer(operand)
-        self.b.add(buffer, part.path, part.args, part.value)
+        write = self.b.store if self.is_first(buffer, part) else self.b.add
+        write(buffer, part.path, part.args, part.value)
+
+    def is_first(self, buffer: Var, part: Scatter) -> bool:
+        """Whether nothing was added to that part of new zeros yet, so that it is assigned."""
+        if not all(isinstance(step, Index) and step.is_basic for step in part.path):
+            return False
+        args = tuple(self.b.operand(a) for a in part.args)
+        for stmt in reversed(self.b.block.stmts[-40:]):
+            if isinstance(stmt, Alloc) and stmt.var is buffer:
+                return stmt.prim == "full" and is_const(stmt.args[0], 0)
+            if any(buffer in written_in(block) for block in blocks(stmt)):
+                return False
+            if written(stmt) is buffer and not (
+                isinstance(stmt, (Store, Add)) and _are_apart(stmt.path, stmt.args, part.path, args)
+            ):
+                return False
+        return False
 
     def buffer(self, var: Var) -> Var:
         """The adjoint of ``var`` as a buffer, made here if it is not one yet."""
@@ -132,6 +166,20 @@ class Adjoints:
             value = increment(start, value)
             self.christen(value.op, operand)  # type: ignore[arg-type]
         return self.full(value, type_).op
+
+
+def _are_apart(p: Path, given: tuple[Operand, ...], q: Path, others: tuple[Operand, ...]) -> bool:
+    """Whether two places are sure to have no element in common: elements at different numbers along one axis."""
+    if len(p) != 1 or len(q) != 1 or not isinstance(p[0], Index) or not isinstance(q[0], Index):
+        return False
+    if any(isinstance(item, NewAxis) for item in (*p[0].items, *q[0].items)):
+        return False
+    for a, b in zip(p[0].items, q[0].items):
+        if isinstance(a, Point) and isinstance(b, Point):
+            x, y = given[a.arg], others[b.arg]
+            if isinstance(x, Const) and isinstance(y, Const) and x.value != y.value and (x.value < 0) == (y.value < 0):
+                return True
+    return False
 
 
 def _is_all(path: Path, dims: tuple[Dim, ...]) -> bool:

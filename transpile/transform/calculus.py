@@ -109,6 +109,8 @@ def plus(x: Expr, y: Expr) -> Expr:
     """``x + y`` with what they have in common taken out."""
     b = x.b
     dx, dy = definition(b, x.op), definition(b, y.op)
+    if dx is not None and dy is not None and dx.prim == dy.prim == "neg" and same(b, x.op, y.op):
+        return -plus(b.expr(dx.args[0]), b.expr(dy.args[0]))
     if dy is not None and dy.prim == "neg":
         return minus(x, b.expr(dy.args[0]))
     if dx is not None and dx.prim == "neg":

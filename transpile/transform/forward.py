@@ -144,7 +144,9 @@ class _Forward:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
                 refuse(stmt, partial)
+            b.via = stmt.params.get("via", "")
             term = times(dot, partial(b.expr(stmt.var), *args))
+            b.via = ""
             if term is not None:
                 total = term if total is None else plus(total, term)
         return total

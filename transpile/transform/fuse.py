@@ -117,12 +117,12 @@ def _is_sum(out: Operand, param: Var, made: dict[Var, Stmt], chain: Counter[Oper
         case Let(prim="sub"):
             return _is_sum(stmt.args[0], param, made, chain)
         case If():
-            k = stmt.results.index(out)  # type: ignore[arg-type]
+            k = stmt.results.index(out)
             return all(_is_sum(side.yields[k], param, made, chain) for side in (stmt.then, stmt.orelse))
         case For():
             if not any(r is out for r in stmt.results):
                 return False
-            k = stmt.results.index(out)  # type: ignore[arg-type]
+            k = stmt.results.index(out)
             inner = stmt.body.params[k]
             return _is_sum(stmt.inits[k], param, made, chain) and _is_sum(stmt.body.yields[k], inner, made, chain)
     return False

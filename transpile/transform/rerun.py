@@ -288,18 +288,19 @@ class _Copier(Cloner):
         self.stmts: dict[int, Stmt] = {}
         self.blocks: dict[int, Block] = {}
         self.own = set(defined(body)) - set(body.params)
-        for var in defined(body):
-            symbol = None if var.form is None else var.form.as_symbol
-            if symbol is not None and var in self.own and b.symbols.get(symbol) is var:
-                self.renamed[symbol] = self.like(var.form, b.fresh_symbol(var.name))
+        self.symbols: dict[Var, list[str]] = {}  # those whose values are computed in the trip
+        for symbol, value in list(b.symbols.items()):
+            if isinstance(value, Var) and value in self.own:
+                self.symbols.setdefault(value, []).append(symbol)
+                self.renamed[symbol] = self.like(value.form, b.fresh_symbol(value.label))
 
     @staticmethod
     def like(form: Dim | None, fresh: Dim) -> Dim:
         """A symbol of the same kind: of a size, or of any integer."""
-        assert form is not None
         name = fresh.as_symbol
         assert name is not None
-        return fresh if form.terms[0][0].kind == "symbol" else Dim.integer(name)
+        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+        return fresh if is_size else Dim.integer(name)
 
     def trip(self, body: Block) -> Block | None:
         """The copy; None if the trip changes a stack from outside."""
@@ -315,8 +316,7 @@ class _Copier(Cloner):
 
     def fresh(self, var: Var) -> Var:
         new = super().fresh(var)
-        symbol = None if var.form is None else var.form.as_symbol
-        if symbol in self.renamed and self.b.symbols.get(symbol) is var:
+        for symbol in self.symbols.get(var, ()):
             name = self.renamed[symbol].as_symbol
             assert name is not None
             self.b.symbols[name] = new

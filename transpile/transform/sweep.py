@@ -95,7 +95,8 @@ class _Reverse:
         with b.into(Block()) as block:
             for k, output in enumerate(outputs):
                 if seed:
-                    name = output.name if isinstance(output, Var) and output.name != SYNTHETIC else f"y{k or ''}"
+                    named = isinstance(output, Var) and output.name != SYNTHETIC and not output.name.startswith("_")
+                    name = output.name if named else f"y{k or ''}"  # type: ignore[union-attr]
                     seeds.append(Var(f"{name}_bar", output.type.strong if output.type.dims else output.type))
                     self.adj.add(output, b.expr(seeds[-1]))
                 else:
@@ -159,7 +160,9 @@ class _Reverse:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
                 refuse(stmt, partial)
+            b.via = stmt.params.get("via", "")
             value = times(bar.value, partial(b.expr(stmt.var), *args))
+            b.via = ""
             if value is not None:
                 found[arg] = plus(found[arg], value) if arg in found else value
         for arg, value in found.items():

@@ -24,12 +24,13 @@ from transpile.core.nodes import (
     Let,
     Operand,
     Stmt,
+    Store,
     Undef,
     Var,
     While,
 )
-from transpile.core.peephole import is_const
-from transpile.core.walk import blocks, map_operands, map_reads, reads, statements, written, written_in
+from transpile.core.peephole import fold_floats, is_const
+from transpile.core.walk import blocks, map_operands, map_reads, reads, statements, uses, written, written_in
 
 Moved = Callable[[object, object], None]
 
@@ -60,6 +61,8 @@ class _Tidy:
         self.equal: dict[Var, Operand] = {}
         self.known: dict[tuple[object, ...], tuple[Var, int]] = {}  # computed in this block or around it; how deep
         self.depth = 0
+        self.lets: dict[Operand, tuple[Let, int]] = {}  # what was read from a buffer, and when
+        self.halves: dict[Var, Operand] = {}  # 0.5 * x -> x
         self.moved = moved
 
     def operand(self, operand: Operand) -> Operand:
@@ -80,6 +83,8 @@ class _Tidy:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
             new = self.stmt(stmt)
+            if isinstance(new, Store) and self.is_there(new):
+                continue
             self._written(stmt)
             if self.merge and isinstance(new, If) and (first := _mergeable(stmts, new)) is not None:
                 stmts.append(_merged(stmts.pop(first), new))  # type: ignore[arg-type]
@@ -119,10 +124,14 @@ class _Tidy:
                 new = self.branch(base)
             case For() | While():
                 new = self.loop(base)
-            case Let() if changed and (same := _identity(base)) is not None:
+            case Let() if changed and (same := _identity(base) or self.twice_half(base)) is not None:
                 self.equal[base.var] = same
                 return None
             case Let() if (key := self._key(base)) is not None:
+                if base.prim == "index" and isinstance(base.args[0], Var) and base.args[0].buffer:
+                    self.lets[base.var] = base, self.versions.get(base.args[0], 0)
+                if base.prim == "mul" and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
+                    self.halves[base.var] = base.args[1]
                 same, home = self.known.setdefault(key, (base.var, self.depth))
                 if same is not base.var and SYNTHETIC in (base.var.name, same.name) and same.type == base.var.type:
                     if same.name == SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
@@ -135,6 +144,20 @@ class _Tidy:
         if new is not None and new is not stmt:
             self.moved(stmt, new)
         return new
+
+    def is_there(self, stmt: Store) -> bool:
+        """Whether a place receives what it holds, as ``v_dot[i] = v_dot[i]`` where a number was added to ``v[i]``."""
+        read = self.lets.get(stmt.value) if isinstance(stmt.value, Var) else None
+        if read is None or read[0].args[0] is not stmt.buf or read[1] != self.versions.get(stmt.buf, 0):
+            return False
+        return read[0].params["path"] == stmt.path and read[0].args[1:] == stmt.args
+
+    def twice_half(self, stmt: Let) -> Operand | None:
+        """``x``, where ``0.5 * x`` is added to itself: the two were one product, as in the adjoint of ``0.5 * x * x``."""
+        half = stmt.args[0]
+        if stmt.prim != "add" or stmt.args[1] is not half or not isinstance(half, Var):
+            return None
+        return self.halves.get(half)
 
     def branch(self, stmt: If) -> Stmt | None:
         then, orelse = self.block(stmt.then), self.block(stmt.orelse)
@@ -203,13 +226,22 @@ def _is_fixed(param: Var, init: Operand, out: Operand) -> bool:
 
 def _known(block: Block, test: Operand, value: bool) -> Block:
     """A branch that says ``True`` or ``False`` where it yields the test that decided for it."""
-    if not isinstance(test, Var) or test not in block.yields:
+    if not isinstance(test, Var):
         return block
-    return replace(block, yields=tuple(Const(value, test.type) if y is test else y for y in block.yields))
+    same = {test, *(s.var for s in block.stmts if isinstance(s, Let) and s.prim == "cast" and s.args[0] is test)}
+    same = {v for v in same if v.type.is_bool}
+    if not same.intersection(y for y in block.yields if isinstance(y, Var)):
+        return block
+    yields = tuple(Const(value, y.type) if isinstance(y, Var) and y in same else y for y in block.yields)
+    read = {o for s in block.stmts for o in (*reads(s), *(u for b in blocks(s) for u in uses(b))) if isinstance(o, Var)}
+    stmts = [s for s in block.stmts if not (isinstance(s, Let) and s.var in same - read)]
+    return replace(block, stmts=stmts, yields=yields)
 
 
 def _identity(stmt: Let) -> Operand | None:
     """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
+    if (number := fold_floats(stmt.prim, stmt.args)) is not None:
+        return number
     if stmt.prim == "mul":
         pairs = [(stmt.args[0], stmt.args[1]), (stmt.args[1], stmt.args[0])]
     elif stmt.prim == "add":

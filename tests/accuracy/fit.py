@@ -1,0 +1,179 @@
+"""Prints the coefficients in `runtime/compiled/vector_*.py`: `python tests/accuracy/fit.py [name ...]`.
+
+Each is the polynomial of least weighted maximal error on its interval, found by Remez' exchange in 50 digits. The leading
+coefficients are then rounded one after the other, lowest power first, and the rest is fitted again to what they leave.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from mpmath import mp, mpf
+
+mp.dps = 50
+
+Function = Callable[[mpf], mpf]
+
+
+def _solve(f: Function, weight: Function, nodes: list[mpf], size: int, first: int) -> tuple[list[mpf], mpf]:
+    """The polynomial ``x**first * (c0 + c1 x + ...)`` whose weighted error at the nodes alternates."""
+    rows, right = mp.matrix(size + 1, size + 1), mp.matrix(size + 1, 1)
+    for i, x in enumerate(nodes):
+        w = weight(x)
+        for j in range(size):
+            rows[i, j] = w * x ** (first + j)
+        rows[i, size] = (-1) ** i
+        right[i] = w * f(x)
+    found = mp.lu_solve(rows, right)
+    return [found[j] for j in range(size)], abs(found[size])
+
+
+def _evaluate(coefficients: list[mpf], x: mpf) -> mpf:
+    total = mpf(0)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
+def remez(f: Function, weight: Function, a: mpf, b: mpf, size: int, first: int = 0) -> tuple[list[mpf], mpf]:
+    """Coefficients of the best polynomial, and its weighted error."""
+    if size == 0:
+        return [], mpf(0)
+    nodes = [(a + b) / 2 - (b - a) / 2 * mp.cos(mp.pi * (i + mpf(1) / 2) / (size + 1)) for i in range(size + 1)]
+    count = 24 * (size + 1)
+    grid = [(a + b) / 2 - (b - a) / 2 * mp.cos(mp.pi * (i + mpf(1) / 2) / count) for i in range(count)]
+    values = [f(x) for x in grid]
+    weights = [weight(x) for x in grid]
+    error = mpf(0)
+    for _ in range(8):
+        coefficients, level = _solve(f, weight, nodes, size, first)
+        errors = [w * (v - x**first * _evaluate(coefficients, x)) for x, v, w in zip(grid, values, weights)]
+        error = max(abs(e) for e in errors)
+        if error <= level * mpf("1.02"):
+            break
+        peaks: list[int] = []
+        for i, e in enumerate(errors):  # the largest error of each run of one sign
+            if peaks and (errors[peaks[-1]] > 0) == (e > 0):
+                if abs(e) > abs(errors[peaks[-1]]):
+                    peaks[-1] = i
+            else:
+                peaks.append(i)
+        while len(peaks) > size + 1:
+            peaks.pop(0 if abs(errors[peaks[0]]) < abs(errors[peaks[-1]]) else -1)
+        if len(peaks) < size + 1:
+            break
+        nodes = [grid[i] for i in peaks]
+    return coefficients, error
+
+
+def fit(f: Function, weight: Function, a: object, b: object, size: int, dtype: type, exact: int = 2) -> list[str]:
+    """The rounded coefficients, lowest power first."""
+    low, high = mp.mpmathify(a), mp.mpmathify(b)
+    known: list[mpf] = []
+
+    def left(x: mpf) -> mpf:
+        return f(x) - _evaluate(known, x)
+
+    while len(known) < size:
+        found, error = remez(left, weight, low, high, size - len(known), len(known))
+        known += [mpf(float(dtype(float(c)))) for c in (found[:1] if len(known) < exact else found)]
+    print(f"  # error 2**{float(mp.log(error, 2)):.1f}")
+    return [repr(float(str(dtype(float(c))))) if dtype is np.float32 else repr(float(c)) for c in known]
+
+
+def _series(f: Function, order: int, x: mpf) -> mpf:
+    """``f`` where it is a quotient that loses its digits near 0."""
+    with mp.extradps(40 + 20 * order):
+        return f(x if abs(x) > mpf(10) ** -12 else mpf(10) ** -12)
+
+
+def _tail(order: int) -> Callable[[Function], Function]:
+    return lambda f: lambda x: _series(f, order, x)
+
+
+HALF_LN2 = mp.log(2) / 2 * mpf("1.0001")
+QUARTER = mp.pi / 4 * mpf("1.0001")
+HALF_PI2 = (mp.pi / 2 * mpf("1.002")) ** 2
+S_LIMIT = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.0001")
+ROOT = mp.findroot(mp.digamma, 1.46)
+
+
+def _at_square(f: Function) -> Function:
+    return lambda z: f(mp.sqrt(z))
+
+
+def erfc_scaled(pole: object) -> Function:
+    """``erfc(x) exp(x**2) (x + pole)`` of ``t = (x - pole) / (x + pole)``."""
+    k = mp.mpmathify(pole)
+
+    def f(t: mpf) -> mpf:
+        x = k * (1 + t) / (1 - t)
+        return mp.erfc(x) * mp.exp(x * x) * (x + k)
+
+    return f
+
+
+def _t(x: object, pole: object) -> mpf:
+    return (mp.mpmathify(x) - mp.mpmathify(pole)) / (mp.mpmathify(x) + mp.mpmathify(pole))
+
+
+def stirling(z: mpf) -> mpf:
+    with mp.extradps(30):
+        x = 1 / mp.sqrt(z)
+        return x * (mp.loggamma(x) - (x - mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
+
+
+def digamma_tail(z: mpf) -> mpf:
+    with mp.extradps(30):
+        x = 1 / mp.sqrt(z)
+        return (mp.log(x) - 1 / (2 * x) - mp.digamma(x)) * x * x
+
+
+def log2_tail(z: mpf) -> mpf:
+    with mp.extradps(60):
+        s = mp.sqrt(z)
+        return (2 * mp.atanh(s) / s - 2 - 2 * z / 3) / (z * z) / mp.log(2)
+
+
+E8 = mpf(10) ** -8
+
+# name: function, weight, interval, numbers of coefficients for float64 and float32, how many are rounded alone
+FITS: dict[str, tuple] = {
+    "EXP": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: max(abs(r), mpf(0.01)), -HALF_LN2, HALF_LN2, 10, 5, 2),
+    "LOG": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 7, 3, 2),
+    "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 2, 1),
+    "SIN": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, HALF_PI2, 8, 4, 2),
+    "SIN_SHORT": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 6, 3, 2),
+    "COS_SHORT": (
+        _at_square(_tail(4)(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4)), lambda z: z * z, E8, QUARTER**2, 6, 3, 2,
+    ),
+    "TAN": (_at_square(_tail(3)(lambda r: (mp.tan(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 14, 6, 2),
+    "ARCTAN": (_at_square(_tail(3)(lambda t: (mp.atan(t) - t) / t**3)), lambda z: z, E8, mpf(1), 20, 8, 2),
+    "ERF": (_at_square(_tail(1)(lambda x: mp.erf(x) / x - 1)), lambda z: mpf(1), E8, mpf("0.37"), 10, 5, 2),
+    "ERFC": (erfc_scaled(2), lambda t: mpf(1), _t(0, 2), _t(27.3, 2), 22, 10, 1),
+    "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 2),
+    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 49, 7, 3, 1),
+    "DIGAMMA": (
+        lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 20, 9, 1,
+    ),
+    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 49, 7, 3, 1),
+    "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mp.mpf(0.5), mpf(1.0), 6, 3, 0),
+}  # fmt: skip
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(FITS)
+    for name in names:
+        f, weight, low, high, double, single, exact = FITS[name]
+        for dtype, size in ((np.float64, double), (np.float32, single)):
+            suffix = "" if dtype is np.float64 else "_SINGLE"
+            print(f"{name}{suffix} = (")
+            for c in fit(f, weight, low, high, size, dtype, exact):
+                print(f"    {c},")
+            print(")")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""``scipy.linalg`` by dotted name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.rules import language as m
+from transpile.rules.api import Entry
+from transpile.rules.api_linalg import _fits, _lstsq, _norm, _pinv, _qr, _square, _svd, _svdvals, items, matrix
+from transpile.rules.api_shape import reshape
+from transpile.rules.arguments import floats, refuse_options
+from transpile.rules.factorisations import mirrored
+from transpile.rules.linalg import solve_triangular, t
+from transpile.rules.prim import RuleError
+from transpile.rules.slicing import slice_axis, smaller
+
+_FLAGS = (
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_x",
+    "check_finite",
+    "debug",
+    "lapack_driver",
+    "cond",
+    "mode",
+    "driver",
+)
+
+
+def _trans(trans: Any) -> int:
+    found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
+    if found is None:
+        raise RuleError(f"trans={trans!r} is not one of 0, 1, 2, 'N', 'T', 'C'", "T201")
+    return found
+
+
+def _solve_triangular(
+    build: Builder,
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve_triangular")
+    _fits(build, x, y)
+    return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
+
+
+def _scipy_solve(
+    build: Builder,
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    assume_a: Any = None,
+    transposed: bool = False,
+) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve")
+    _fits(build, x, y)
+    if assume_a in _SYMMETRIC:
+        x = mirrored(x) if lower else mirrored(t(x))
+    elif assume_a not in (None, "gen", "general"):
+        raise RuleError(f"scipy.linalg.solve: assume_a={assume_a!r} is not supported", "T131", "leave it out")
+    return build.let("solve", t(x) if transposed else x, y)
+
+
+_SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
+"""What makes SciPy read one triangle only."""
+
+
+def _scipy_cholesky(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> Expr:
+    """SciPy reads the triangle that it returns."""
+    return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
+
+
+def _cho_factor(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> tuple[Any, bool]:
+    """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
+    return _scipy_cholesky(b, a, lower), bool(lower)
+
+
+def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+    factor, lower = c_and_lower
+    lower = getattr(getattr(lower, "op", None), "value", lower)
+    c, y = floats(build, factor, b)
+    lower = bool(lower)
+    first = solve_triangular(c, y, lower, 0 if lower else 1)
+    return solve_triangular(c, first, lower, 1 if lower else 0)
+
+
+def _scipy_lu(
+    b: Builder,
+    a: Any,
+    permute_l: bool = False,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    p_indices: bool = False,
+) -> Any:
+    x = matrix(b, a, "scipy.linalg.lu", square=False)
+    p, low, up = _lu(b, x)
+    if permute_l:
+        return m.matmul(p, low), up
+    if p_indices:
+        p = b.cast(b.let("argmax", p, axis=p.rank - 1, keepdims=False), "int32")
+    return p, low, up
+
+
+def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
+    """Of a matrix that is not square: the square part as it is, the rest by substitution."""
+    rows, columns = x.dims[-2:]
+    if rows == columns or b.same(rows, columns):
+        p, low, up = items(b.let("lu", x))
+        return p, low, up
+    k = smaller(rows, columns)
+    p = items(b.let("lu", b.elementwise("stop_gradient", x)))[0]
+    ordered = m.matmul(t(p), x)
+    top, bottom = slice_axis(ordered, -2, 0, k), slice_axis(ordered, -2, k)
+    _, low, up = items(b.let("lu", slice_axis(top, -1, 0, k)))
+    if k != columns:
+        right = solve_triangular(low, slice_axis(top, -1, k), True, 0, True)
+        right_of_up = b.let("concatenate", up, right, axis=x.rank - 1)
+    if k != rows:
+        below = t(solve_triangular(up, t(slice_axis(bottom, -1, 0, k)), False, 1))
+        low = b.let("concatenate", low, below, axis=x.rank - 2)
+    return p, low, up if k == columns else right_of_up
+
+
+def _scipy_svd(
+    b: Builder,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = "gesdd",
+) -> Any:
+    found = _svd(b, a, full_matrices, compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+def _scipy_qr(
+    b: Builder,
+    a: Any,
+    overwrite_a: Any = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: Any = False,
+    check_finite: Any = True,
+) -> Any:
+    if mode not in ("economic", "full") or pivoting:
+        raise RuleError(f"scipy.linalg.qr with mode={mode!r} is not supported", "T201", "use np.linalg.qr")
+    return tuple(_qr(b, a, "reduced" if mode == "economic" else "complete"))
+
+
+def _scipy_lstsq(
+    build: Builder,
+    a: Any,
+    b: Any,
+    cond: Any = None,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = None,
+) -> Any:
+    refuse_options("scipy.linalg.lstsq", cond=(cond, None))
+    return _lstsq(build, a, b)
+
+
+def _scipy_eigh(
+    build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, check_finite: Any = True
+) -> Any:
+    if b is not None:
+        raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131")
+    x = matrix(build, a, "scipy.linalg.eigh")
+    side = "L" if lower else "U"
+    return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side))
+
+
+def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, check_finite: Any = True) -> Any:
+    return _scipy_eigh(build, a, b, lower=lower, eigvals_only=True)
+
+
+def _scipy_norm(
+    b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
+) -> Expr:
+    return _norm(b, a, ord, axis, keepdims)
+
+
+def _block_diag(b: Builder, *arrs: Any) -> Expr:
+    """Matrices along the diagonal."""
+    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in floats(b, *arrs)]
+    rows = []
+    for k, x in enumerate(parts):
+        row = [
+            b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)
+        ]
+        rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
+    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
+
+
+_ENTRIES: dict[str, Entry] = {
+    "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
+    "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
+    "cholesky": Entry(_scipy_cholesky, static=(*_FLAGS, "lower")),
+    "cho_factor": Entry(_cho_factor, static=(*_FLAGS, "lower")),
+    "cho_solve": Entry(_cho_solve, static=_FLAGS),
+    "expm": Entry(_square("expm", "scipy.linalg.expm")),
+    "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
+    "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
+    "det": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("det", matrix(b, a, "det")), static=_FLAGS),
+    "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
+    "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
+    "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
+    "pinv": Entry(lambda b, a: _pinv(b, a)),
+    "lstsq": Entry(_scipy_lstsq, static=_FLAGS),
+    "eigh": Entry(_scipy_eigh, static=(*_FLAGS, "lower", "eigvals_only")),
+    "eigvalsh": Entry(_scipy_eigvalsh, static=(*_FLAGS, "lower")),
+    "norm": Entry(_scipy_norm, static=(*_FLAGS, "ord", "axis", "keepdims")),
+    "block_diag": Entry(_block_diag),
+}
+
+TABLE: dict[str, Entry] = {f"scipy.linalg.{name}": entry for name, entry in _ENTRIES.items()}
