@@ -1,10 +1,12 @@
 """The transforms as users call them: arguments, structures, types, refusals, caching."""
 
+import math
 import subprocess
 import sys
 import traceback
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -375,6 +377,54 @@ def defaults(x, k=2, *rest, scale=1.0, **more):
     for name in more:
         total = total + more[name] * x
     return total
+
+
+class Line:
+    """Methods under transforms, and with derivatives of their own."""
+
+    slope = 2.0
+
+    @tp.jit
+    def compiled(self, x):
+        return self.slope * x * x
+
+    @tp.grad(argnums=1)
+    def derivative(self, x):
+        return self.slope * x**3
+
+    @tp.custom_vjp
+    def own(self, x):
+        return self.slope * x
+
+
+Line.own.defvjp(lambda line, x: (line.slope * x, line.slope), lambda slope, bar: (None, 10.0 * slope * bar))
+
+
+def test_transforms_of_transformed_methods():
+    line = Line()
+    assert line.derivative(2.0) == 24.0
+    assert tp.grad(line.derivative)(2.0) == tp.jacfwd(line.derivative)(2.0) == 24.0
+    assert tp.grad(lambda x: line.derivative(x))(2.0) == 24.0
+    assert tp.grad(line.own)(2.0) == tp.grad(lambda x: line.own(x))(2.0) == 20.0
+
+
+@pytest.mark.numba
+def test_transforms_of_compiled_methods():
+    assert tp.grad(Line().compiled)(3.0) == 12.0
+
+
+def test_partials_of_functions_without_source():
+    apply = tp.grad(lambda x, f: f(x))
+    assert apply(2.0, partial(math.pow, 3.0)) == pytest.approx(9.0 * math.log(3.0))
+    assert apply(2.0, partial(lambda x, k: x**k, k=3)) == 12.0
+
+
+def test_slices_and_sets_as_arguments():
+    f = tp.grad(lambda x, part, names: np.sum(x[part] ** 2) if "a" in names else np.sum(x))
+    for _ in range(2):
+        np.testing.assert_array_equal(f(np.ones(4), slice(1, 3), {"a"}), [0, 2, 2, 0])
+        np.testing.assert_array_equal(f(np.ones(4), slice(None, None, 2), {"b"}), np.ones(4))
+    assert len(f._specializer.table) == 2
 
 
 def test_defaults_stars_and_keywords():

@@ -54,6 +54,7 @@ def result(process):
     return lines, int(count)
 
 
+@pytest.mark.slow
 def test_the_cache_in_all_its_states(tmp_path):
     """Two processes at once, a third that only loads, damaged and truncated files, a directory that cannot be written."""
     cache = tmp_path / "cache"

@@ -173,6 +173,7 @@ def test_decompositions():
         np.testing.assert_allclose(np.abs(f), np.abs(w), atol=1e-12)  # the signs of singular vectors are free
 
 
+@pytest.mark.slow
 def test_compiling_warns_of_nothing():
     """Numba says where a product is of arrays that it does not know as contiguous."""
     from numba import njit

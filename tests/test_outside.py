@@ -249,3 +249,37 @@ def test_a_name_that_generated_code_uses():
     text = tp.source(tp.grad(f, argnums=(0, 1)), np.ones(3), 1.0)
     assert "t_bar" in text and "t += np.sin(" in text
     assert "t_dot" in tp.source(tp.jacfwd(f, argnums=1), np.ones(3), 1.0)
+
+
+def test_a_pullback_does_not_see_later_changes():
+    weights = np.array([1.0, 2.0])
+    scale = 3.0
+
+    def loss(x):
+        return scale * np.sum(weights * x * x)
+
+    x = np.array([1.0, 1.0])
+    value, pullback = tp.vjp(loss, x)
+    weights[:] = 100.0
+    scale = 7.0
+    x[:] = -5.0
+    assert value == 9.0
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(1.0)[0], [6.0, 12.0])
+    np.testing.assert_allclose(tp.grad(loss)(x), [-7000.0, -7000.0])
+
+
+def test_a_pullback_outlives_a_new_shape():
+    weights = np.array([1.0, 2.0])
+
+    def loss(x):
+        return np.sum(weights) * x * x
+
+    _, pullback = tp.vjp(loss, 2.0)
+    weights = np.ones((2, 3))
+    try:
+        found = pullback(1.0)[0]
+    except ValueError as e:
+        assert "shape" in str(e)
+    else:
+        assert found == 12.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import dedent
@@ -672,7 +673,7 @@ def neighbours(x, low):
     total = 0.0
     for i in range(1, len(x)):
         if i > 1 and x[i] > low:
-            total += (x[i] - x[i - 1]) ** 2 * max(x[i], x[i - 1], low)
+            total += 0.5 * 0.5 * (x[i] - x[i - 1]) ** 2
     return total
 
 
@@ -683,7 +684,7 @@ def ping_pong(x, steps):
         for i in range(1, len(x)):
             v[i] = u[i] + 0.5 * u[i - 1]
         u, v = v, u
-    return u[0] + u[-1]
+    return u[1] + u[3]
 
 
 def both_sides(x, y):
@@ -699,23 +700,85 @@ def columns(x, y):
     return np.sum(np.cos(x[:, None] * y))
 
 
-def popped(x):
+def counted(x):
     y = x
     while y < 10.0:
         y = math.exp(y) - 2.0 * -y
     return y
 
 
-GRADIENTS = {
-    neighbours: """
+GRADIENTS: dict[Any, tuple[tuple[Any, ...], str]] = {
+    neighbours: ((X, 0.5), """
         def neighbours_grad(x, low):
             n = x.shape[0]
             x_bar = np.zeros_like(x)
             for i in range(1, n):
                 if i > 1 and x[i] > low:
-                    t = x[i] - x[i - 1]
-                    t_2 = t**2
-                    t_3 = max(x[i], x[i - 1])
-                    t_4 = t_3
-        """,
-}
+                    t = 0.5 * (x[i] - x[i - 1])
+                    x_bar[i - 1] -= t
+                    x_bar[i] += t
+            return x_bar
+        """),
+    ping_pong: ((X, 3), """
+        def ping_pong_grad(x, steps):
+            n = x.shape[0]
+            u_bar = np.zeros(n)
+            u_bar[3] = 1.0
+            u_bar[1] = 1.0
+            v_bar = np.zeros(n)
+            for _ in reversed(range(steps)):
+                v_bar, u_bar = u_bar, v_bar
+                for i in reversed(range(1, n)):
+                    v_bar_i = v_bar[i]
+                    v_bar[i] = 0.0
+                    u_bar[i - 1] += 0.5 * v_bar_i
+                    u_bar[i] += v_bar_i
+            return u_bar
+        """),
+    both_sides: ((1.0, 2.0), """
+        def both_sides_grad(x, y):
+            is_greater = x > y
+            if is_greater:
+                z = x * x
+            else:
+                z = x * y
+            w = math.exp(z)
+            w_bar = 2.0 * w
+            z_bar = w_bar * w
+            if is_greater:
+                x_bar = 2.0 * z_bar * x
+                return x_bar
+            x_bar = z_bar * y
+            return x_bar
+        """),
+    columns: ((X, X), """
+        def columns_grad(x, y):
+            x_bar = np.sum(-(np.sin(x[:, None] * y) * y), axis=1)
+            return x_bar
+        """),
+    counted: ((1.0,), """
+        def counted_grad(x):
+            exp_y_tape = []
+            y = x
+            trips = 0
+            while y < 10.0:
+                exp_y = math.exp(y)
+                exp_y_tape.append(exp_y)
+                y = exp_y + 2.0 * y
+                trips += 1
+            y_bar = 1.0
+            for _ in reversed(range(trips)):
+                exp_y = exp_y_tape.pop()
+                y_bar *= 2.0 + exp_y
+            return y_bar
+        """),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", GRADIENTS, ids=lambda fn: fn.__name__)
+def test_gradients_read_as_written_by_hand(fn):
+    """Index arithmetic is repeated, adjoints swap with their buffers, what a tape gives back has its name, ..."""
+    args, wanted = GRADIENTS[fn]
+    lines = [line.split("  # ")[0].rstrip() for line in tp.source(tp.grad(fn), *args).splitlines() if '"""' not in line]
+    text = "\n".join(lines) + "\n"
+    assert text[text.index("def ") :] == dedent(wanted).lstrip("\n")

@@ -6,6 +6,7 @@ what NumPy computes without a warning, the derivatives compute without one.
 from __future__ import annotations
 
 import importlib.util
+import math
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ UFUNCS = [
     "np.add.reduce(x, 1, None, None, True)", "np.subtract.reduce([s, s2, 1.5])",
     *(f"np.{u}.accumulate(x, axis=1)" for u in "add multiply maximum logaddexp hypot divide".split()),
     "s * np.logical_and.accumulate(x > 0, axis=1)", *(f"np.{u}.reduceat(x, [0, 2, 1])" for u in "add multiply maximum".split()),
-    *(f"a = pos * 1.0; np.{u}.at(a, (k3, k3), w * w + 0.5); return a" for u in "add subtract multiply divide maximum power".split()),
+    *(f"a = pos * 1; np.{u}.at(a, (k3, k3), w * w + 1); return a" for u in "add subtract multiply divide maximum power".split()),
     "a = v * 1.0; np.multiply.at(a, [0, 0, 1, 2, 0], v); return a", "a = x * 1.0; np.square.at(a, (k3, k3)); return a",
     "np.subtract.outer(v, w)",
 ]  # fmt: skip
@@ -55,6 +56,7 @@ WRITES = [
 ]  # fmt: skip
 METHODS = [
     "x.compress(some, axis=0)", "t.transpose([1, 0, 2])", "x.reshape((6, -1), order='F')", "np.reshape(t, (4, 6), order='F')",
+    "z = y * x; a = np.max(x, axis=0, keepdims=True); return np.squeeze(a, axis=0) * y",
     "np.array([e * e for e in x.flat])", "x.flat[2:5]", "v.tolist()[0] * f", "sorted([s2, s])[0] * f", "sum(t, x)",
 ]  # fmt: skip
 KEYWORDS = [
@@ -151,6 +153,40 @@ def _slopes(f: Any, args: list[Any], dots: list[Any]) -> list[Any]:
 
     near, far = ([(a - b) / (2 * h) for a, b in zip(at(h), at(-h))] for h in (2e-5, 4e-5))
     return [(4 * a - b) / 3 for a, b in zip(near, far)]
+
+
+MISSING = ["nansum", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian", "nanprod"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [f"np.{n}((holes - s * y) ** 2)" for n in MISSING] + ["np.nan_to_num((holes - s * y) ** 2)"],
+    indirect=True,
+)
+def test_what_is_missing_brings_in_no_nan(function: tuple[Any, list[Any]]) -> None:
+    f, args = function
+    k = next(k for k, a in enumerate(args) if isinstance(a, float))
+
+    def g(s: float) -> Any:
+        return np.sum(f(*args[:k], s, *args[k + 1 :]))
+
+    bars = tp.vjp(f, *args)[1](np.ones_like(f(*args)))
+    np.testing.assert_allclose(bars[k], (g(0.7 + 1e-6) - g(0.7 - 1e-6)) / 2e-6, rtol=1e-6)
+
+
+def test_derivatives_of_math_are_infinite_at_the_end_of_a_domain(tmp_path: Path) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text("import math\n\n\ndef f(x):\n    return math.asin(x)\n\n\ndef g(x):\n    return math.cbrt(x)\n")
+    spec = importlib.util.spec_from_file_location("ends", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (float, np.float64):
+            assert tp.grad(module.f)(x(1.0)) == np.inf
+            if hasattr(math, "cbrt"):
+                assert tp.grad(module.g)(x(0.0)) == np.inf
 
 
 def test_derivatives_of_math_are_said_in_math(tmp_path: Path) -> None:

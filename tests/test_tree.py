@@ -89,8 +89,10 @@ def test_static_values_differ_by_type():
     assert Static(1) != Static(True) != Static(1.0)
     assert Static(0.0) != Static(-0.0)
     assert Static(float("nan")) == Static(float("nan"))
-    unhashable = {1, 2}
-    assert Static(unhashable) == Static(unhashable) != Static({1, 2})
+    unhashable = bytearray(b"ab")
+    assert Static(unhashable) == Static(unhashable) != Static(bytearray(b"ab"))
+    assert Static({1, 2}) == Static({2, 1}) != Static({1})
+    assert Static(slice(1, None)) == Static(slice(1, None)) != Static(slice(2, None))
 
 
 def test_a_dataclass_is_rebuilt_without_its_checks():

@@ -208,19 +208,23 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """``(value, pullback)``, with ``has_aux`` ``(value, pullback, auxiliary)``.
 
     ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
-    does not see later changes of the primals.
+    does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
     from transpile.nested import fitted, own
+    from transpile.run import holding
 
     primals = own(primals)
     pull = _made(f, Pullback(has_aux))
-    value = _made(f, Level())(*primals)
+    held: dict[Any, Any] = {}
+    with holding(held):
+        value = _made(f, Level())(*primals)
     if has_aux and not (isinstance(value, tuple) and len(value) == 2):
         raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
     value, *aux = value if has_aux else (value,)
 
     def pullback(cotangent: Any) -> Any:
-        return pull(primals, fitted(value, cotangent, "the cotangent"))
+        with holding(held):
+            return pull(primals, fitted(value, cotangent, "the cotangent"))
 
     return (value, pullback, *aux)
 

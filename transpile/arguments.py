@@ -50,6 +50,27 @@ def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[s
     return positional[:count], named
 
 
+def leaf_sources(specs: Sequence[ArgSpec], args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> dict[int, int]:
+    """For each parameter of a core function the number of the leaf of a call that it is; leaves that are not read are left out."""
+    positional, named = call_trees(specs, len(args))
+    found: dict[int, int] = {}
+    for mine, given in zip(positional, args):
+        _align(mine, given, found)
+    for name, given in kwargs.items():
+        _align(named[name], given, found)
+    return found
+
+
+def _align(mine: Tree, given: Tree, found: dict[int, int]) -> None:
+    if isinstance(mine, Leaf):
+        assert isinstance(given, Leaf), given
+        found[mine.k] = given.k
+    elif isinstance(mine, Node):
+        assert isinstance(given, Node), given
+        for a, b in zip(mine.children, given.children):
+            _align(a, b, found)
+
+
 def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
     """What stands at each position that argnums may name: positional arguments, and those given by name in their place."""
     found: dict[int, Named] = {}

@@ -72,6 +72,6 @@ class CustomVjp(Custom):
         return self.forward, self.backward
 
 
-def call_custom(function: Any, *args: Any) -> Any:
+def call_custom(function: Any, *args: Any, **kwargs: Any) -> Any:
     """The function called: what is lifted where a transform is taken of it directly."""
-    return function(*args)
+    return function(*args, **kwargs)

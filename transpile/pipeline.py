@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from transpile.core.nodes import Function
@@ -15,18 +16,29 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
     """The core function of ``target``, a function or a stack of transforms over one."""
 
     def inner(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
-        level = getattr(target, "__transpile_level__", None)
-        if level is not None:
-            return level.lift(inner, target.__wrapped__, args, kwargs)
         from transpile.frontend import lift as lift_source
         from transpile.frontend.resolve import definition_loc
 
+        if _is_method_of_ours(target):
+            name, at = target.__func__.__wrapped__.__name__, definition_loc(target.__func__)
+            called = partial(call_custom, target.__func__, target.__self__)
+            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at)
+        level = getattr(target, "__transpile_level__", None)
+        if level is not None:
+            return level.lift(inner, target.__wrapped__, args, kwargs)
         if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
             name, at = target.__wrapped__.__name__, definition_loc(target)
             return lift_source(partial(call_custom, target), args, kwargs, name=name, mutable=mutable, pinned=at)
         return lift_source(target, args, kwargs, mutable=mutable)
 
     return inner(target, args, kwargs)
+
+
+def _is_method_of_ours(target: Any) -> bool:
+    """Whether it is a transformed function, or one with a derivative of its own, that is bound to an object."""
+    if not isinstance(target, MethodType):
+        return False
+    return isinstance(target.__func__, Custom) or hasattr(target.__func__, "__transpile_level__")
 
 
 def clean(fn: Function) -> Function:

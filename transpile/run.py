@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from transpile.arguments import call_trees
+from transpile.arguments import leaf_sources
 from transpile.core.nodes import Function
 from transpile.fastpath import Fast, guard, is_plain, never, while_unchanged
 from transpile.frontend.reads import checker
@@ -19,7 +22,7 @@ from transpile.pipeline import core_of, is_derivative, jit_level
 from transpile.results import adjust_tree, assemble_flat, converters
 from transpile.signature import collect
 from transpile.specialize import Request, Stale
-from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, flatten, unflatten
+from transpile.tree import ArgSpec, Static, flatten, unflatten
 
 ndarray = np.ndarray
 
@@ -61,7 +64,7 @@ def captured_reader(core: Function) -> Callable[[], list[Any]] | None:
     """Reads the captured values, in order, and raises `Stale` if one is not of the type that was lifted."""
     if not core.captured:
         return None
-    readers = [c.read for c in core.captured]
+    readers = [partial(_read, c) for c in core.captured]
     expected: list[Any] = []
     collect([r() for r in readers], [], expected)
 
@@ -74,6 +77,30 @@ def captured_reader(core: Function) -> Callable[[], list[Any]] | None:
         return values
 
     return read
+
+
+_held: ContextVar[dict[Any, Any] | None] = ContextVar("held", default=None)
+
+
+def _read(captured: Any) -> Any:
+    """What a captured value is now; inside `holding`, what it was when it was first read there."""
+    held = _held.get()
+    if held is None:
+        return captured.read()
+    if captured not in held:
+        value = captured.read()
+        held[captured] = value.copy() if isinstance(value, ndarray) else value
+    return held[captured]
+
+
+@contextmanager
+def holding(held: dict[Any, Any]) -> Iterator[None]:
+    """Captured values are as they are in ``held``, which keeps copies of what is read for the first time."""
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
 
 
 # --------------------------------------------------------------------------------------------------- interpreted
@@ -332,25 +359,9 @@ def run_converted(kernel: Any, values: Sequence[Any], slots: Sequence[Slot], ref
 
 def leaf_slots(core: Function, request: Request) -> list[Slot]:
     """For each parameter that is the user's, the leaf of the call that it is."""
-    specs: Sequence[ArgSpec] = core.arg_tree
-    positional, named = call_trees(specs, len(request.args))
-    found: dict[int, int] = {}
-    for mine, given in zip(positional, request.args):
-        _align(mine, given, found)
-    for name, given in request.kwargs.items():
-        _align(named[name], given, found)
+    found = leaf_sources(core.arg_tree, request.args, request.kwargs)
     count = len(core.params) - len(core.captured)
     return [Slot(found[k], bool(core.params[k].type.dims), core.params[k].buffer) for k in range(count)]
-
-
-def _align(mine: Tree, given: Tree, found: dict[int, int]) -> None:
-    if isinstance(mine, Leaf):
-        assert isinstance(given, Leaf), given
-        found[mine.k] = given.k
-    elif isinstance(mine, Node):
-        assert isinstance(given, Node), given
-        for a, b in zip(mine.children, given.children):
-            _align(a, b, found)
 
 
 __all__ = ["Static", "core_of", "runner", "text"]

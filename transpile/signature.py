@@ -55,7 +55,16 @@ def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
     collect(children, leaves, key)
 
 
-_MEANING = ("__array_ufunc__", "__array_function__", "__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__matmul__")
+_MEANING = (
+    "__array_ufunc__",
+    "__array_function__",
+    "__add__",
+    "__sub__",
+    "__mul__",
+    "__truediv__",
+    "__pow__",
+    "__matmul__",
+)
 
 
 def plain_array(v: Any) -> np.ndarray:

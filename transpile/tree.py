@@ -62,6 +62,10 @@ class Static:
 def _identity(value: Any) -> Any:
     if type(value) in (float, complex):
         return repr(value)  # -0.0 is not 0.0, nan is nan
+    if type(value) is slice:
+        return (value.start, value.stop, value.step)
+    if type(value) is set:
+        return frozenset(value)
     try:
         hash(value)
     except TypeError:

@@ -105,12 +105,12 @@ def _at_square(f: Function) -> Function:
 
 
 def erfc_scaled(pole: object) -> Function:
-    """``erfc(x) exp(x**2) (x + pole)`` of ``t = (x - pole) / (x + pole)``."""
+    """``erfc(x) exp(x**2) (1 + 2 x)`` of ``t = (x - pole) / (x + pole)``."""
     k = mp.mpmathify(pole)
 
     def f(t: mpf) -> mpf:
         x = k * (1 + t) / (1 - t)
-        return mp.erfc(x) * mp.exp(x * x) * (x + k)
+        return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
 
     return f
 
@@ -141,25 +141,27 @@ E8 = mpf(10) ** -8
 
 # name: function, weight, interval, numbers of coefficients for float64 and float32, how many are rounded alone
 FITS: dict[str, tuple] = {
-    "EXP": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: max(abs(r), mpf(0.01)), -HALF_LN2, HALF_LN2, 10, 5, 2),
+    "EXP": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: mpf(1), -HALF_LN2, HALF_LN2, 11, 5, 0),
+    "EXP_SHORT": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: mpf(1), -HALF_LN2, HALF_LN2, 6, 0, 0),
     "LOG": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 7, 3, 2),
-    "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 2, 1),
+    "LOG_SHORT": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 5, 0, 2),
+    "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 0, 1),
     "SIN": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, HALF_PI2, 8, 4, 2),
     "SIN_SHORT": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 6, 3, 2),
     "COS_SHORT": (
         _at_square(_tail(4)(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4)), lambda z: z * z, E8, QUARTER**2, 6, 3, 2,
     ),
-    "TAN": (_at_square(_tail(3)(lambda r: (mp.tan(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 14, 6, 2),
     "ARCTAN": (_at_square(_tail(3)(lambda t: (mp.atan(t) - t) / t**3)), lambda z: z, E8, mpf(1), 20, 8, 2),
     "ERF": (_at_square(_tail(1)(lambda x: mp.erf(x) / x - 1)), lambda z: mpf(1), E8, mpf("0.37"), 10, 5, 2),
-    "ERFC": (erfc_scaled(2), lambda t: mpf(1), _t(0, 2), _t(27.3, 2), 22, 10, 1),
-    "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 2),
+    "ERFC": (erfc_scaled(4), lambda t: mpf(1), _t(0, 4), _t(27.3, 4), 24, 0, 0),
+    "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0, 2), _t(10.2, 2), 0, 11, 0),
+    "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),
     "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 49, 7, 3, 1),
     "DIGAMMA": (
-        lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 20, 9, 1,
+        lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 23, 10, 0,
     ),
     "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 49, 7, 3, 1),
-    "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mp.mpf(0.5), mpf(1.0), 6, 3, 0),
+    "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mpf(0.7071), mpf(1.4143), 6, 3, 0),
 }  # fmt: skip
 
 
@@ -168,6 +170,8 @@ def main() -> None:
     for name in names:
         f, weight, low, high, double, single, exact = FITS[name]
         for dtype, size in ((np.float64, double), (np.float32, single)):
+            if size == 0:
+                continue
             suffix = "" if dtype is np.float64 else "_SINGLE"
             print(f"{name}{suffix} = (")
             for c in fit(f, weight, low, high, size, dtype, exact):

@@ -37,6 +37,7 @@ MODULES = (
     "found_by_fuzz",
     "everyday",
     "everyday_loops",
+    "everyday_systems",
     "lists",
     "objects",
     "nested_transforms",

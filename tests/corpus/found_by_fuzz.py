@@ -239,3 +239,16 @@ def changed_and_returned(x, y, trips):
         state = step(state, k)
         z = relax(z)
     return np.sum(state["u"] * y) + np.sum(x * z) + state["c"]
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1)), wrt=(0, 1), tags="return for nested inplace")
+def returned_or_written(x, y):
+    """What a return in a loop gives is not written any more, though its loops go on writing where it was not reached."""
+    for i in range(len(x)):
+        for j in range(i):
+            x[j] *= np.cos(y[i])
+            if x[j] > 0.9:
+                return x
+        y[i] += 0.5 * x[0]
+    x[0] = y[1]
+    return x

@@ -85,6 +85,20 @@ def directional(x, v):
     return y * y_dot
 
 
+SCALES = np.array([2.0, -1.0, 0.5])
+
+
+def scaled_cubes(x, n):
+    """It reads an array of the module."""
+    return np.sum(SCALES * x**3) * n
+
+
+@program(args=lambda: (normal(3), 2, normal(3, seed=1), 0), wrt=(0, 2), tags="jvp grad captured")
+def tangent_of_an_integer(x, n, v, zero):
+    """The integer's tangent is not taken for what the function reads outside."""
+    return tp.jvp(tp.grad(scaled_cubes), (x, n), (v, zero))[1]
+
+
 @program(args=lambda: (3.0,), tags="stop_gradient scalar", smooth=False, expect=9.0)
 def stopped_factor(x):
     """The stopped factor counts as a constant."""

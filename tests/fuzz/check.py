@@ -29,6 +29,7 @@ from differences import (  # noqa: E402
     check_second,
     check_vjp,
     floats,
+    same_tree,
 )
 
 HUGE = 1e4  # a program with larger numbers is no fair test
@@ -129,8 +130,6 @@ def check_value_and_grad(subject: Subject, tp: Any) -> None:
 
 def check_compiled(subject: Subject, tp: Any) -> None:
     """Compiled value and gradient equal the interpreted ones."""
-    from differences import same_tree
-
     same_tree(tp.jit(subject.f)(*subject.args()), subject.value, "jit", 1e-9, 1e-3)
     gradient = tp.grad(subject.f, argnums=subject.wrt)
     same_tree(tp.jit(gradient)(*subject.args()), gradient(*subject.args()), "jit of grad", 1e-9, 1e-3)

@@ -35,9 +35,11 @@ def maybe_alias(g: Maker, s: Scope) -> Lines:
 @risky
 def either_alias(g: Maker, s: Scope) -> Lines:
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
+    test = g.test(s)
     y = g.declare(s, "v", g.fresh("v"), like=u)
+    one, other = held(g, u), held(g, w)
     form = g.choose(
-        [f"{y} = {u} if {g.test(s)} else {w}"], [f"if {g.test(s)}:", f"    {y} = {u}", "else:", f"    {y} = {w}"]
+        [f"{y} = {one} if {test} else {other}"], [f"if {test}:", f"    {y} = {one}", "else:", f"    {y} = {other}"]
     )
     return [*first, *second, *form, *write(g, s, "v", g.choose(u, w, y)), *use(g, s, "v", g.choose(u, w, y))]
 

@@ -60,9 +60,12 @@ def check_write(lx: Lifter, base: Cell) -> None:
 
 
 def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
-    """The arrays that names reach that may be read after the statement that runs, with the names."""
+    """The arrays that names reach that may be read after the statement that runs, with the names. What an early *return* gave is
+    not among them: no statement runs in its function once it has a value."""
     found: list[tuple[Cell, str]] = []
     for (frame, name), value in lx.state.vars.items():
+        if frame.code is not None and frame.code.desugared is not None and name == frame.code.desugared.result:
+            continue
         if frame.live is None or name in frame.live or (frame is not lx.frame and name in loads(frame.stmt)):
             for cell in cells_of(lx, value):
                 found.append((cell, name))

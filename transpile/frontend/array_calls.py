@@ -188,13 +188,14 @@ def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node
 def _squeezed(lx: Lifter, owner: Array, dims: Sequence[Any]) -> Any:
     """A view that leaves out axes of size 1."""
     items: list[Any] = []
-    left = list(dims)
+    left = [lx.symbols.resolve(d) for d in dims]
     for d in type_of(lx, owner).dims:
-        if left and d == left[0]:
+        if left and lx.symbols.resolve(d) == left[0]:
             items.append(Slice())
             left.pop(0)
         else:
             items.append(Point(0))
+    assert not left, (type_of(lx, owner).dims, dims)
     return memory.view(lx, owner.cell, Index(tuple(items)), (lx.b.operand(0),))
 
 

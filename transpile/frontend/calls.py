@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -94,6 +96,8 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
     """How a function that was transformed, or has a derivative of its own, is called."""
     from transpile.frontend import nested
 
+    if isinstance(held, types.MethodType):
+        return None if _own_call(held.__func__) is None else _method_of_ours
     if isinstance(held, nested.Stand):
         return lambda lx, held, args, kwargs, node: apply(lx, held.value, args, kwargs, node)
     if hasattr(held, "__transpile_level__"):
@@ -103,6 +107,15 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
 
         return custom_calls.custom
     return None
+
+
+def _method_of_ours(lx: Lifter, held: types.MethodType, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    return apply(lx, outside(lx, held.__func__), [outside(lx, held.__self__), *args], kwargs, node)
+
+
+def outside(lx: Lifter, value: Any) -> Any:
+    """The abstract value of an object that stands outside the function."""
+    return names.from_binding(lx, resolve.bind(value, resolve.Captured(resolve.Root("it", "object", value), (), value)))
 
 
 def known_call(lx: Lifter, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
@@ -175,11 +188,20 @@ def _closure(lx: Lifter, function: Closure, args: Args, kwargs: Kwargs, node: An
 
 def user(lx: Lifter, target: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
     """A call of a Python function, live or static."""
+    if isinstance(target, functools.partial):
+        return apply(lx, *_opened(lx, target, args, kwargs), node)
     opened = resolve.open_function(target, lx.b.loc)
     code = code_of(lx, opened)
     given = [*(names.from_binding(lx, a) for a in opened.args), *args]
     keywords = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **kwargs}
     return run(lx, code, None, dict(opened.defaults), given, keywords, node)
+
+
+def _opened(lx: Lifter, target: functools.partial[Any], args: Args, kwargs: Kwargs) -> tuple[Any, Args, Kwargs]:
+    """What a partial calls, with all the arguments."""
+    given = [outside(lx, a) for a in target.args]
+    named = {k: outside(lx, v) for k, v in target.keywords.items()}
+    return outside(lx, target.func), [*given, *args], {**named, **kwargs}
 
 
 def code_of(lx: Lifter, opened: Any) -> Code:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import array_calls, calls, names, overloads, resolve
+from transpile.frontend import array_calls, calls, overloads
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
@@ -21,7 +21,7 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
     if isinstance(cls, StaticClass):
         return _static(lx, cls, args, kwargs, node)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        defaults = {k: _outside(lx, v) for k, v in cls._field_defaults.items()}
+        defaults = {k: calls.outside(lx, v) for k, v in cls._field_defaults.items()}
         bound = _bind(lx, cls.__name__, list(cls._fields), defaults, args, kwargs, node)
         return Tuple(tuple(bound[f] for f in cls._fields), cls)
     if dataclasses.is_dataclass(cls):
@@ -55,12 +55,6 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
 _UNUSUAL = ("__new__", "__setattr__", "__getattr__", "__getattribute__")
 
 
-def _outside(lx: Lifter, value: Any) -> Any:
-    return names.from_binding(
-        lx, resolve.bind(value, resolve.Captured(resolve.Root("default", "object", value), (), value))
-    )
-
-
 def _bind(lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args, kwargs: Kwargs, node: Any) -> Kwargs:
     if len(args) > len(fields):
         raise lx.error("T132", f"{name}() takes {len(fields)} arguments, {len(args)} were given", node)
@@ -84,9 +78,9 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
     defaults: Kwargs = {}
     for f in fields:
         if f.default is not dataclasses.MISSING:
-            defaults[f.name] = _outside(lx, f.default)
+            defaults[f.name] = calls.outside(lx, f.default)
         elif f.default_factory is not dataclasses.MISSING:
-            defaults[f.name] = calls.apply(lx, _outside(lx, f.default_factory), [], {}, node)
+            defaults[f.name] = calls.apply(lx, calls.outside(lx, f.default_factory), [], {}, node)
     bound = _bind(lx, cls.__name__, [f.name for f in fields], defaults, args, kwargs, node)
     cell = Cell(cls.__name__)
     keys = tuple(f.name for f in fields)

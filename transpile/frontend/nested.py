@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transpile.arguments import leaf_sources
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.errors import TranspileError
@@ -19,7 +20,7 @@ from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Ref, Scalar, Static, Tuple
-from transpile.tree import ArgLeaf, Leaf, Node
+from transpile.tree import ArgLeaf, Leaf, Node, number_leaves
 from transpile.tree import Static as StaticTree
 
 
@@ -213,7 +214,10 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
         fn = at_call(lx, lambda: obj.__transpile_lift__(inner, trees, named), node)
     except NeedStatic as needed:
         lx.need(passed.ops[needed.leaf], "an argument of this call", node)
-    return from_tree(lx, fn.out_tree, spliced(lx, fn, passed.ops))
+    numbered, _ = number_leaves([*trees, *named.values()])
+    sources = leaf_sources(fn.arg_tree, numbered[: len(trees)], dict(zip(named, numbered[len(trees) :])))
+    given = [passed.ops[sources[k]] for k in range(len(fn.params) - len(fn.captured))]
+    return from_tree(lx, fn.out_tree, spliced(lx, fn, given))
 
 
 def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:

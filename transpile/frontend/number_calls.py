@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from transpile.core.nodes import Const
@@ -102,7 +103,7 @@ def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
 
 def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
     if "key" in kwargs:
-        raise lx.error("T131", f"{name} with a key is not supported", node)
+        return _by_key(lx, args, kwargs, node, name)
     if len(args) == 1:
         if isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown":
             args = [lx.value(lx.array(args[0]))]
@@ -120,6 +121,39 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     for item in args[1:]:
         best = _better(lx, best, item, name, node)
     return best
+
+
+def _by_key(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
+    """The item with the largest or smallest key, the first of equal ones; of items whose number is known."""
+    from transpile.frontend import branches
+
+    items = args if len(args) > 1 else comprehensions.known(lx, args[0], node)
+    if items is None:
+        raise lx.error(
+            "T131", f"{name} with a key of what only the run knows how long it is", node, hint="write it as a loop"
+        )
+    if not items:
+        if "default" in kwargs:
+            return kwargs["default"]
+        raise lx.error("T131", f"{name} of nothing", node)
+
+    def keyed(item: Any) -> Tuple:
+        return Tuple((item, calls.apply(lx, kwargs["key"], [item], {}, node)))
+
+    best = keyed(items[0])
+    for item in items[1:]:
+        other, here = keyed(item), best
+        keys = (lx.operand(other.items[1], node), lx.operand(here.items[1], node))
+        is_better = lx.b.elementwise({"max": "greater", "min": "less"}[name], *keys).op
+        if isinstance(is_better, Const):
+            best = other if is_better.value else here
+        else:
+            best = branches.choose(lx, is_better, _giving(other), _giving(here), node)
+    return best.items[0]
+
+
+def _giving(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
 
 def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
@@ -206,9 +240,9 @@ def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _pow(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if len(args) == 2:
-        return binary(lx, "pow", args[0], args[1], node)
-    return NotImplemented
+    if len(args) == 3:
+        return lx.const(pow(*(lx.static(a, "an argument of pow with a modulus", node) for a in args)))
+    return binary(lx, "pow", args[0], args[1], node)
 
 
 TABLE: dict[str, Any] = {

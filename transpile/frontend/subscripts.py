@@ -147,6 +147,10 @@ def _is_ellipsis(part: Any) -> bool:
 
 def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
     """Sequences of integers become arrays of integers; numbers and arrays their operands."""
+    if isinstance(part, Static) and isinstance(part.value, slice):
+        return SliceOf(
+            *(None if k is None else lx.const(k) for k in (part.value.start, part.value.stop, part.value.step))
+        )
     if isinstance(part, (SliceOf, Static)):
         return part
     if isinstance(part, (Ref, Tuple, RangeOf)):

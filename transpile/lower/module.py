@@ -15,6 +15,7 @@ from typing import Any
 from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.lower.numba import MODULES, text_of
+from transpile.render.layout import WIDTH, Line, wrap
 from transpile.tree import Leaf, Node, Static, Tree
 
 
@@ -25,7 +26,59 @@ def module_text(core: Function, standalone: bool = False) -> str:
     text = text.replace("@njit(", f"@njit({signature(core)}, cache=True, ", 1)
     if standalone:
         text = inlined(text, core)
-    return f"{text}\n\n{wrapper(core)}"
+    return "\n".join(wrapped(line) for line in f"{text}\n\n{wrapper(core)}".split("\n"))
+
+
+def wrapped(line: str) -> str:
+    """A line of code that is too long in several, wrapped as the renderer does it.
+
+    >>> print(wrapped("    y = " + " + ".join(["alpha_parameter * x"] * 5)))
+        y = (
+            alpha_parameter * x
+            + alpha_parameter * x
+            + alpha_parameter * x
+            + alpha_parameter * x
+            + alpha_parameter * x
+        )
+    """
+    code, _, note = line.partition("  # ")
+    if len(line) <= WIDTH:
+        return line
+    lead = "@" if code.startswith("@") else _KEY.match(code.strip())[0]  # type: ignore[index]
+    code_of = code.strip().removeprefix(lead)
+    try:
+        (stmt,) = ast.parse(f"{code_of} pass" if code.endswith(":") else code_of.rstrip(",")).body
+    except (SyntaxError, ValueError):
+        return line  # the text of a docstring
+    parts = _parts(stmt)
+    if lead and parts is not None:
+        parts = (lead, *parts, "," * code.endswith(","))
+    if parts is None:
+        return line
+    depth = (len(code) - len(code.lstrip())) // 4
+    return "\n".join([*([f"{' ' * 4 * depth}# {note}"] if note else []), *wrap(Line(depth, parts))])
+
+
+def _parts(stmt: ast.stmt) -> tuple[str | ast.expr, ...] | None:
+    """The parts of a statement of which the expression may be wrapped."""
+    match stmt:
+        case ast.Assign(targets=[target]):
+            return (target, " = ", stmt.value)
+        case ast.AugAssign():
+            return (stmt.target, f" {SIGNS[type(stmt.op)]}= ", stmt.value)
+        case ast.Return(value=ast.expr() as value):
+            return ("return ", value)
+        case ast.If() | ast.While():
+            return ("if " if isinstance(stmt, ast.If) else "while ", stmt.test, ":")
+        case ast.Raise(exc=ast.expr() as exc):
+            return ("raise ", exc)
+        case ast.Expr():
+            return (stmt.value,)
+    return None
+
+
+_KEY = re.compile(r"(\d+: )?")  # of an entry in a dictionary that has a line for each
+SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
 
 
 def signature(core: Function) -> str:
@@ -134,12 +187,13 @@ def inlined(text: str, core: Function) -> str:
     if not rest:
         return text
     rest = rest.partition("\n")[2].lstrip("\n")
-    head = head if "import math" in head or not wanted else f"import math\n\n{head}"
+    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in _prelude(sources, wanted)]
+    needs_math = any("math." in part for part in parts)
+    head = head if "import math" in head or not needs_math else f"import math\n\n{head}"
     if any(m == "errors" for m, _ in wanted):
         head = f"import os\n{head}" if head.startswith("import math\n") else f"import os\n\n{head}"
     if ("errors", "say") in wanted:
         head = head.replace("from numba import njit", "from numba import njit, objmode")
-    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in _prelude(sources, wanted)]
     return f"{head.rstrip()}\n\n\n" + "\n\n\n".join(parts) + f"\n\n\n{_own_names(rest)}"
 
 

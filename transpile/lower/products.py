@@ -96,7 +96,7 @@ def blas(lw: Lowering, x: Elements, y: Elements, name: str) -> Elements:
     sizes = (x.sizes[0], y.sizes[1])
     var = lw.memory(name, x.dtype, sizes)
     b = lw.b
-    b.bind("done", INT, "call", (a, c, var), {"fn": "linalg.matmul"})
+    b.bind("done", INT, "call", (a, c, var), {"fn": "linalg.matmul", "into": 2})
     return stored(b, var, sizes)
 
 

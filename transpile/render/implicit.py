@@ -187,7 +187,8 @@ class _Relaxer:
         rule = OPERAND_TYPES[entry.dtype_rule]
 
         def agrees(candidate: list[Operand]) -> bool:
-            if self.narrow and stmt.prim == "where" and not _common(candidate):  # a conditional expression casts nothing
+            # a conditional expression casts nothing
+            if self.narrow and stmt.prim == "where" and not _common(candidate):
                 return all(t.dtype == w.dtype and t.weak == w.weak for t, w in zip(map(self.type, candidate), wanted))
             try:
                 got = rule([self.type(a) for a in candidate], stmt.prim)

@@ -126,12 +126,17 @@ def _median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False,
     return _kept(_nan_checked(middle, ordered), x, axes, keepdims)
 
 
+def _guarded(x: Expr) -> Expr:
+    """``x``; to what NaN was computed from no adjoint goes."""
+    return m.where(m.isnan(x), np.nan, x)
+
+
 def _nan_median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False, keepdims: bool = False) -> Expr:
     """NaN sorts last: the middle of what comes before."""
     x = array(b, a)
     if not x.type.is_float:
         return _median(b, x, axis, False, keepdims)
-    ordered, axes = _sorted_along(x, axis)
+    ordered, axes = _sorted_along(_guarded(x), axis)
     last = ordered.rank - 1
     count = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
     if ordered.rank == 1:
@@ -166,7 +171,7 @@ def _nan_quantile(scale: float) -> Callable[..., Expr]:
                 raise RuleError("np.nanquantile takes a number or a vector of known length", "T203")
             one = [build(b, x, point(share, 0, k), axis, False, method, keepdims) for k in range(share.dims[0].const)]
             return b.let("stack", *one, axis=0)
-        ordered, axes = _sorted_along(x, axis)
+        ordered, axes = _sorted_along(_guarded(x), axis)
         last = ordered.rank - 1
         valid = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
         place = (share / scale if scale != 1 else share) * m.maximum(valid - 1, 0)

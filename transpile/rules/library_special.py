@@ -22,6 +22,9 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
         top = np.squeeze(top, axis=axis)
     size = np.abs(total) if return_sign else total
     empty = size == 0
+    if b is not None and not return_sign:  # the logarithm of a negative sum, without a warning
+        top = np.where(size < 0, np.nan, top)
+        size = np.where(size < 0, 1.0, size)
     result = np.log(np.where(empty, 1.0, size)) + np.where(empty, -np.inf, top)
     return (result, np.sign(total)) if return_sign else result
 

@@ -50,6 +50,13 @@ class Pending:
         return self.value.b.elementwise("where", self.mask, self.value, 0.0)
 
 
+def _both(x: Pending, y: Pending) -> Pending:
+    """The sum; under one mask as long as it is the same."""
+    if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
+        return Pending(plus(x.value, y.value), x.mask)
+    return Pending(plus(x.settle(), y.settle()))
+
+
 Contribution = Any  # None, Expr, Pending or Scatter
 
 
@@ -82,7 +89,7 @@ class Adjoints:
         elif operand.buffer:
             self.buffers[operand] = self._fresh(operand, pending.settle())
         elif operand in self.values:
-            self.values[operand] = Pending(plus(self.values[operand].settle(), pending.settle()))
+            self.values[operand] = _both(self.values[operand], pending)
         else:
             self.values[operand] = pending
 

@@ -42,6 +42,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, written_in
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
@@ -166,7 +167,7 @@ class _Reverse:
             if value is not None:
                 found[arg] = plus(found[arg], value) if arg in found else value
         for arg, value in found.items():
-            self.adj.add(arg, Pending(value, bar.mask))
+            self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask))
 
     def where(self, stmt: Let | Alloc, bar: Pending) -> None:
         """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""
@@ -207,7 +208,19 @@ class _Reverse:
             elif wanted:
                 self.adj.add(arg, part)
         for arg, value in found.items():
-            self.adj.add(arg, value)
+            self.adj.add(arg, self.without_nan(stmt, value))
+
+    def without_nan(self, stmt: Let | Alloc, value: Expr) -> Pending:
+        """What a function that leaves NaN out passes on: its mask goes with the adjoint, as that of ``where`` does."""
+        made = definition(self.b, value.op) if stmt.prim.startswith("nan") else None
+        if made is None or made.prim != "where":
+            return Pending(value)
+        test, then, orelse = made.args
+        if is_const(orelse, 0):
+            return Pending(self.b.expr(then), self.b.expr(test))
+        if is_const(then, 0):
+            return Pending(self.b.expr(orelse), self.b.elementwise("logical_not", test))
+        return Pending(value)
 
     @stmt.register
     def _(self, stmt: Alloc) -> None:

@@ -1,0 +1,1 @@
+"""How far the vector functions are from the truth, and how fast: `make accuracy`."""

@@ -1,0 +1,126 @@
+"""The true values, by mpmath, as a sum of two float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from mpmath import libmp
+
+PRECISION = 125
+NEAREST = libmp.round_nearest
+ONE = libmp.fone
+Number = tuple  # mpmath's raw floats
+
+
+def _over(name: str) -> Callable[..., Number]:
+    function = getattr(libmp, name)
+    return lambda *x: function(*x, PRECISION, NEAREST)
+
+
+def _series(x: Number, *coefficients: tuple[int, int]) -> Number:
+    """``x + c2 x**2 + c3 x**3`` of small ``x``."""
+    total = libmp.fzero
+    for top, bottom in reversed(coefficients):
+        total = libmp.mpf_mul(libmp.mpf_add(total, libmp.from_rational(top, bottom, PRECISION), PRECISION), x, PRECISION)
+    return libmp.mpf_add(x, libmp.mpf_mul(total, x, PRECISION), PRECISION)
+
+
+def _magnitude(x: Number) -> int:
+    return x[2] + x[3]
+
+
+def _expm1(x: Number) -> Number:
+    if _magnitude(x) < -45:
+        return _series(x, (1, 2), (1, 6))
+    return libmp.mpf_sub(libmp.mpf_exp(x, PRECISION + 50), ONE, PRECISION)
+
+
+def _log1p(x: Number) -> Number:
+    if _magnitude(x) < -45:
+        return _series(x, (-1, 2), (1, 3))
+    return libmp.mpf_log(libmp.mpf_add(ONE, x), PRECISION)
+
+
+def _log_over(base: int) -> Callable[[Number], Number]:
+    bottom = libmp.mpf_log(libmp.from_int(base), PRECISION + 20)
+    return lambda x: libmp.mpf_div(libmp.mpf_log(x, PRECISION + 20), bottom, PRECISION)
+
+
+def _exp2(x: Number) -> Number:
+    return libmp.mpf_pow(libmp.from_int(2), x, PRECISION)
+
+
+def _logistic(x: Number) -> Number:
+    wide = PRECISION + 20
+    return libmp.mpf_div(ONE, libmp.mpf_add(ONE, libmp.mpf_exp(libmp.mpf_neg(x), wide), wide), PRECISION)
+
+
+def _cbrt(x: Number) -> Number:
+    root = libmp.mpf_nthroot(libmp.mpf_abs(x), 3, PRECISION, NEAREST)
+    return libmp.mpf_neg(root) if x[0] else root
+
+
+def _gammaln(x: Number) -> Number:
+    """Of the magnitude."""
+    if x[0]:
+        return libmp.mpf_log(libmp.mpf_abs(libmp.mpf_gamma(x, PRECISION + 60)), PRECISION)
+    return libmp.mpf_loggamma(x, PRECISION, NEAREST)
+
+
+def _tanh(x: Number) -> Number:
+    return libmp.mpf_tanh(x, PRECISION, NEAREST)
+
+
+TRUTH: dict[str, Callable[..., Number]] = {
+    **{n: _over(f"mpf_{n}") for n in "exp log sin cos tan sinh cosh erf erfc pow".split()},
+    "tanh": _tanh,
+    "expm1": _expm1,
+    "log1p": _log1p,
+    "log2": _log_over(2),
+    "log10": _log_over(10),
+    "exp2": _exp2,
+    "arctan": _over("mpf_atan"),
+    "arctan2": _over("mpf_atan2"),
+    "logistic": _logistic,
+    "cbrt": _cbrt,
+    "gammaln": _gammaln,
+    "digamma": _over("mpf_psi0"),
+}
+
+_HUGE = libmp.from_float(2.0**1023 * (2 - 2.0**-53))  # rounds to infinity
+
+
+def _as_float(x: Number) -> float:
+    if libmp.mpf_ge(libmp.mpf_abs(x), _HUGE):
+        return -np.inf if x[0] else np.inf
+    return libmp.to_float(x, rnd=NEAREST)
+
+
+def values(name: str, *arguments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest float64 of each point and what is left; of finite arguments at which the function is finite."""
+    function, n = TRUTH[name], arguments[0].size
+    high, low = np.empty(n), np.zeros(n)
+    columns = [a.astype(np.float64).tolist() for a in arguments]
+    for i, point in enumerate(zip(*columns)):
+        found = function(*(libmp.from_float(p) for p in point))
+        nearest = high[i] = _as_float(found)
+        if abs(nearest) < np.inf:
+            low[i] = _as_float(libmp.mpf_sub(found, libmp.from_float(nearest), 60, NEAREST))
+    return high, low
+
+
+def errors(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """The distances of ``found`` from the truth in units in the last place of the truth."""
+    kind = found.dtype.type
+    largest = float(np.finfo(kind).max)
+    with np.errstate(all="ignore"):
+        unit = np.spacing(np.abs(kind(1) * high.astype(kind))).astype(np.float64)
+        # from below a power of two, the place is the smaller one
+        unit = np.where(np.abs(high.astype(kind).astype(np.float64)) > np.abs(high + low), np.spacing(np.nextafter(np.abs(high.astype(kind)), kind(0))).astype(np.float64), unit)
+        off = np.abs((found.astype(np.float64) - high) - low) / unit
+        # what rounds to infinity
+        over = np.abs(high) >= largest * (1 + float(np.finfo(kind).eps) / 4)
+    wrong = np.where(np.isinf(found) & ((found > 0) == (high > 0)), 0.0, np.inf)
+    off = np.where(over | np.isinf(high), wrong, off)
+    return np.where(np.isfinite(found) | over | np.isinf(high), off, np.inf)
