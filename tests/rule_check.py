@@ -14,7 +14,7 @@ import numpy as np
 from tests.core_eval import evaluate
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Add, Alloc, Const, Function, Let, Operand, Store, Var
+from transpile.core.nodes import Add, Alloc, Block, Const, Function, If, Let, Operand, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Scatter
 
@@ -86,7 +86,7 @@ def active_args(args: Sequence[Any]) -> list[int]:
 
 
 def push(b: Builder, stmts: Sequence[Any], dots: dict[Var, Expr]) -> None:
-    """Tangents of all that ``stmts`` define, emitted into ``b``; straight lines only."""
+    """Tangents of all that ``stmts`` define, emitted into ``b``; no loops."""
 
     def dot(op: Operand) -> Expr | None:
         return dots.get(op) if isinstance(op, Var) else None
@@ -102,11 +102,28 @@ def push(b: Builder, stmts: Sequence[Any], dots: dict[Var, Expr]) -> None:
                 value = prim.jvp(None, [b.expr(a) for a in stmt.args], [found], stmt.params)
                 b.store(bar, (), (), value)
             dots[stmt.var] = b.expr(bar)
+        elif isinstance(stmt, If):
+            _push_if(b, stmt, dots)
         elif isinstance(stmt, (Store, Add)):
             found = dot(stmt.value)
             emit = b.store if isinstance(stmt, Store) else b.add
             if found is not None:
                 emit(dots[stmt.buf].op, stmt.path, stmt.args, b.broadcast(found, stmt.value.type.dims))
+
+
+def _push_if(b: Builder, stmt: If, dots: dict[Var, Any]) -> None:
+    """The branch once more, for the tangents of what it gives."""
+    sides = []
+    for block in (stmt.then, stmt.orelse):
+        with b.into(Block()) as side:
+            side.stmts += block.stmts
+            inner = dict(dots)
+            push(b, block.stmts, inner)
+            side.yields = tuple((inner[y] if y in inner else m_zero(b, y.type)).op for y in block.yields)
+        sides.append(side)
+    results = tuple(Var("dot", r.type) for r in stmt.results)
+    b.emit(If(stmt.test, sides[0], sides[1], results, b.loc))
+    dots.update((r, b.expr(d)) for r, d in zip(stmt.results, results))
 
 
 def _push_let(b: Builder, stmt: Let, dot: Callable[[Operand], Expr | None], dots: dict[Var, Any]) -> None:
@@ -154,7 +171,7 @@ def _masked(stmt: Let, k: int, t: Expr) -> tuple[Any, Any, Any]:
 
 
 def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, Any]:
-    """Adjoints of all that ``stmts`` (lets only) depend on, from those of their results."""
+    """Adjoints of all that ``stmts`` (lets and branches) depend on, from those of their results."""
     buffers: dict[Var, Var] = {}
 
     def add(op: Operand, part: Any) -> None:
@@ -174,6 +191,10 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
             bars[op] = bars[op] + part if op in bars else part
 
     for stmt in reversed(list(stmts)):
+        if isinstance(stmt, If):
+            for op, part in _pull_if(b, stmt, bars):
+                add(op, part)
+            continue
         assert isinstance(stmt, Let), stmt
         var, prim = stmt.var, b.prims[stmt.prim]
         if stmt.prim == "item":
@@ -203,6 +224,28 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
     for var, buffer in buffers.items():
         bars[var] = b.read(buffer)
     return bars
+
+
+def _pull_if(b: Builder, stmt: If, bars: dict[Var, Any]) -> list[tuple[Var, Expr]]:
+    """The branch once more, for the adjoints of what it reads."""
+    if not any(r in bars for r in stmt.results):
+        return []
+    sides, found = [], []
+    for block in (stmt.then, stmt.orelse):
+        with b.into(Block()) as side:
+            side.stmts += block.stmts
+            start = {y: bars[r] for r, y in zip(stmt.results, block.yields) if r in bars and isinstance(y, Var)}
+            inner = pull(b, block.stmts, start)
+            own = {s.var for s in block.stmts}
+            found.append({v: x for v, x in inner.items() if v not in own and isinstance(x, Expr)})
+        sides.append(side)
+    outer = list(dict.fromkeys([*found[0], *found[1]]))
+    for side, inner in zip(sides, found):
+        with b.into(side):
+            side.yields = tuple((inner[v] if v in inner else m_zero(b, v.type)).op for v in outer)
+    results = tuple(Var("bar", v.type) for v in outer)
+    b.emit(If(stmt.test, sides[0], sides[1], results, b.loc))
+    return [(v, b.expr(r)) for v, r in zip(outer, results)]
 
 
 def _pull_elementwise(b: Builder, stmt: Let, prim: Any, bar: Expr, args: list[Expr], add: Callable[..., None]) -> None:

@@ -18,29 +18,28 @@ ERF_SINGLE = (
     0.12837915, -0.3761244, 0.112798646, -0.026591808, 0.004429783,
 )  # fmt: skip
 ERFC = (
-    1.2329951186255526, -0.13962111684056253, 0.015379652102619688, 0.06809705425469541, -0.10103906603630146,
-    0.09373283499825184, -0.0663303658122776, 0.037167515539080306, -0.016197734057118905, 0.005031969963619325,
-    -0.0007577732936122918, -0.00019925661653056833, 0.00015062170335841633, -2.4399480905091192e-05,
-    -1.1222143756121883e-05, 5.710298243677255e-06, 2.9413323098586897e-07, -8.261234956695958e-07,
-    7.407346904110923e-08, 1.1046002451250809e-07, -1.7395343786869677e-08, -1.4103871101173971e-08,
-    1.6373111670776305e-09, 1.1885815400153947e-09,
+    1.2530080582697296, -0.13562110612458125, -0.04756229435345102, 0.1296451587027721, -0.11927366341528821,
+    0.06830802734349241, -0.023770514919151612, 0.0025293918256965977, 0.0018886903638870916, -0.000779832378709946,
+    -0.00010515980437170214, 0.00012510007016703546, 4.94926058922717e-06, -2.010361836942335e-05,
+    -7.296870273032979e-07, 3.48060372452956e-06, 3.4995239736402643e-07, -6.2998232405147e-07,
+    -1.2719660020148807e-07, 1.135070098854117e-07, 2.542123401436736e-08, -1.6743442045836528e-08,
 )  # fmt: skip
 ERFC_NEAR_SINGLE = (
-    1.2769784, -0.09276389, -0.16603135, 0.16405298, -0.054205265, -0.008043229, 0.008639054, 0.0012694289,
-    -0.0012555488, -0.00036069882, 2.9313493e-05,
+    1.2769784, -0.09276369, -0.1660301, 0.16404569, -0.054224458, -0.007970968, 0.008732478, 0.0009951321,
+    -0.0013903192,
 )  # fmt: skip
 
 tail_of_erf = polynomial(ERF, ERF_SINGLE)
 first_of_erfc = constant(ERFC[0], ERFC_NEAR_SINGLE[0])
 rest_of_erfc = polynomial(ERFC[1:], ERFC_NEAR_SINGLE[1:])
-POLE = constant(4.0, 2.0)
+POLE = constant(3.0, 2.0)
 LIMIT = constant(27.3, 10.1)  # erfc is zero from here
 NEAR = constant(0.6)
 
 
 @njit
 def above(x):
-    """``erfc(x)`` for ``x`` from 0 to `LIMIT`."""
+    """``erfc(x)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
     square = x * x
     square_low = fma(x, x, -square)
     whole = fma(TWO(x), x, ONE(x))
@@ -49,12 +48,12 @@ def above(x):
     inverse = ONE(x) / (wide * whole)  # one division for both quotients
     t = (x - POLE(x)) * (whole * inverse)
     inverse = wide * inverse
-    q = rest_of_erfc(t)
-    tq = t * q
-    f = first_of_erfc(x) + tq
-    f_low = (first_of_erfc(x) - f) + tq
-    shifted, r, low = reduce(-square)
-    w = fma(r * r, tail_of_exp(r), low - square_low)
+    rest = rest_of_erfc(t)
+    f = fma(t, rest, first_of_erfc(x))
+    f_low = fma(t, rest, first_of_erfc(x) - f)
+    shifted, start, low = reduce(-square)
+    r = start - square_low
+    w = fma(r * r, tail_of_exp(r), low + ((start - r) - square_low))
     p = r + w
     e = ONE(x) + p
     e_low = ((ONE(x) - e) + p) + ((r - p) + w)
@@ -68,8 +67,10 @@ def above(x):
 @njit
 def erfc(x):
     a = magnitude(x)
-    found = above(LIMIT(x) if a > LIMIT(x) else a)
-    return TWO(x) - found if x < ZERO(x) else found
+    far = above(LIMIT(x) if a > LIMIT(x) else a)
+    far = TWO(x) - far if x < ZERO(x) else far
+    near = fma(-x, tail_of_erf(x * x), ONE(x) - x)
+    return near if a < NEAR(x) else far
 
 
 @njit

@@ -6,7 +6,6 @@
 from runtime.compiled.options import njit
 from runtime.compiled.vector_parts import (
     HALF,
-    INF,
     ONE,
     SHIFT,
     TWO,
@@ -75,8 +74,10 @@ def exp(x):
     bounded = clamp(x, -EXP_LIMIT(x), EXP_LIMIT(x))
     shifted = bounded * LOG2E(x) + SHIFT(x)
     k = shifted - SHIFT(x)
-    r = fma(-k, LN2_LOW(x), fma(-k, LN2_HIGH(x), bounded))
-    return scale(ONE(x) + fma(r * r, tail_of_exp(r), r), shifted)
+    above = fma(-k, LN2_HIGH(x), bounded)
+    off = k * LN2_LOW(x)
+    r = above - off
+    return scale(ONE(x) + (above + fma(r * r, tail_of_exp(r), -off)), shifted)
 
 
 @njit
@@ -86,7 +87,7 @@ def exp2(x):
     f = bounded - (shifted - SHIFT(x))
     r = f * LN2_HIGH(x)
     low = fma(f, LN2_HIGH(x), -r) + f * LN2_LOW(x)
-    return scale(ONE(x) + fma(r * r, tail_of_exp(r), r + low), shifted)
+    return scale(ONE(x) + (r + fma(r * r, tail_of_exp(r), low)), shifted)
 
 
 @njit
@@ -122,7 +123,7 @@ def sinh(x):
 def cosh(x):
     a = magnitude(x)
     shifted, r, low = reduce(SINH_HIGH(x) if a > SINH_HIGH(x) else a)
-    p = fma(r * r, tail_of_exp(r), r + low)
+    p = r + fma(r * r, tail_of_exp(r), low)
     factor = power_of_two(shifted - TWO(x))
     quarter = fma(factor, p, factor)
     return TWO(x) * (quarter + SIXTEENTH(x) / quarter)

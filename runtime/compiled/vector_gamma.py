@@ -1,6 +1,6 @@
 """The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
-From 8 on by Stirling's series. Below, steps of one lead to an interval of length one, where a polynomial is. Negative
+From 8 on (from 6 on) by Stirling's series. Below, steps of one lead to an interval of length one, where a polynomial is. Negative
 arguments are reflected, in branches: `runtime.compiled.vector` says how a loop leaves them out.
 """
 
@@ -38,11 +38,11 @@ GAMMALN_SINGLE = (
     -0.00025718694,
 )  # fmt: skip
 STIRLING = (
-    0.08333333333333331, -0.0027777777777372526, 0.0007936507704764215, -0.0005952323996568877, 0.0008410354627179285,
-    -0.0018688963891630294, 0.004659134960834644,
+    0.08333333333333333, -0.0027777777777667273, 0.0007936507860033396, -0.0005952357544041139, 0.0008413807116633039,
+    -0.001885763469284724, 0.00497406380921945,
 )  # fmt: skip
 STIRLING_SINGLE = (
-    0.083333336, -0.0027781304, 0.0007945137,
+    0.083333336, -0.0027783343, 0.00081214664,
 )  # fmt: skip
 DIGAMMA = (
     0.9510558760318328, -0.4236274212814606, 0.24054248424078778, -0.14840492305388006, 0.09498872445276296,
@@ -56,19 +56,20 @@ DIGAMMA_SINGLE = (
     0.023929572, -0.016882772,
 )  # fmt: skip
 DIGAMMA_TAIL = (
-    0.08333333333333232, -0.00833333333203846, 0.003968253410092616, -0.004166552071994934, 0.007563055649167363,
-    -0.020303337529064196, 0.056571366769237935,
+    0.08333333333332585, -0.008333333326317758, 0.0039682517365432785, -0.004166327846310172, 0.00754789127196611,
+    -0.019798786434643216, 0.049998077527446075,
 )  # fmt: skip
 DIGAMMA_TAIL_SINGLE = (
-    0.08333333, -0.008331671, 0.0038175196,
+    0.08333332, -0.008330301, 0.0037659612,
 )  # fmt: skip
 
-first_near_two, GAMMALN_LOW = constant(GAMMALN[0], GAMMALN_SINGLE[0]), constant(0.0)
+first_near_two = constant(GAMMALN[0], GAMMALN_SINGLE[0])
 rest_near_two = polynomial(GAMMALN[1:], GAMMALN_SINGLE[1:])
 stirling = polynomial(STIRLING, STIRLING_SINGLE)
-over_root = polynomial(DIGAMMA, DIGAMMA_SINGLE)
+first_over_root = constant(DIGAMMA[0], DIGAMMA_SINGLE[0])
+rest_over_root = polynomial(DIGAMMA[1:], DIGAMMA_SINGLE[1:])
 tail_of_digamma = polynomial(DIGAMMA_TAIL, DIGAMMA_TAIL_SINGLE)
-EIGHT, THREE_HALVES, FIVE_HALVES = constant(8.0), constant(1.5), constant(2.5)
+SIX, EIGHT, THREE_HALVES, FIVE_HALVES = constant(6.0), constant(8.0), constant(1.5), constant(2.5)
 CONSTANT = constant(0.4189385332046728)  # log(2 pi) / 2 - 1 / 2
 ROOT = constant(1.4616321449683622, 1.4616321325302124)
 ROOT_LOW = constant(9.549995429965697e-17, 1.243815006546356e-08)
@@ -124,9 +125,9 @@ def gammaln_positive(x):
     v_low = v_low if first else ZERO(x) if second or large else low
     high, low = log_sum(v, v_low)
     # below 8
-    ug = u * rest_near_two(u)
-    g = first_near_two(x) + ug
-    g_low = (first_near_two(x) - g) + (ug + GAMMALN_LOW(x))
+    rest = rest_near_two(u)
+    g = fma(u, rest, first_near_two(x))
+    g_low = fma(u, rest, first_near_two(x) - g)
     a = u * g
     a_low = fma(u, g, -a) + u * g_low
     b, b_low = -high if second else high, -low if second else low
@@ -160,32 +161,40 @@ def gammaln(x):
 
 
 @njit
-def add_inverse(y, top, bottom):
+def add_inverse(y, top, bottom, top_low, bottom_low):
     """One step from ``y`` down to 2: ``y - 1``, and the sum of the fraction and ``1 / (y - 1)``."""
     more = y >= TWO(y)
     below = y - ONE(y)
-    return below if more else y, fma(top, below, bottom) if more else top, bottom * below if more else bottom
+    product = bottom * below
+    product_low = fma(bottom, below, -product) + bottom_low * below
+    total, total_low = fma(top, below, bottom), fma(top_low, below, bottom_low)
+    y, top, bottom = below if more else y, total if more else top, product if more else bottom
+    return y, top, bottom, total_low if more else top_low, product_low if more else bottom_low
 
 
 @njit
 def digamma_positive(x):
     """For positive ``x``, and NaN."""
-    large = x >= EIGHT(x)
+    large = x >= SIX(x)
     c = ONE(x) if large else x
-    y, top, bottom = add_inverse(c, ZERO(x), ONE(x))
-    y, top, bottom = add_inverse(y, top, bottom)
-    y, top, bottom = add_inverse(y, top, bottom)
-    y, top, bottom = add_inverse(y, top, bottom)
-    y, top, bottom = add_inverse(y, top, bottom)
-    y, top, bottom = add_inverse(y, top, bottom)
+    y, top, bottom, top_low, bottom_low = add_inverse(c, ZERO(x), ONE(x), ZERO(x), ZERO(x))
+    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
+    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
+    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
     first = c < ONE(x)
     top, bottom = -ONE(x) if first else top, c if first else bottom
-    w = (y - (ROOT(x) - ONE(x) if first else ROOT(x))) - ROOT_LOW(x)
-    d = over_root(y - (HALF(x) if first else THREE_HALVES(x)))
+    away = y - (ROOT(x) - ONE(x) if first else ROOT(x))
+    w = away - ROOT_LOW(x)
+    w_low = (away - w) - ROOT_LOW(x)
+    u = y - (HALF(x) if first else THREE_HALVES(x))
+    rest = rest_over_root(u)
+    d = fma(u, rest, first_over_root(x))
+    d_low = fma(u, rest, first_over_root(x) - d)
     inverse = ONE(x) / (x if large else bottom)
     quotient = top * inverse
-    miss = fma(-quotient, bottom, top) * inverse
+    miss = (fma(-quotient, bottom, top) + fma(-quotient, bottom_low, top_low)) * inverse
     p = w * d
+    miss += fma(w, d, -p) + fma(w, d_low, w_low * d)
     total = quotient + p
     small = total + (((quotient - total) + p) + miss)
     z = inverse * inverse

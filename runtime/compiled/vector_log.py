@@ -222,9 +222,11 @@ def pow(x, y):
     p = clamp(p, -POW_LIMIT(x), POW_LIMIT(x))
     shifted = p + SHIFT(x)
     f = p - (shifted - SHIFT(x))
-    r = f * LN2_HIGH(x)
-    r_low = fma(f, LN2_HIGH(x), -r) + fma(f, LN2_LOW(x), p_low * LN2_HIGH(x))
-    found = scale(ONE(x) + fma(r * r, tail_of_exp(r), r + r_low), shifted)
+    whole = f + p_low
+    p_low = (f - whole) + p_low
+    r = whole * LN2_HIGH(x)
+    r_low = fma(whole, LN2_HIGH(x), -r) + fma(whole, LN2_LOW(x), p_low * LN2_HIGH(x))
+    found = scale(ONE(x) + (r + fma(r * r, tail_of_exp(r), r_low)), shifted)
     return signed(x, y, found)
 
 

@@ -10,7 +10,6 @@ from runtime.compiled.options import njit
 from runtime.compiled.vector_exp import divide_pair
 from runtime.compiled.vector_parts import (
     HALF,
-    INF,
     ONE,
     SHIFT,
     ZERO,
@@ -119,8 +118,10 @@ def slope(r, low, odd):
     """The tangent of ``r + low``, up to pi / 4, or its negative reciprocal."""
     z = r * r
     u = z * short_tail_of_sin(z)
-    s = fma(r, u, r)
-    s_low = fma(r, u, r - s) + low
+    head = fma(r, u, r)
+    s_low = fma(r, u, r - head) + low
+    s = head + s_low
+    s_low = (head - s) + s_low
     near = fma(-HALF(r), z, ONE(r))
     rest = fma(-HALF(r) * r, r, ONE(r) - near) + fma(z * z, short_tail_of_cos(z), -r * low)
     c = near + rest

@@ -153,14 +153,14 @@ FITS: dict[str, tuple] = {
     ),
     "ARCTAN": (_at_square(_tail(3)(lambda t: (mp.atan(t) - t) / t**3)), lambda z: z, E8, mpf(1), 20, 8, 2),
     "ERF": (_at_square(_tail(1)(lambda x: mp.erf(x) / x - 1)), lambda z: mpf(1), E8, mpf("0.37"), 10, 5, 2),
-    "ERFC": (erfc_scaled(4), lambda t: mpf(1), _t(0, 4), _t(27.3, 4), 24, 0, 0),
-    "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0, 2), _t(10.2, 2), 0, 11, 0),
+    "ERFC": (erfc_scaled(3), lambda t: mpf(1), _t(0.59, 3), _t(27.3, 3), 22, 0, 0),
+    "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0.59, 2), _t(10.2, 2), 0, 9, 0),
     "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),
-    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 49, 7, 3, 1),
+    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 64, 7, 3, 1),
     "DIGAMMA": (
         lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 23, 10, 0,
     ),
-    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 49, 7, 3, 1),
+    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 36, 7, 3, 1),
     "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mpf(0.7071), mpf(1.4143), 6, 3, 0),
 }  # fmt: skip
 

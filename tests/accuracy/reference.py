@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,7 +23,9 @@ def _series(x: Number, *coefficients: tuple[int, int]) -> Number:
     """``x + c2 x**2 + c3 x**3`` of small ``x``."""
     total = libmp.fzero
     for top, bottom in reversed(coefficients):
-        total = libmp.mpf_mul(libmp.mpf_add(total, libmp.from_rational(top, bottom, PRECISION), PRECISION), x, PRECISION)
+        total = libmp.mpf_mul(
+            libmp.mpf_add(total, libmp.from_rational(top, bottom, PRECISION), PRECISION), x, PRECISION
+        )
     return libmp.mpf_add(x, libmp.mpf_mul(total, x, PRECISION), PRECISION)
 
 
@@ -98,7 +101,7 @@ def _as_float(x: Number) -> float:
 
 
 def values(name: str, *arguments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest float64 of each point and what is left; of finite arguments at which the function is finite."""
+    """The nearest float64 of each point and what is left, in units in the last place; of finite arguments."""
     function, n = TRUTH[name], arguments[0].size
     high, low = np.empty(n), np.zeros(n)
     columns = [a.astype(np.float64).tolist() for a in arguments]
@@ -106,21 +109,25 @@ def values(name: str, *arguments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         found = function(*(libmp.from_float(p) for p in point))
         nearest = high[i] = _as_float(found)
         if abs(nearest) < np.inf:
-            low[i] = _as_float(libmp.mpf_sub(found, libmp.from_float(nearest), 60, NEAREST))
+            left = libmp.mpf_sub(found, libmp.from_float(nearest), 60, NEAREST)
+            # its own place may be too small for a float64
+            place = math.frexp(math.ulp(nearest))[1] - 1
+            low[i] = libmp.to_float(libmp.mpf_shift(left, -place), rnd=NEAREST)
     return high, low
 
 
 def errors(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """The distances of ``found`` from the truth in units in the last place of the truth."""
+    """The distances of ``found`` from the truth, in units in the last place of the truth."""
     kind = found.dtype.type
-    largest = float(np.finfo(kind).max)
+    limits = np.finfo(kind)
     with np.errstate(all="ignore"):
-        unit = np.spacing(np.abs(kind(1) * high.astype(kind))).astype(np.float64)
-        # from below a power of two, the place is the smaller one
-        unit = np.where(np.abs(high.astype(kind).astype(np.float64)) > np.abs(high + low), np.spacing(np.nextafter(np.abs(high.astype(kind)), kind(0))).astype(np.float64), unit)
-        off = np.abs((found.astype(np.float64) - high) - low) / unit
-        # what rounds to infinity
-        over = np.abs(high) >= largest * (1 + float(np.finfo(kind).eps) / 4)
-    wrong = np.where(np.isinf(found) & ((found > 0) == (high > 0)), 0.0, np.inf)
-    off = np.where(over | np.isinf(high), wrong, off)
-    return np.where(np.isfinite(found) | over | np.isinf(high), off, np.inf)
+        place = np.spacing(np.abs(high))
+        unit = np.spacing(np.abs(high).astype(kind)).astype(np.float64)
+        rounded_up = np.abs(high.astype(kind).astype(np.float64)) > np.abs(high)
+        power = np.frexp(high.astype(kind))[0] == np.copysign(0.5, high)  # below a power of two the place is half
+        unit = np.where(rounded_up & power, np.maximum(unit / 2, float(limits.smallest_subnormal)), unit)
+        off = np.abs((found.astype(np.float64) - high) / unit - low * (place / unit))
+        over = np.abs(high) >= float(limits.max) * (1 + float(limits.eps) / 4)  # rounds to infinity
+        right = np.isinf(found) & ((found > 0) == (high > 0))
+    off = np.where(over | np.isinf(high), np.where(right, 0.0, np.inf), off)
+    return np.where(np.isnan(found), np.inf, off)

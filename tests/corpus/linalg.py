@@ -117,3 +117,13 @@ def triangular_solves(a, b):
 def matrix_exponential(a):
     """The exponential of a matrix."""
     return expm(0.3 * a) @ a[0]
+
+
+@program(
+    args=lambda: (np.array([[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]], 2.0 * np.eye(3), np.zeros((3, 3))]),),
+    tags="det singular",
+    second=False,
+)
+def determinants_of_singular(a):
+    """The determinant has a derivative where the inverse does not exist."""
+    return np.sum(np.linalg.det(a) ** 2 + np.sin(np.linalg.det(a)))

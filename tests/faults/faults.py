@@ -106,8 +106,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "accumulation_replaces",
         "transpile/transform/adjoints.py",
-        "Pending(plus(self.values[operand].settle(), pending.settle()))",
-        "pending",
+        "return Pending(plus(x.settle(), y.settle()))",
+        "return y",
         "the last contribution wins",
     ),
     Fault(
@@ -127,8 +127,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "scatter_assigns",
         "transpile/transform/adjoints.py",
-        "self.b.add(buffer, part.path, part.args, part.value)",
-        "self.b.store(buffer, part.path, part.args, part.value)",
+        "write = self.b.store if self.is_first(buffer, part) else self.b.add",
+        "write = self.b.store",
         "an indexed read assigns its adjoint instead of adding",
     ),
     Fault(
@@ -225,8 +225,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "touched_before_inverted",
         "transpile/analysis/overwrites.py",
-        "return not any(self.may_touch_later(t.stmt, site)",
-        "return any(self.may_touch_later(t.stmt, site)",
+        "return not any(\n            _runs_after(t, site, outside)",
+        "return any(\n            _runs_after(t, site, outside)",
         "zeroing happens where it is not needed",
     ),
     Fault(

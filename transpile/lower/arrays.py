@@ -385,7 +385,10 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
     def at(idx: Sequence[Expr]) -> Expr:
         args = (start.op, stop.op, count.op, idx[0].op, Const(endpoint, Type("bool")))
         return lw.compute(
-            "cast", [Expr(b, b.bind(SYNTHETIC, Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))], result, {}
+            "cast",
+            [Expr(b, b.bind(SYNTHETIC, Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))],
+            result,
+            {},
         )
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)

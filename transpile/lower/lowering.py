@@ -409,7 +409,9 @@ class Lowering:
                     self.b,
                     var,
                     (),
-                    self.b.expr(self.number(Let(Var(SYNTHETIC, stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))),
+                    self.b.expr(
+                        self.number(Let(Var(SYNTHETIC, stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))
+                    ),
                 )
             self.define(stmt.var, var, ())
             return

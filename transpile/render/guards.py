@@ -105,7 +105,11 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> l
         if axis not in wanted:
             wanted[axis] = _size(param, axis, dim, fn, stmts)
     operands = tuple(wanted[axis] for axis in range(param.type.rank))
-    test, shape, expected = Var(SYNTHETIC, BOOL), Var(SYNTHETIC, Type("int64", (Dim(1),))), Var(SYNTHETIC, Type("int64", (Dim(1),)))
+    test, shape, expected = (
+        Var(SYNTHETIC, BOOL),
+        Var(SYNTHETIC, Type("int64", (Dim(1),))),
+        Var(SYNTHETIC, Type("int64", (Dim(1),))),
+    )
     stmts.append(Let(test, "shape_differs", (param, *operands), {}, loc))
     then: list[Stmt] = [
         Let(shape, "shape_of", (param,), {}, loc),

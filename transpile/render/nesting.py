@@ -37,7 +37,7 @@ from transpile.render.shapes import Shape
 from transpile.rules import prims
 
 WEIGHT = 12  # operations in one expression, at most
-CHOICE = 4  # what a conditional expression counts for
+CHOICE = 3  # what a conditional expression counts for
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")

@@ -12,6 +12,7 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Block, If, Var
 from transpile.core.types import Type
 from transpile.rules import language as m
 from transpile.rules.linalg_examples import matrices, several, systems
@@ -111,12 +112,36 @@ def _trace_of_product(x: Expr, y: Expr) -> Expr:
 
 
 def _det_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    return None if dots[0] is None else y * _trace_of_product(inv(args[0]), dots[0])
+    return None if dots[0] is None else m.sum(_cofactors(args[0], y) * dots[0], (-2, -1))
 
 
 def _det_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     (a,) = args
-    return (_over_matrices(y_bar * y, a) * t(inv(a)),)
+    return (_over_matrices(y_bar, a) * _cofactors(a, y),)
+
+
+def _cofactors(a: Expr, det: Expr) -> Expr:
+    """The derivative of the determinant: ``det * inv(a).T``; from singular vectors where a matrix is singular."""
+    b = a.b
+    zero = det.eq(0)
+    singular = m.call("any", zero, axes=tuple(range(zero.rank)), keepdims=False) if zero.rank else zero
+    with b.into(Block()) as then:
+        then.yields = (_cofactors_of_singular(a).op,)
+    with b.into(Block()) as orelse:
+        orelse.yields = ((_over_matrices(det, a) * t(inv(a))).op,)
+    cofactors = Var("cofactors", a.type)
+    b.emit(If(singular.op, then, orelse, (cofactors,), b.loc))
+    return b.expr(cofactors)
+
+
+def _cofactors_of_singular(a: Expr) -> Expr:
+    """With ``a = u @ diag(s) @ vh`` the determinant is that of u, of vh and the product of s."""
+    found = m.call("svd", a, full_matrices=False)
+    u, s, vh = (m.call("item", found, k=k, name=name) for k, name in enumerate(("u", "s", "vh")))
+    others = m.elementwise("where", eye(a).eq(1), 1.0, new_axis(s, s.rank - 1))
+    minors = m.call("prod", others, axes=(s.rank,), keepdims=False)
+    signs = m.call("det", u) * m.call("det", vh)
+    return m.matmul(scaled_columns(u, minors * (new_axis(signs, s.rank - 1) if signs.rank else signs)), vh)
 
 
 def _slogdet_type(types, params) -> Type:  # type: ignore[no-untyped-def]

@@ -1,0 +1,137 @@
+"""Measures the vector functions: error against mpmath, time against NumPy and the scalar C library.
+
+    python tests/accuracy/run.py [--points 1000000] [--no-errors] [name ...]
+
+Prints a Markdown table: the largest error in units in the last place, ours and NumPy's (SciPy's), and nanoseconds an element
+of ours, of NumPy, of the C library called in the same compiled loop. One core, minimum of many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.special
+from numba import njit
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from accuracy import points, reference
+from runtime.compiled import special, vector
+
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}
+KINDS = (np.float64, np.float32)
+NUMPY = {
+    **{n: getattr(np, n) for n in vector.TABLE_NAMES if hasattr(np, n)},
+    **{n: getattr(scipy.special, n) for n in ("erf", "erfc", "gammaln", "digamma")},
+    "logistic": scipy.special.expit,
+    "pow": np.power,
+}
+SIZE = 4096
+
+
+@njit(**OPTIONS)
+def _expit(x):
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+@njit(**OPTIONS)
+def _exp2(x):
+    return math.pow(2.0, x)
+
+
+@njit(**OPTIONS)
+def _cbrt(x):
+    return np.cbrt(x)
+
+
+SCALAR = {
+    **{n: getattr(math, n) for n in "exp expm1 log log1p log2 log10 sin cos tan tanh sinh cosh erf erfc pow".split()},
+    "arctan": math.atan, "arctan2": math.atan2, "gammaln": math.lgamma,
+    "digamma": special.psi, "logistic": _expit, "exp2": _exp2, "cbrt": _cbrt,
+}  # fmt: skip
+
+
+def loop(function: Callable, count: int) -> Callable:
+    """The compiled loop over ``count`` arrays."""
+    if count == 1:
+
+        @njit(**OPTIONS)
+        def run(x, out):
+            for i in range(x.shape[0]):
+                out[i] = function(x[i])
+
+    else:
+
+        @njit(**OPTIONS)
+        def run(x, y, out):
+            for i in range(x.shape[0]):
+                out[i] = function(x[i], y[i])
+
+    return run
+
+
+def fastest(call: Callable[[], object]) -> float:
+    """Nanoseconds an element."""
+    call()
+    best = math.inf
+    for _ in range(150):
+        start = time.perf_counter()
+        for _ in range(5):
+            call()
+        best = min(best, time.perf_counter() - start)
+    return best / 5 / SIZE * 1e9
+
+
+def speed(name: str, kind: type) -> list[float]:
+    rng = np.random.default_rng(0)
+    count = 2 if name in points.TWO_ARGUMENTS else 1
+    arguments = [rng.uniform(0.1, 5, SIZE).astype(kind) for _ in range(count)]
+    out = np.empty(SIZE, kind)
+    ours = loop(vector.TABLE[name, kind.__name__].loop, count)
+    scalar = loop(SCALAR[name], count)
+    calls = (ours, lambda *a: NUMPY[name](*a[:-1], out=a[-1]), scalar)
+    return [fastest(lambda call=call: call(*arguments, out)) for call in calls]
+
+
+def worst(name: str, size: int, kind: type) -> tuple[list[float], str]:
+    """The largest errors, ours and NumPy's, and where ours is."""
+    arguments = points.points(name, size, kind)
+    high, low = reference.values(name, *arguments)
+    ours = np.empty(arguments[0].size, kind)
+    loop(vector.TABLE[name, kind.__name__].function, len(arguments))(*arguments, ours)
+    with np.errstate(all="ignore"):
+        theirs = NUMPY[name](*arguments)
+    off = reference.errors(ours, high, low)
+    at = int(np.argmax(off))
+    return [off[at], reference.errors(theirs, high, low).max()], ", ".join(repr(float(a[at])) for a in arguments)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--points", type=lambda text: int(float(text)), default=10**6)
+    parser.add_argument("--no-errors", action="store_true")
+    options = parser.parse_args()
+    print(
+        "| function | dtype | max ulp | NumPy | ns ours | NumPy | scalar C | ours over NumPy, C over ours | worst at |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name in options.names or vector.TABLE_NAMES:
+        for kind in KINDS:
+            (mine, theirs), place = ([math.nan] * 2, "") if options.no_errors else worst(name, options.points, kind)
+            ours, numpy, scalar = speed(name, kind)
+            print(
+                f"| {name} | {kind.__name__} | {mine:.3f} | {theirs:.3g} | {ours:.2f} | {numpy:.2f} | {scalar:.2f} "
+                f"| {ours / numpy:.2f}, {scalar / ours:.1f} | {place} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
