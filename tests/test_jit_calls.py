@@ -107,7 +107,8 @@ def test_exceptions_are_of_their_class_and_say_the_same():
                 raises(x, k)
             with pytest.raises(wanted.type) as found:
                 compiled(x, k)
-            assert type(found.value) is wanted.type and str(found.value) == str(wanted.value)
+            message = str(found.value).partition("\ntests")[0]  # Python 3.10 has no notes: the line is in the message
+            assert type(found.value) is wanted.type and message == str(wanted.value)
         assert compiled(x, 4) == x.sum()
 
 

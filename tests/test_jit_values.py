@@ -149,6 +149,8 @@ def test_matrices_that_are_not_finite(name, which):
     """Numba refuses them all."""
     if which == "infinite" and name in ("pinv", "matrix_rank"):
         return  # LinAlgError: there is no singular value decomposition
+    if (which, name) == ("empty", "matrix_rank") and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        return  # that NumPy takes the maximum of nothing
     a = np.asarray(ODD[which], float)
     wanted, found = outcome(SQUARE[name], a), outcome(COMPILED[name], a)
     if isinstance(wanted, type):

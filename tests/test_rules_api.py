@@ -99,15 +99,22 @@ def test_other_binary(name: str) -> None:
     check_like(f"numpy.{name}", getattr(np, name), TWO_ARGUMENTS)
 
 
+def _special(cases: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The cases whose type all versions agree on: SciPy before 1.16 takes types of one and two bytes to float32."""
+    if np.lib.NumpyVersion(scipy.__version__) >= "1.16.0":
+        return list(cases)
+    return [c for c in cases if all(np.asarray(a).dtype.itemsize > 2 for a in c)]
+
+
 @pytest.mark.parametrize("name", ONE)
 def test_special_unary(name: str) -> None:
-    check_like(f"scipy.special.{name}", getattr(scipy.special, name), ONE_ARGUMENT)
+    check_like(f"scipy.special.{name}", getattr(scipy.special, name), _special(ONE_ARGUMENT))
 
 
 @pytest.mark.parametrize("name", [*TWO, "polygamma"])
 def test_special_binary(name: str) -> None:
     cases = [c for c in TWO_ARGUMENTS if name != "polygamma" or np.asarray(c[0]).dtype.kind in "iu"]
-    check_like(f"scipy.special.{name}", getattr(scipy.special, name), cases)
+    check_like(f"scipy.special.{name}", getattr(scipy.special, name), _special(cases))
 
 
 @pytest.mark.parametrize("name", THREE)

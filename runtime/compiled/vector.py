@@ -20,7 +20,8 @@ elements first, and takes the scalar function only for a block that has an eleme
             for i in range(start, stop):
                 out[i] = function(x[i])
 
-`APPLY["sin", "float64"](x, out)` and its like do this for arrays. For all other functions ``loop`` is the function and ``inside`` None.
+`APPLY["sin", "float64"](x, out)` and its like do this for arrays. For all other functions ``loop`` is the function
+and ``inside`` None.
 """
 
 from typing import Any, NamedTuple

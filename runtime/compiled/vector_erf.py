@@ -4,9 +4,8 @@
 (Mathematics of Computation 36, 1981), with the three factors as sums of two.
 """
 
-from runtime.compiled.options import njit
 from runtime.compiled.vector_exp import reduce, scale, tail_of_exp
-from runtime.compiled.vector_parts import ONE, TWO, ZERO, constant, flip_sign, fma, magnitude, polynomial
+from runtime.compiled.vector_parts import ONE, TWO, ZERO, constant, flip_sign, fma, inlined, magnitude, polynomial
 
 # by tests/accuracy/fit.py
 ERF = (
@@ -37,7 +36,7 @@ LIMIT = constant(27.3, 10.1)  # erfc is zero from here
 NEAR = constant(0.6)
 
 
-@njit
+@inlined
 def above(x):
     """``erfc(x)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
     square = x * x
@@ -64,7 +63,7 @@ def above(x):
     return scale(fma(miss, inverse, quotient), shifted)
 
 
-@njit
+@inlined
 def erfc(x):
     a = magnitude(x)
     far = above(LIMIT(x) if a > LIMIT(x) else a)
@@ -73,7 +72,7 @@ def erfc(x):
     return near if a < NEAR(x) else far
 
 
-@njit
+@inlined
 def erf(x):
     a = magnitude(x)
     far = ONE(x) - above(LIMIT(x) if a > LIMIT(x) else a)

@@ -3,7 +3,6 @@
 ``x = k log 2 + r`` with ``|r| <= log(2) / 2``, and ``exp(r) = 1 + r + r**2 P(r)``; see `runtime.compiled.vector`.
 """
 
-from runtime.compiled.options import njit
 from runtime.compiled.vector_parts import (
     HALF,
     ONE,
@@ -13,6 +12,7 @@ from runtime.compiled.vector_parts import (
     constant,
     flip_sign,
     fma,
+    inlined,
     magnitude,
     polynomial,
     power_of_two,
@@ -43,7 +43,7 @@ SMALL = constant(2.0**-30, 2.0**-14)  # sinh(x) is x below
 SIXTEENTH = constant(0.0625)
 
 
-@njit
+@inlined
 def reduce(x):
     """``k + SHIFT`` and ``r`` as a sum of two, with ``x = k log 2 + r``."""
     shifted = x * LOG2E(x) + SHIFT(x)
@@ -53,7 +53,7 @@ def reduce(x):
     return shifted, r, fma(-k, LN2_LOW(x), above - r)
 
 
-@njit
+@inlined
 def scale(y, shifted):
     """``y * 2**k`` of ``k + SHIFT``, also where ``2**k`` is no normal number."""
     k = shifted - SHIFT(y)
@@ -62,14 +62,14 @@ def scale(y, shifted):
     return y * power_of_two(half) * power_of_two(other)
 
 
-@njit
+@inlined
 def clamp(x, low, high):
     """NaN stays."""
     x = high if x > high else x
     return low if x < low else x
 
 
-@njit
+@inlined
 def exp(x):
     bounded = clamp(x, -EXP_LIMIT(x), EXP_LIMIT(x))
     shifted = bounded * LOG2E(x) + SHIFT(x)
@@ -80,7 +80,7 @@ def exp(x):
     return scale(ONE(x) + (above + fma(r * r, tail_of_exp(r), -off)), shifted)
 
 
-@njit
+@inlined
 def exp2(x):
     bounded = clamp(x, -EXP2_LIMIT(x), EXP2_LIMIT(x))
     shifted = bounded + SHIFT(x)
@@ -90,7 +90,7 @@ def exp2(x):
     return scale(ONE(x) + (r + fma(r * r, tail_of_exp(r), low)), shifted)
 
 
-@njit
+@inlined
 def expm1_pair(x, down):
     """``(exp(x) - 1) * 2**-down`` as a sum of two, for bounded ``x``; ``down`` is a float."""
     shifted, r, low = reduce(x)
@@ -102,14 +102,14 @@ def expm1_pair(x, down):
     return high, (head - high) + rest
 
 
-@njit
+@inlined
 def expm1(x):
     high, low = expm1_pair(clamp(x, EXPM1_LOW(x), EXPM1_HIGH(x)), ONE(x))
     found = (high + low) * TWO(x)
     return x if magnitude(x) < TINY(x) else found
 
 
-@njit
+@inlined
 def sinh(x):
     a = magnitude(x)
     # a quarter of E = expm1(a); sinh is (E + E / (E + 1)) / 2
@@ -119,7 +119,7 @@ def sinh(x):
     return x if a < SMALL(x) else flip_sign(found, x)
 
 
-@njit
+@inlined
 def cosh(x):
     a = magnitude(x)
     shifted, r, low = reduce(SINH_HIGH(x) if a > SINH_HIGH(x) else a)
@@ -129,7 +129,7 @@ def cosh(x):
     return TWO(x) * (quarter + SIXTEENTH(x) / quarter)
 
 
-@njit
+@inlined
 def divide_pair(a, a_low, b, b_low):
     """``(a + a_low) / (b + b_low)``, by one division."""
     inverse = ONE(a) / b
@@ -137,7 +137,7 @@ def divide_pair(a, a_low, b, b_low):
     return fma(fma(-q, b, a) + fma(-q, b_low, a_low), inverse, q)
 
 
-@njit
+@inlined
 def tanh(x):
     a = TWO(x) * magnitude(x)
     high, low = expm1_pair(TANH_HIGH(x) if a > TANH_HIGH(x) else a, ZERO(x))
@@ -145,7 +145,7 @@ def tanh(x):
     return flip_sign(divide_pair(high, low, whole, ((TWO(x) - whole) + high) + low), x)
 
 
-@njit
+@inlined
 def logistic(x):
     e = exp(-magnitude(x))
     whole = ONE(x) + e

@@ -1,27 +1,28 @@
 """The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
-From 8 on (from 6 on) by Stirling's series. Below, steps of one lead to an interval of length one, where a polynomial is. Negative
-arguments are reflected, in branches: `runtime.compiled.vector` says how a loop leaves them out.
+From 5 on (from 4 on) by Stirling's series, with fitted coefficients. Below, steps of one lead to an interval of length
+one, where a polynomial is. Negative arguments are reflected, in branches: `runtime.compiled.vector` says how a
+loop leaves them out.
 """
 
-from runtime.compiled.options import njit
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_log import FAR, log, split, tail_of_log
+from runtime.compiled.vector_log import log, log_pair, split
 from runtime.compiled.vector_parts import (
     HALF,
     INF,
     NAN,
     ONE,
-    SHIFT,
     TWO,
     ZERO,
     constant,
+    floor,
     fma,
+    inlined,
     magnitude,
     narrow,
     polynomial,
-    power_of_two,
     rint,
+    significand,
 )
 from runtime.compiled.vector_trig import slope, wave
 
@@ -38,11 +39,11 @@ GAMMALN_SINGLE = (
     -0.00025718694,
 )  # fmt: skip
 STIRLING = (
-    0.08333333333333333, -0.0027777777777667273, 0.0007936507860033396, -0.0005952357544041139, 0.0008413807116633039,
-    -0.001885763469284724, 0.00497406380921945,
+    0.08333333333333323, -0.002777777777653086, 0.0007936507489656134, -0.0005952308621000656, 0.0008411228381520788,
+    -0.001885916087390095, 0.005461874081278065, -0.012651451138569043,
 )  # fmt: skip
 STIRLING_SINGLE = (
-    0.083333336, -0.0027783343, 0.00081214664,
+    0.083333336, -0.0027782624, 0.00081690704, -0.00088720437,
 )  # fmt: skip
 DIGAMMA = (
     0.9510558760318328, -0.4236274212814606, 0.24054248424078778, -0.14840492305388006, 0.09498872445276296,
@@ -56,11 +57,11 @@ DIGAMMA_SINGLE = (
     0.023929572, -0.016882772,
 )  # fmt: skip
 DIGAMMA_TAIL = (
-    0.08333333333332585, -0.008333333326317758, 0.0039682517365432785, -0.004166327846310172, 0.00754789127196611,
-    -0.019798786434643216, 0.049998077527446075,
+    0.08333333333333234, -0.008333333332527521, 0.003968253740490434, -0.004166634565025464, 0.007573125129726803,
+    -0.02095640574115462, 0.0786446663324538, -0.33261276631332465, 1.1920115126189277, -2.349660200855183,
 )  # fmt: skip
 DIGAMMA_TAIL_SINGLE = (
-    0.08333332, -0.008330301, 0.0037659612,
+    0.083333336, -0.008333692, 0.003983639, -0.004385056, 0.007373903,
 )  # fmt: skip
 
 first_near_two = constant(GAMMALN[0], GAMMALN_SINGLE[0])
@@ -69,62 +70,39 @@ stirling = polynomial(STIRLING, STIRLING_SINGLE)
 first_over_root = constant(DIGAMMA[0], DIGAMMA_SINGLE[0])
 rest_over_root = polynomial(DIGAMMA[1:], DIGAMMA_SINGLE[1:])
 tail_of_digamma = polynomial(DIGAMMA_TAIL, DIGAMMA_TAIL_SINGLE)
-SIX, EIGHT, THREE_HALVES, FIVE_HALVES = constant(6.0), constant(8.0), constant(1.5), constant(2.5)
+THREE, FOUR, FIVE = constant(3.0), constant(4.0), constant(5.0)
+THREE_HALVES = constant(1.5)
 CONSTANT = constant(0.4189385332046728)  # log(2 pi) / 2 - 1 / 2
 ROOT = constant(1.4616321449683622, 1.4616321325302124)
 ROOT_LOW = constant(9.549995429965697e-17, 1.243815006546356e-08)
 
 
-@njit
-def log_sum(v, v_low):
-    """``log(v + v_low)`` as a sum of two, for positive ``v``."""
-    f, k = split(v)
-    far = k < -FAR(v)
-    low = ZERO(v) if far else v_low * power_of_two(SHIFT(v) - (ZERO(v) if far else FAR(v) if k > FAR(v) else k))
-    s = f / (f + TWO(v))
-    z = s * s
-    h = HALF(v) * f
-    high = fma(-h, f, f)
-    rest = s * fma(z, tail_of_log(z), h * f) + low * (ONE(v) - s) * (ONE(v) - s + z)
-    rest = fma(-h, f, f - high) + rest
-    base = k * LN2_HIGH(v)
-    base_low = fma(k, LN2_HIGH(v), -base) + k * LN2_LOW(v)
+@inlined
+def log_sum(f, k):
+    """``log(2**k (1 + f))`` as a sum of two, of which the second is some percent of the first."""
+    high, low = log_pair(f)
+    base = k * LN2_HIGH(f)
     total = base + high
-    rest = ((base - total) + high) + (rest + base_low)
-    found = total + rest
-    return found, (total - found) + rest
+    return total, ((base - total) + high) + (low + fma(k, LN2_LOW(f), fma(k, LN2_HIGH(f), -base)))
 
 
-@njit
-def step_down(y, p, low):
-    """One step from ``y`` down to 2.5: ``y - 1``, and the product with it."""
-    more = y >= FIVE_HALVES(y)
-    below = y - ONE(y)
-    q = p * below
-    q_low = fma(p, below, -q) + low * below
-    return below if more else y, q if more else p, q_low if more else low
+@inlined
+def factor(f):
+    """A factor of the product of ``x - 1``, ``x - 2``, ... down to 1.5."""
+    return f if f >= THREE_HALVES(f) else ONE(f)
 
 
-@njit
+@inlined
 def gammaln_positive(x):
     """For ``x >= 0``, and NaN."""
-    large = x >= EIGHT(x)
-    c = TWO(x) if large else x
-    y, p, low = step_down(c, ONE(x), ZERO(x))
-    y, p, low = step_down(y, p, low)
-    y, p, low = step_down(y, p, low)
-    y, p, low = step_down(y, p, low)
-    y, p, low = step_down(y, p, low)
-    y, p, low = step_down(y, p, low)
-    first, second = c < HALF(x), c < THREE_HALVES(x)
-    u = c if first else c - ONE(x) if second else y - TWO(x)
-    up = ONE(x) + c
-    v = c * up
-    v_low = fma(c, up, -v) + c * ((ONE(x) - up) + c)
-    v = v if first else x if second or large else p
-    v_low = v_low if first else ZERO(x) if second or large else low
-    high, low = log_sum(v, v_low)
-    # below 8
+    large = x >= FIVE(x)
+    first, second = x < HALF(x), x < THREE_HALVES(x)
+    # log of the product that leads to a number near 2, which is 2 + u
+    product = factor(x - ONE(x)) * factor(x - TWO(x)) * factor(x - THREE(x))
+    v = fma(x, x, x) if first else x if second | large else product
+    u = x if first else x - ONE(x) if second else x - floor(x + HALF(x))
+    high, low = log_sum(*split(v))
+    # below 5
     rest = rest_near_two(u)
     g = fma(u, rest, first_near_two(x))
     g_low = fma(u, rest, first_near_two(x) - g)
@@ -134,18 +112,18 @@ def gammaln_positive(x):
     total = a + b
     other = total - a
     small = total + (((a - (total - other)) + (b - other)) + (a_low + b_low))
-    # from 8 on
+    # from 5 on
     inverse = ONE(x) / x
-    half_less, factor = x - HALF(x), high - ONE(x)
-    q = half_less * factor
-    q_low = fma(half_less, factor, -q) + half_less * low
+    half_less, less = x - HALF(x), high - ONE(x)
+    q = half_less * less
+    q_low = fma(half_less, less, -q) + half_less * low
     great = q + (q_low + fma(stirling(inverse * inverse), inverse, CONSTANT(x)))
     found = great if large else small
     found = found if q < INF(x) else q
     return INF(x) if x == ZERO(x) else found
 
 
-@njit
+@inlined
 def gammaln(x):
     if not x < 0.0:
         return gammaln_positive(x)
@@ -160,51 +138,47 @@ def gammaln(x):
     return (1.1447298858494002 - log(bottom)) - gammaln_positive(-x)
 
 
-@njit
-def add_inverse(y, top, bottom, top_low, bottom_low):
-    """One step from ``y`` down to 2: ``y - 1``, and the sum of the fraction and ``1 / (y - 1)``."""
-    more = y >= TWO(y)
-    below = y - ONE(y)
-    product = bottom * below
-    product_low = fma(bottom, below, -product) + bottom_low * below
-    total, total_low = fma(top, below, bottom), fma(top_low, below, bottom_low)
-    y, top, bottom = below if more else y, total if more else top, product if more else bottom
-    return y, top, bottom, total_low if more else top_low, product_low if more else bottom_low
+@inlined
+def two_inverses(f):
+    """The sum of ``1 / f`` and ``1 / (f - 1)``, where from 1 on, as a numerator and a denominator with its rest."""
+    less = f - ONE(f)
+    one, two = f >= ONE(f), less >= ONE(f)
+    top = f + less if two else ONE(f) if one else ZERO(f)
+    a, b = f if one else ONE(f), less if two else ONE(f)
+    return top, a * b, fma(a, b, -(a * b))
 
 
-@njit
+@inlined
 def digamma_positive(x):
     """For positive ``x``, and NaN."""
-    large = x >= SIX(x)
+    large, first = x >= FOUR(x), x < ONE(x)
     c = ONE(x) if large else x
-    y, top, bottom, top_low, bottom_low = add_inverse(c, ZERO(x), ONE(x), ZERO(x), ZERO(x))
-    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
-    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
-    y, top, bottom, top_low, bottom_low = add_inverse(y, top, bottom, top_low, bottom_low)
-    first = c < ONE(x)
+    # what leads to a number from 1 to 2: a sum of inverses
+    top, bottom, bottom_low = two_inverses(c - ONE(x))
     top, bottom = -ONE(x) if first else top, c if first else bottom
-    away = y - (ROOT(x) - ONE(x) if first else ROOT(x))
+    u = c - (HALF(x) if first else floor(c) + HALF(x))
+    away = u - (ROOT(x) - THREE_HALVES(x))  # exact
     w = away - ROOT_LOW(x)
     w_low = (away - w) - ROOT_LOW(x)
-    u = y - (HALF(x) if first else THREE_HALVES(x))
     rest = rest_over_root(u)
     d = fma(u, rest, first_over_root(x))
     d_low = fma(u, rest, first_over_root(x) - d)
     inverse = ONE(x) / (x if large else bottom)
     quotient = top * inverse
-    miss = (fma(-quotient, bottom, top) + fma(-quotient, bottom_low, top_low)) * inverse
+    miss = fma(-quotient, bottom_low, fma(-quotient, bottom, top)) * inverse
     p = w * d
     miss += fma(w, d, -p) + fma(w, d_low, w_low * d)
     total = quotient + p
     small = total + (((quotient - total) + p) + miss)
     z = inverse * inverse
-    high, low = log_sum(x, ZERO(x))
+    m, k = significand(x)
+    high, low = log_sum(m - ONE(x), k)
     great = high + (low - fma(z, tail_of_digamma(z), HALF(x) * inverse))
     found = great if large else small if x > TINY(x) else quotient
     return found if x < INF(x) else x
 
 
-@njit
+@inlined
 def digamma(x):
     if x > 0.0:
         return digamma_positive(x)
@@ -223,23 +197,23 @@ def digamma(x):
     return (digamma_positive(-x) - ONE(x) / x) - 3.141592653589793 * cot
 
 
-@njit
+@inlined
 def gammaln32(x):
     return gammaln_positive(x) if not x < ZERO(x) else narrow(gammaln(x * 1.0))
 
 
-@njit
+@inlined
 def digamma32(x):
     return digamma_positive(x) if x > ZERO(x) else narrow(digamma(x * 1.0))
 
 
-@njit
+@inlined
 def is_not_negative(x):
     """Whether `gammaln_positive` is right."""
     return not x < ZERO(x)
 
 
-@njit
+@inlined
 def is_positive(x):
     """Whether `digamma_positive` is right."""
     return not x <= ZERO(x)

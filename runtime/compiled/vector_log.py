@@ -4,7 +4,6 @@
 ``log(1 + f) = 2 artanh(s) = f - (f**2 / 2 - s (f**2 / 2 + R(s**2)))``, as in Sun's fdlibm.
 """
 
-from runtime.compiled.options import njit
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, clamp, scale, tail_of_exp
 from runtime.compiled.vector_parts import (
     HALF,
@@ -17,6 +16,7 @@ from runtime.compiled.vector_parts import (
     constant,
     flip_sign,
     fma,
+    inlined,
     magnitude,
     narrow,
     polynomial,
@@ -33,16 +33,19 @@ LOG = (
 LOG_SINGLE = (
     0.66666776, 0.3997758, 0.29870927,
 )  # fmt: skip
-LOG_SHORT = (
-    0.6666666667580582, 0.39999995616385564, 0.285721099892295, 0.22176145815385817, 0.1958486927705477,
-)  # fmt: skip
 LOG2 = (
     0.577078016355618, 0.4121985830919378, 0.32059890227431065, 0.2623077010323688, 0.22198400318506636,
     0.1912550105345465, 0.19038702999706755,
 )  # fmt: skip
-EXP_SHORT = (
-    0.5000000013463796, 0.1666666675641993, 0.04166646494777008, 0.008333286020335909, 0.0013933647632776412,
-    0.0001990757591082484,
+# by tests/accuracy/fit.py
+LOG2_SHORT = (
+    1.442695040887077, -0.7213475203125687, 0.4808983484499185, -0.360673796422195, 0.28853883773387856,
+    -0.24044624654362964, 0.2061052191730751, -0.18044053270971205, 0.1602569654295311, -0.1424803811602243,
+    0.12987306443974792, -0.13440120732471128, 0.13404421204549838, -0.0716752080211199,
+)  # fmt: skip
+EXP2_SHORT = (
+    0.9999999999595685, 0.6931471805350393, 0.24022651213430177, 0.05550410976067432, 0.009618025622110244,
+    0.0013333422678324135, 0.00015469726549267846, 1.5316454322393468e-05,
 )  # fmt: skip
 CBRT = (
     1.9991426989417305, -2.485779517429612, 2.7919330518932814, -1.89786138290372, 0.7006083256998298,
@@ -54,8 +57,8 @@ CBRT_SINGLE = (
 
 tail_of_log = polynomial(LOG, LOG_SINGLE)
 tail_of_log2 = polynomial(LOG2, LOG2)
-short_tail_of_log = polynomial(LOG_SHORT, LOG_SHORT)
-short_tail_of_exp = polynomial(EXP_SHORT, EXP_SHORT)
+short_log2 = polynomial(LOG2_SHORT, LOG2_SHORT)
+short_exp2 = polynomial(EXP2_SHORT, EXP2_SHORT)
 inverse_cbrt = polynomial(CBRT, CBRT_SINGLE)
 
 NORMAL = constant(2.0**-1022, 2.0**-126)
@@ -72,7 +75,7 @@ LOG10_2_HIGH = constant(0.3010299956639812, 0.3010300099849701)
 LOG10_2_LOW = constant(-2.8037281277851704e-18, -1.432098883924482e-08)
 
 
-@njit
+@inlined
 def split(x):
     """``f`` and a whole ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
     small = x < NORMAL(x)
@@ -80,7 +83,7 @@ def split(x):
     return m - ONE(x), k - LIFTED(x) if small else k
 
 
-@njit
+@inlined
 def tail(f):
     """``s (f**2 / 2 + R)`` and ``f**2 / 2``."""
     s = f / (f + TWO(f))
@@ -89,7 +92,7 @@ def tail(f):
     return s * fma(z, tail_of_log(z), square), square
 
 
-@njit
+@inlined
 def outside(x, found):
     """``found`` where ``x`` is a positive number, and a logarithm's value elsewhere."""
     found = found if x < INF(x) else x
@@ -97,14 +100,14 @@ def outside(x, found):
     return -INF(x) if x == ZERO(x) else found
 
 
-@njit
+@inlined
 def log(x):
     f, k = split(x)
     rest, square = tail(f)
     return outside(x, fma(k, LN2_HIGH(x), f - (square - fma(k, LN2_LOW(x), rest))))
 
 
-@njit
+@inlined
 def log1p(x):
     u = ONE(x) + x
     m, k = significand(u)
@@ -127,7 +130,7 @@ def log1p(x):
     return x if magnitude(x) < TINY(x) else found
 
 
-@njit
+@inlined
 def log_pair(f):
     """``log(1 + f)`` as a sum of two."""
     rest, _ = tail(f)
@@ -136,7 +139,7 @@ def log_pair(f):
     return high, fma(-h, f, f - high) + rest
 
 
-@njit
+@inlined
 def log2(x):
     f, k = split(x)
     high, low = log_pair(f)
@@ -146,7 +149,7 @@ def log2(x):
     return outside(x, total + (((k - total) + p) + p_low))
 
 
-@njit
+@inlined
 def log10(x):
     f, k = split(x)
     high, low = log_pair(f)
@@ -164,60 +167,56 @@ def log10(x):
 TWO_LN2_HIGH, TWO_LN2_LOW = constant(2.8853900817779268), constant(4.0710547481862066e-17)
 THIRD_HIGH, THIRD_LOW = constant(0.9617966939259756), constant(5.0577616648125906e-17)
 POW_LIMIT = constant(1100.0)
+FINITE = constant(1e300)
 
 
-@njit
+@inlined
 def log2_pair(x):
     """``log2(x)`` of a positive ``x``, as a sum of two, with about 64 bits."""
     f, k = split(x)
     whole = f + TWO(x)
-    whole_low = (TWO(x) - whole) + f
     inverse = ONE(x) / whole
     s = f * inverse
-    s_low = (fma(-s, whole, f) - s * whole_low) * inverse
+    s_low = (fma(-s, whole, f) - s * ((TWO(x) - whole) + f)) * inverse
     z = s * s
-    z_low = fma(s, s, -z) + TWO(x) * s * s_low
+    z_low = fma(s, s, -z)
     # 2 / log 2 + z (2 / (3 log 2) + z Q), a sum of two
     tail_high = fma(z, tail_of_log2(z), THIRD_LOW(x))
     inner = THIRD_HIGH(x) + tail_high
     inner_low = (THIRD_HIGH(x) - inner) + tail_high
     p = z * inner
-    p_low = fma(z, inner, -p) + fma(z, inner_low, z_low * inner)
-    sum_ = TWO_LN2_HIGH(x) + p
-    sum_low = ((TWO_LN2_HIGH(x) - sum_) + p) + (p_low + TWO_LN2_LOW(x))
-    q = s * sum_
-    q_low = fma(s, sum_, -q) + fma(s, sum_low, s_low * sum_)
+    p_low = fma(z, inner, -p) + fma(z, inner_low, fma(z_low, inner, TWO_LN2_LOW(x)))
+    total = TWO_LN2_HIGH(x) + p
+    total_low = ((TWO_LN2_HIGH(x) - total) + p) + p_low
+    q = s * total
+    # the derivative by s is 2 / log 2 / (1 - s**2)
+    q_low = fma(s, total, -q) + fma(s, total_low, s_low * fma(z, TWO_LN2_HIGH(x), TWO_LN2_HIGH(x)))
     high = k + q
-    low = ((k - high) + q) + q_low
-    total = high + low
-    return total, (high - total) + low
+    return high, ((k - high) + q) + q_low
 
 
-@njit
+@inlined
 def signed(x, y, found):
     """``found``, the power of ``|x|``, with its sign, and the cases where ``|x|`` does not say it."""
-    a = magnitude(x)
-    whole = rint(y) == y
     half = y * HALF(y)
-    odd = whole and rint(half) != half
-    negative = x < ZERO(x)
-    found = NAN(x) if negative and not whole and a < INF(x) else found
-    found = flip_sign(found, x) if odd else found
-    one = x == ONE(x) or y == ZERO(x) or (x == -ONE(x) and magnitude(y) == INF(x))
-    return ONE(x) if one else found
+    odd = rint(half) != half
+    found = flip_sign(found, x) if odd else found  # where y is whole
+    broken = rint(y) != y
+    found = magnitude(found) if broken else found
+    found = NAN(x) if broken & (x < ZERO(x)) & (x > -INF(x)) else found
+    return ONE(x) if (x == ONE(x)) | (y == ZERO(x)) else found
 
 
-@njit
+@inlined
 def pow(x, y):
     """As NumPy has it for floats: NaN of a negative number to a broken power."""
     a = magnitude(x)
     high, low = log2_pair(a)
-    number = a < INF(x) and a > ZERO(x)
-    edge = a if a != ZERO(x) else -INF(x)  # infinity, NaN, or the logarithm of zero
-    high = high if number else edge
-    low = low if number else ZERO(x)
-    p = high * y
-    p_low = fma(high, y, -p) + low * y
+    high = high if a < INF(x) else a
+    high = -INF(x) if a == ZERO(x) else high
+    bounded = clamp(y, -FINITE(x), FINITE(x))  # 1 to any power is 1
+    p = high * bounded
+    p_low = fma(high, bounded, -p) + low * bounded
     p_low = p_low if magnitude(p) < POW_LIMIT(x) else ZERO(x)
     p = clamp(p, -POW_LIMIT(x), POW_LIMIT(x))
     shifted = p + SHIFT(x)
@@ -230,23 +229,18 @@ def pow(x, y):
     return signed(x, y, found)
 
 
-@njit
+@inlined
 def pow32(x, y):
-    """In float64, with what a float32 needs."""
-    base, power = x * 1.0, y * 1.0
-    a = magnitude(base)
-    m, k = significand(a)
+    """In float64, with what a float32 needs, but for the special cases."""
+    a = magnitude(x)
+    m, k = significand(a * 1.0)
     f = m - 1.0
-    s = f / (f + 2.0)
-    z = s * s
-    high = fma(fma(s * z, short_tail_of_log(z), s + s), 1.4426950408889634, k)
-    edge = a if a != 0.0 else -INF(a)
-    high = high if a < INF(a) and a > 0.0 else edge
-    p = clamp(high * power, -200.0, 200.0)
+    p = clamp(fma(f, short_log2(f), k) * y, -200.0, 200.0)
     shifted = p + SHIFT(p)
-    r = (p - (shifted - SHIFT(p))) * 0.6931471805599453
-    found = (1.0 + fma(r * r, short_tail_of_exp(r), r)) * power_of_two(shifted)
-    return narrow(signed(base, power, found))
+    found = narrow(short_exp2(p - (shifted - SHIFT(p))) * power_of_two(shifted))
+    edge = a if y > ZERO(x) else ONE(x) / a  # of zero, infinity and NaN
+    found = found if (a > ZERO(x)) & (a < INF(x)) | (y != y) else edge
+    return signed(x, y, found)
 
 
 # ------------------------------------------------------------------------------------------------ the cube root
@@ -257,7 +251,7 @@ CBRT_TWO = constant(1.2599210498948732, 1.2599210739135742)
 CBRT_HALF = constant(0.7937005259840998, 0.7937005162239075)
 
 
-@njit
+@inlined
 def cbrt(x):
     a = magnitude(x)
     f, k = split(a)
@@ -272,6 +266,6 @@ def cbrt(x):
     r = fma(r * h, fma(h, TWO_NINTHS(x), THIRD(x)), r)
     c = m * r * r
     square = c * c
-    miss = fma(square, c, -m) + fma(c, c, -square) * c
+    miss = fma(square, c, -m)
     found = fma(-miss * THIRD(x), r * r, c) * power_of_two(shifted)
     return flip_sign(found, x) if a > ZERO(x) and a < INF(x) else x

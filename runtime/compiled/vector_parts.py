@@ -5,8 +5,12 @@ Each follows the type of its argument, so that one function serves both: ``ONE(x
 """
 
 from llvmlite import ir
+from numba import njit as _njit
 from numba import types
 from numba.extending import intrinsic
+
+from runtime.compiled.cache import keep
+from runtime.compiled.options import NAN_SAFE
 
 _INTEGERS = {types.float64: ir.IntType(64), types.float32: ir.IntType(32)}
 _SUFFIX = {types.float64: "f64", types.float32: "f32"}
@@ -15,7 +19,12 @@ _BIAS = {types.float64: 1023, types.float32: 127}
 _HALF_SQRT = {types.float64: 0x3FE6A09E667F3BCD, types.float32: 0x3F3504F3}  # the bits of sqrt(1/2)
 
 
-def _call(builder, name, kind, *arguments):
+def inlined(function):
+    """As `runtime.compiled.options.njit`; LLVM always inlines it, large as it is, since a call ends vectorisation."""
+    return keep(_njit(error_model="numpy", fastmath=NAN_SAFE, forceinline=True)(function))
+
+
+def _call(builder, name, *arguments):
     """Calls the LLVM operation of this name."""
     real = arguments[0].type
     function = builder.module.declare_intrinsic(f"llvm.{name}", [real], ir.FunctionType(real, [real] * len(arguments)))
@@ -24,6 +33,18 @@ def _call(builder, name, kind, *arguments):
 
 def _one_bits(kind):
     return _BIAS[kind] << _MANTISSA[kind]
+
+
+def _fused(builder, a, b, c):
+    """``a * b + c``, rounded once where the processor can."""
+    return _call(builder, "fmuladd", a, b, c)
+
+
+def _horner(builder, point, coefficients):
+    total = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        total = _fused(builder, total, point, c)
+    return total
 
 
 def constant(double, single=None):
@@ -41,18 +62,27 @@ def constant(double, single=None):
 
 
 def polynomial(double, single):
-    """A function of ``x`` whose value is the polynomial of these coefficients, lowest power first, by Horner."""
+    """A function of ``x`` whose value is the polynomial of these coefficients, lowest power first.
+
+    By Horner, whose last step makes nearly all of the error; what is before it goes in two or four strands, for a
+    processor waits longer for one chain of operations than for the few more that the strands need.
+    """
     tables = {types.float64: double, types.float32: single}
 
     @intrinsic
     def value(context, x):
         def generate(context, builder, signature, arguments):
             (point,) = arguments
-            constants = [ir.Constant(point.type, c) for c in tables[x]]
-            total = constants[-1]
-            for c in reversed(constants[:-1]):
-                total = _call(builder, "fmuladd", x, total, point, c)
-            return total
+            first, *rest = [ir.Constant(point.type, c) for c in tables[x]]
+            strands = 1 if len(rest) < 6 else 2 if len(rest) < 14 else 4
+            powers = {1: point}
+            for k in (2, 4)[: strands // 2]:
+                powers[k] = builder.fmul(powers[k // 2], powers[k // 2])
+            sums = [_horner(builder, powers[strands], rest[k::strands]) for k in range(strands)]
+            while len(sums) > 1:
+                strands //= 2
+                sums = [_fused(builder, sums[k + strands], powers[strands], sums[k]) for k in range(strands)]
+            return _fused(builder, sums[0], point, first)
 
         return (x(x), generate) if x in tables else None
 
@@ -71,7 +101,7 @@ def fma(context, a, b, c):
     """``a * b + c``, rounded once."""
 
     def generate(context, builder, signature, arguments):
-        return _call(builder, "fma", a, *arguments)
+        return _call(builder, "fma", *arguments)
 
     return a(a, a, a), generate
 
@@ -79,7 +109,15 @@ def fma(context, a, b, c):
 @intrinsic
 def rint(context, x):
     def generate(context, builder, signature, arguments):
-        return _call(builder, "rint", x, *arguments)
+        return _call(builder, "rint", *arguments)
+
+    return x(x), generate
+
+
+@intrinsic
+def floor(context, x):
+    def generate(context, builder, signature, arguments):
+        return _call(builder, "floor", *arguments)
 
     return x(x), generate
 
@@ -87,7 +125,7 @@ def rint(context, x):
 @intrinsic
 def magnitude(context, x):
     def generate(context, builder, signature, arguments):
-        return _call(builder, "fabs", x, *arguments)
+        return _call(builder, "fabs", *arguments)
 
     return x(x), generate
 
@@ -95,7 +133,7 @@ def magnitude(context, x):
 @intrinsic
 def copysign(context, x, y):
     def generate(context, builder, signature, arguments):
-        return _call(builder, "copysign", x, *arguments)
+        return _call(builder, "copysign", *arguments)
 
     return x(x, y), generate
 

@@ -6,7 +6,6 @@ rest as a sum of two. That is right up to `BOUND`; from there it takes 192 bits 
 
 import numpy as np
 
-from runtime.compiled.options import njit
 from runtime.compiled.vector_exp import divide_pair
 from runtime.compiled.vector_parts import (
     HALF,
@@ -19,6 +18,7 @@ from runtime.compiled.vector_parts import (
     flip_sign,
     fma,
     high_product,
+    inlined,
     is_odd,
     magnitude,
     narrow,
@@ -77,7 +77,7 @@ SLOPE = constant(0.405)  # 1 - 0.405 r**2 is near cos r
 SMALL = constant(2.0**-27, 2.0**-13)  # sin(x) is x below
 
 
-@njit
+@inlined
 def reduce(x, q, first, second, third):
     """``x - q (first + second + third)`` as a sum of two."""
     above = fma(-q, first, x)  # exact
@@ -86,7 +86,7 @@ def reduce(x, q, first, second, third):
     return r, fma(-q, third, fma(-q, second, away))
 
 
-@njit
+@inlined
 def wave(r, low):
     """The sine of ``r + low``, up to pi / 2."""
     z = r * r
@@ -97,7 +97,7 @@ def wave(r, low):
     return head + (fma(r, u, r - head) + fma(r, u_low, low * fma(-z, SLOPE(r), ONE(r))))
 
 
-@njit
+@inlined
 def sin_bounded(x):
     """For ``|x| <= BOUND``."""
     shifted = x * INV_PI(x) + SHIFT(x)
@@ -105,7 +105,7 @@ def sin_bounded(x):
     return x if magnitude(x) < SMALL(x) else flip_odd(wave(r, low), shifted)
 
 
-@njit
+@inlined
 def cos_bounded(x):
     """For ``|x| <= BOUND``."""
     shifted = fma(x, INV_PI(x), -HALF(x)) + SHIFT(x)
@@ -113,7 +113,7 @@ def cos_bounded(x):
     return flip_odd(-wave(r, low), shifted)
 
 
-@njit
+@inlined
 def slope(r, low, odd):
     """The tangent of ``r + low``, up to pi / 4, or its negative reciprocal."""
     z = r * r
@@ -129,7 +129,7 @@ def slope(r, low, odd):
     return divide_pair(-c if odd else s, -c_low if odd else s_low, s if odd else c, s_low if odd else c_low)
 
 
-@njit
+@inlined
 def tan_bounded(x):
     """For ``|x| <= BOUND``."""
     shifted = x * TWO_PI(x) + SHIFT(x)
@@ -152,7 +152,7 @@ _WIDTH, _HALF_WIDTH, _TOP, _TWO, _ONE = np.uint64(64), np.uint64(32), np.uint64(
 _FRACTION, _HIDDEN = np.uint64(2**52 - 1), np.uint64(2**52)
 
 
-@njit
+@inlined
 def _window(start):
     """64 bits of 2 / pi from this one on."""
     word, shift = start // _WIDTH, start % _WIDTH
@@ -160,7 +160,7 @@ def _window(start):
     return first | (_BITS[word + _ONE] >> (_WIDTH - shift)) if shift > 0 else first
 
 
-@njit
+@inlined
 def reduce_huge(x):
     """The quadrant of ``x``, finite and above 2**36 in magnitude, and the rest up to pi / 4 as a sum of two."""
     image = unsigned(x)
@@ -198,7 +198,7 @@ def reduce_huge(x):
     return quadrant & np.uint64(3), sign * r, sign * r_low
 
 
-@njit
+@inlined
 def _wave_huge(x, ahead):
     if not magnitude(x) < np.inf:
         return x - x
@@ -214,17 +214,17 @@ def _wave_huge(x, ahead):
     return -found if quadrant & _TWO else found
 
 
-@njit
+@inlined
 def sin(x):
     return sin_bounded(x) if magnitude(x) <= BOUND(x) else _wave_huge(x, np.uint64(0))
 
 
-@njit
+@inlined
 def cos(x):
     return cos_bounded(x) if magnitude(x) <= BOUND(x) else _wave_huge(x, _ONE)
 
 
-@njit
+@inlined
 def tan(x):
     if magnitude(x) <= BOUND(x):
         return tan_bounded(x)
@@ -234,22 +234,22 @@ def tan(x):
     return slope(r, low, quadrant & _ONE != 0)
 
 
-@njit
+@inlined
 def sin32(x):
     return sin_bounded(x) if magnitude(x) <= BOUND(x) else narrow(sin(x * 1.0))
 
 
-@njit
+@inlined
 def cos32(x):
     return cos_bounded(x) if magnitude(x) <= BOUND(x) else narrow(cos(x * 1.0))
 
 
-@njit
+@inlined
 def tan32(x):
     return tan_bounded(x) if magnitude(x) <= BOUND(x) else narrow(tan(x * 1.0))
 
 
-@njit
+@inlined
 def is_bounded(x):
     """Whether `sin_bounded`, `cos_bounded` and `tan_bounded` are right: also of NaN, and of nothing else beyond."""
     return not magnitude(x) > BOUND(x)
@@ -258,7 +258,7 @@ def is_bounded(x):
 # ------------------------------------------------------------------------------------------------ inverses
 
 
-@njit
+@inlined
 def arctan(x):
     a = magnitude(x)
     big = a > ONE(x)
@@ -268,7 +268,7 @@ def arctan(x):
     return flip_sign(HALF_PI_1(x) - (p - HALF_PI_2(x)) if big else p, x)
 
 
-@njit
+@inlined
 def arctan2(y, x):
     a, b = magnitude(y), magnitude(x)
     steep = a > b

@@ -142,9 +142,11 @@ E8 = mpf(10) ** -8
 # name: function, weight, interval, numbers of coefficients for float64 and float32, how many are rounded alone
 FITS: dict[str, tuple] = {
     "EXP": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: mpf(1), -HALF_LN2, HALF_LN2, 11, 5, 0),
-    "EXP_SHORT": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: mpf(1), -HALF_LN2, HALF_LN2, 6, 0, 0),
+    "EXP2_SHORT": (lambda r: mpf(2) ** r, lambda r: mpf(1), mpf(-0.5), mpf(0.5), 8, 0, 0),
     "LOG": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 7, 3, 2),
-    "LOG_SHORT": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 5, 0, 2),
+    "LOG2_SHORT": (
+        _tail(1)(lambda f: mp.log(1 + f) / f / mp.log(2)), lambda f: mpf(1), mpf(-0.2929), mpf(0.4143), 14, 0, 0,
+    ),
     "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 0, 1),
     "SIN": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, HALF_PI2, 8, 4, 2),
     "SIN_SHORT": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 6, 3, 2),
@@ -156,11 +158,11 @@ FITS: dict[str, tuple] = {
     "ERFC": (erfc_scaled(3), lambda t: mpf(1), _t(0.59, 3), _t(27.3, 3), 22, 0, 0),
     "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0.59, 2), _t(10.2, 2), 0, 9, 0),
     "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),
-    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 64, 7, 3, 1),
+    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 25, 8, 4, 1),
     "DIGAMMA": (
         lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 23, 10, 0,
     ),
-    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 36, 7, 3, 1),
+    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 16, 10, 5, 1),
     "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mpf(0.7071), mpf(1.4143), 6, 3, 0),
 }  # fmt: skip
 
