@@ -29,12 +29,17 @@ NUMPY = {
 }
 
 
-def _compile(kind, field):
-    """One compiled function that runs all loops: a row of the output for each name."""
-    lines = ["def run(xs, ys, out):"]
-    scope = {}
-    for k, name in enumerate((*ONE, *TWO)):
-        scope[f"f{k}"] = getattr(vector.TABLE[name, kind.__name__], field)
+BRANCHED = [n for n in ONE if vector.TABLE[n, "float64"].inside is not None]
+ROWS = [*ONE, *TWO, *(f"{n} in a loop" for n in BRANCHED)]
+
+
+def _compile(kind):
+    """One compiled function with a loop for each row."""
+    lines, scope = ["def run(xs, ys, out):"], {}
+    for k, row in enumerate(ROWS):
+        name, _, branch_free = row.partition(" ")
+        entry = vector.TABLE[name, kind.__name__]
+        scope[f"f{k}"] = entry.loop if branch_free else entry.function
         point = f"xs[{k}, i], ys[{k}, i]" if name in TWO else f"xs[{k}, i]"
         lines += [f"    for i in range(xs.shape[1]): out[{k}, i] = f{k}({point})"]
     exec("\n".join(lines), scope)
@@ -44,38 +49,64 @@ def _compile(kind, field):
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
 def compiled(request):
-    return request.param, _compile(request.param, "function")
+    return request.param, _compile(request.param)
 
 
 def _run(compiled, columns):
-    """The values of each function at its columns."""
+    """The values of each row at its columns."""
     kind, run = compiled
     size = max(c[0].size for c in columns.values())
-    xs, ys = np.ones((len(columns), size), kind), np.ones((len(columns), size), kind)
-    for k, name in enumerate((*ONE, *TWO)):
-        xs[k, : columns[name][0].size] = columns[name][0]
-        ys[k, : columns[name][0].size] = columns[name][-1]
+    xs, ys = np.ones((len(ROWS), size), kind), np.ones((len(ROWS), size), kind)
+    for k, row in enumerate(ROWS):
+        if row in columns:
+            xs[k, : columns[row][0].size] = columns[row][0]
+            ys[k, : columns[row][0].size] = columns[row][-1]
     out = np.empty_like(xs)
     run(xs, ys, out)
-    return {name: out[k, : columns[name][0].size] for k, name in enumerate((*ONE, *TWO))}
+    return {row: out[k, : columns[row][0].size] for k, row in enumerate(ROWS) if row in columns}
+
+
+def _points(row, kind):
+    name, _, branch_free = row.partition(" ")
+    arguments = points.points(name, POINTS, kind)
+    if not branch_free:
+        return arguments
+    bound = 2.0**36 if kind is np.float64 else 2.0**16
+    return tuple(a[np.abs(a) <= bound] for a in arguments) if name in ("sin", "cos", "tan") else arguments
 
 
 def test_error(compiled):
     kind = compiled[0]
-    columns = {name: points.points(name, POINTS, kind) for name in (*ONE, *TWO)}
+    columns = {row: _points(row, kind) for row in ROWS}
     found = _run(compiled, columns)
     worst = {}
-    for name, arguments in columns.items():
-        off = reference.errors(found[name], *reference.values(name, *arguments))
+    for row, arguments in columns.items():
+        name = row.split()[0]
+        off = reference.errors(found[row], *reference.values(name, *arguments))
         at = int(np.argmax(off))
         if not off[at] <= LIMITS.get(name, 2.0):
-            worst[name] = off[at], [a[at] for a in arguments]
+            worst[row] = off[at], [a[at] for a in arguments]
     assert not worst
 
 
 def _special(kind):
     limits = np.finfo(kind)
-    some = [0.0, limits.smallest_subnormal, limits.tiny, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 1e5, limits.max, np.inf]
+    some = [
+        0.0,
+        limits.smallest_subnormal,
+        limits.tiny,
+        0.25,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        3.0,
+        4.0,
+        5.0,
+        1e5,
+        limits.max,
+        np.inf,
+    ]
     return np.array([*some, *(-v for v in some), np.nan], kind)
 
 
@@ -90,6 +121,8 @@ def test_special_values(compiled):
         with np.errstate(all="ignore"):
             # in float64, as SciPy's float32 functions lose what is huge or tiny
             right = NUMPY[name](*(a.astype(np.float64) for a in arguments)).astype(kind)
+        if name == "gammaln":  # SciPy 1.17: NaN at the smallest number
+            right = np.where(arguments[0] == np.finfo(kind).smallest_subnormal, -np.log(arguments[0]), right)
         ours = found[name]
         same = np.isclose(ours, right, rtol=float(np.finfo(kind).eps) * 8, atol=0) | (np.isnan(ours) & np.isnan(right))
         same &= np.isnan(right) | (np.signbit(ours) == np.signbit(right))
@@ -97,30 +130,16 @@ def test_special_values(compiled):
     assert not bad
 
 
-def test_every_loop_is_vectorised():
-    """Each in its own function, as a loop beside others might hide it."""
-    for kind, width in zip(KINDS, ("double", "float")):
-        for name in ("pow", "gammaln"):  # the two largest
-            function = vector.TABLE[name, kind.__name__].loop
-            text = _text_of_loop(function, kind, name in TWO)
-            assert re.search(rf"<\d+ x {width}>", text), (name, kind)
+def test_every_loop_is_vectorised(compiled):
+    run = compiled[1]
+    (text,) = (run.inspect_llvm(signature) for signature in run.signatures)
+    bodies = re.findall(r"^vector\.body\w*:", text, re.MULTILINE)
+    assert len(bodies) >= len(ONE) + len(TWO)  # of the five with branches, those without
 
 
-def _text_of_loop(function, kind, two):
-    array = f"float{np.dtype(kind).itemsize * 8}[::1]"
-    if two:
-
-        @njit(f"void({array}, {array}, {array})", **OPTIONS)
-        def run(x, y, out):
-            for i in range(x.shape[0]):
-                out[i] = function(x[i], y[i])
-
-    else:
-
-        @njit(f"void({array}, {array}, {array})", **OPTIONS)
-        def run(x, y, out):
-            for i in range(x.shape[0]):
-                out[i] = function(x[i])
-
-    (signature,) = run.signatures
-    return run.inspect_llvm(signature)
+def test_huge_arguments_by_blocks():
+    x = np.linspace(-3.0, 3.0, 2 * vector.BLOCK)
+    x[5] = 1e300
+    out = np.empty_like(x)
+    vector.APPLY["sin", "float64"](x, out)
+    np.testing.assert_allclose(out, np.sin(x), rtol=1e-15)

@@ -182,7 +182,7 @@ def digamma_positive(x):
 def digamma(x):
     if x > 0.0:
         return digamma_positive(x)
-    if x == 0.0:
+    if magnitude(x) < 2.0**-60:
         return -(ONE(x) / x)
     whole = rint(x)
     if whole == x or x != x:

@@ -274,8 +274,7 @@ def arctan2(y, x):
     steep = a > b
     bottom = a if steep else b
     t = (b if steep else a) / bottom
-    t = ONE(x) if a == b else t
-    t = ZERO(x) if bottom == ZERO(x) else t
+    t = (ZERO(x) if bottom == ZERO(x) else ONE(x)) if a == b else t  # also two infinities
     z = t * t
     p = fma(t * z, tail_of_arctan(z), t)
     behind = copysign(ONE(x), x) < ZERO(x)
