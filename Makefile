@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-faults check bench fuzz golden clean
+.PHONY: help demo test test-all test-faults check bench accuracy fuzz golden clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -20,6 +20,7 @@ help:
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        what a gradient costs, compared with its function'
+	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden'
 	@echo 'make clean        remove .venv and all that was built'
@@ -40,7 +41,8 @@ $(STAMP)-demo: EXTRAS := demo
 $(STAMP)-test: EXTRAS := test,demo
 $(STAMP)-check: EXTRAS := test,check
 $(STAMP)-bench: EXTRAS := bench
-$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench: pyproject.toml | $(STAMP)-venv
+$(STAMP)-accuracy: EXTRAS := accuracy
+$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-accuracy: pyproject.toml | $(STAMP)-venv
 	$(PY) -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -66,6 +68,9 @@ check: $(STAMP)-check
 
 bench: $(STAMP)-bench
 	$(PY) tests/bench/run.py
+
+accuracy: $(STAMP)-accuracy
+	$(PY) tests/accuracy/run.py
 
 fuzz: $(STAMP)-test
 	$(PY) tests/fuzz/run.py

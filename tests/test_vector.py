@@ -10,6 +10,7 @@ from numba import njit
 pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 'transpile[test]'")
 
 from accuracy import points, reference
+
 from runtime.compiled import vector
 
 pytestmark = pytest.mark.numba
@@ -121,8 +122,8 @@ def test_special_values(compiled):
         with np.errstate(all="ignore"):
             # in float64, as SciPy's float32 functions lose what is huge or tiny
             right = NUMPY[name](*(a.astype(np.float64) for a in arguments)).astype(kind)
-        if name == "gammaln":  # SciPy 1.17: NaN at the smallest number
-            right = np.where(arguments[0] == np.finfo(kind).smallest_subnormal, -np.log(arguments[0]), right)
+            if name == "gammaln":  # SciPy 1.17: NaN or infinity at the smallest number
+                right = np.where(arguments[0] ** 2 == 0.0, -np.log(np.abs(arguments[0])), right)
         ours = found[name]
         same = np.isclose(ours, right, rtol=float(np.finfo(kind).eps) * 8, atol=0) | (np.isnan(ours) & np.isnan(right))
         same &= np.isnan(right) | (np.signbit(ours) == np.signbit(right))

@@ -129,7 +129,7 @@ def gammaln(x):
         return gammaln_positive(x)
     whole = rint(x)
     if whole == x:
-        return INF(x)
+        return INF(x) if x > -INF(x) else x  # as SciPy has it
     if x > -(2.0**-60):
         return -log(-x)
     # gamma(x) gamma(-x) = -pi / (x sin(pi x))

@@ -167,7 +167,7 @@ def log10(x):
 TWO_LN2_HIGH, TWO_LN2_LOW = constant(2.8853900817779268), constant(4.0710547481862066e-17)
 THIRD_HIGH, THIRD_LOW = constant(0.9617966939259756), constant(5.0577616648125906e-17)
 POW_LIMIT = constant(1100.0)
-FINITE = constant(1e300)
+FINITE = constant(1e300, 1e38)
 
 
 @inlined
@@ -235,7 +235,7 @@ def pow32(x, y):
     a = magnitude(x)
     m, k = significand(a * 1.0)
     f = m - 1.0
-    p = clamp(fma(f, short_log2(f), k) * y, -200.0, 200.0)
+    p = clamp(fma(f, short_log2(f), k) * clamp(y, -FINITE(y), FINITE(y)), -200.0, 200.0)
     shifted = p + SHIFT(p)
     found = narrow(short_exp2(p - (shifted - SHIFT(p))) * power_of_two(shifted))
     edge = a if y > ZERO(x) else ONE(x) / a  # of zero, infinity and NaN

@@ -61,10 +61,10 @@ def constant(double, single=None):
     return value
 
 
-def polynomial(double, single):
+def polynomial(double, single, most=4):
     """A function of ``x`` whose value is the polynomial of these coefficients, lowest power first.
 
-    By Horner, whose last step makes nearly all of the error; what is before it goes in two or four strands, for a
+    By Horner, whose last step makes nearly all of the error; what is before it goes in two or at ``most`` four strands, for a
     processor waits longer for one chain of operations than for the few more that the strands need.
     """
     tables = {types.float64: double, types.float32: single}
@@ -74,7 +74,7 @@ def polynomial(double, single):
         def generate(context, builder, signature, arguments):
             (point,) = arguments
             first, *rest = [ir.Constant(point.type, c) for c in tables[x]]
-            strands = 1 if len(rest) < 6 else 2 if len(rest) < 14 else 4
+            strands = min(1 if len(rest) < 6 else 2 if len(rest) < 14 else 4, most)
             powers = {1: point}
             for k in (2, 4)[: strands // 2]:
                 powers[k] = builder.fmul(powers[k // 2], powers[k // 2])

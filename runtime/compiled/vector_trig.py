@@ -62,7 +62,7 @@ ARCTAN_SINGLE = (
 tail_of_sin = polynomial(SIN, SIN_SINGLE)
 short_tail_of_sin = polynomial(SIN_SHORT, SIN_SHORT_SINGLE)
 short_tail_of_cos = polynomial(COS_SHORT, COS_SHORT_SINGLE)
-tail_of_arctan = polynomial(ARCTAN, ARCTAN_SINGLE)
+tail_of_arctan = polynomial(ARCTAN, ARCTAN_SINGLE, 1)  # strands would cancel
 
 BOUND = constant(2.0**36, 2.0**16)
 INV_PI = constant(0.3183098861837907, 0.31830987334251404)
@@ -259,13 +259,20 @@ def is_bounded(x):
 
 
 @inlined
+def turn(base, base_low, t):
+    """``base + base_low + arctan(t)``, for ``t`` up to 1 and a ``base`` of zero or at least pi / 2."""
+    z = t * t
+    head = base + t
+    return head + fma(t * z, tail_of_arctan(z), ((base - head) + t) + base_low)
+
+
+@inlined
 def arctan(x):
     a = magnitude(x)
     big = a > ONE(x)
     t = (ONE(x) if big else a) / (a if big else ONE(x))
-    z = t * t
-    p = fma(t * z, tail_of_arctan(z), t)
-    return flip_sign(HALF_PI_1(x) - (p - HALF_PI_2(x)) if big else p, x)
+    t = -t if big else t
+    return flip_sign(turn(HALF_PI_1(x) if big else ZERO(x), HALF_PI_2(x) if big else ZERO(x), t), x)
 
 
 @inlined
@@ -275,10 +282,8 @@ def arctan2(y, x):
     bottom = a if steep else b
     t = (b if steep else a) / bottom
     t = (ZERO(x) if bottom == ZERO(x) else ONE(x)) if a == b else t  # also two infinities
-    z = t * t
-    p = fma(t * z, tail_of_arctan(z), t)
     behind = copysign(ONE(x), x) < ZERO(x)
-    p = -p if steep != behind else p
+    t = -t if steep != behind else t
     base = HALF_PI_1(x) if steep else PI_1(x) if behind else ZERO(x)
     base_low = HALF_PI_2(x) if steep else PI_2(x) if behind else ZERO(x)
-    return flip_sign(base + (p + base_low), y)
+    return flip_sign(turn(base, base_low, t), y)

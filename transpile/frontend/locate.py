@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import gast
 
 from transpile.core.nodes import NOWHERE, Loc
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 
 Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
 
@@ -154,16 +154,20 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     code = fn.__code__
     lines = source_lines(fn)
     if not lines:
-        interactive = code.co_filename.startswith("<")
-        where = "it was defined by exec, or in an interactive session" if interactive else code.co_filename
-        message = f"no source code of {fn.__qualname__!r} is available ({where})"
-        raise error("T401", message, loc, hint="define the function in a file or a notebook cell")
+        raise _no_source(fn, loc)
     text, shift, source = _parse(fn, lines)
     node = _find(fn, source, shift, loc)
     located = Located(node, code.co_filename, text, fn.__qualname__, shift)
     is_async = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR), loc)
     return located
+
+
+def _no_source(fn: types.FunctionType, loc: Loc) -> TranspileError:
+    name = fn.__code__.co_filename
+    where = "it was defined by exec, or in an interactive session" if name.startswith("<") else name
+    message = f"no source code of {fn.__qualname__!r} is available ({where})"
+    return error("T401", message, loc, hint="define the function in a file or a notebook cell")
 
 
 def refuse_coroutine(located: Located, is_async: bool, is_generator: bool, loc: Loc = NOWHERE) -> None:
@@ -274,6 +278,8 @@ def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: Loc) -> Defin
         named = [n for n in ast.walk(source.tree) if isinstance(n, kinds) and n.name == code.co_name]
         found = [n for n in named if _starts(n) == first]
     found = [n for n in found if _has_parameters(n.args, code)]
+    if not found and code.co_filename == "<string>":  # Python 3.13 keeps the text of -c there, which is another's
+        raise _no_source(fn, loc)
     if not found:
         raise error(
             "T412", f"the source of {fn.__qualname__!r} is not at {code.co_filename}:{code.co_firstlineno}", loc,
