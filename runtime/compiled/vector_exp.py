@@ -41,6 +41,7 @@ TANH_HIGH = constant(44.0, 20.0)  # tanh(x / 2) is 1 from here
 TINY = constant(2.0**-54, 2.0**-25)
 SMALL = constant(2.0**-30, 2.0**-14)  # sinh(x) is x below
 SIXTEENTH = constant(0.0625)
+NEAR_INVERSE = constant(1.457)  # 1.457 - w / 2 is near 1 / w from 1 to 2
 
 
 @inlined
@@ -149,4 +150,7 @@ def tanh(x):
 def logistic(x):
     e = exp(-magnitude(x))
     whole = ONE(x) + e
-    return divide_pair(e if x < ZERO(x) else ONE(x), ZERO(x), whole, (ONE(x) - whole) + e)
+    quotient = (e if x < ZERO(x) else ONE(x)) / whole
+    # what the sum lost, times nearly 1 / whole
+    lost = ((ONE(x) - whole) + e) * fma(-HALF(x), whole, NEAR_INVERSE(x))
+    return fma(-quotient, lost, quotient)

@@ -6,7 +6,7 @@ loop leaves them out.
 """
 
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_log import log, log_pair, split
+from runtime.compiled.vector_log import LIFT, LIFTED, log, log_pair, tail
 from runtime.compiled.vector_parts import (
     HALF,
     INF,
@@ -99,9 +99,11 @@ def gammaln_positive(x):
     first, second = x < HALF(x), x < THREE_HALVES(x)
     # log of the product that leads to a number near 2, which is 2 + u
     product = factor(x - ONE(x)) * factor(x - TWO(x)) * factor(x - THREE(x))
-    v = fma(x, x, x) if first else x if second | large else product
+    lifted = x * LIFT(x)  # x may be subnormal
+    v = fma(lifted, x, lifted) if first else x if second | large else product
+    m, k = significand(v)
     u = x if first else x - ONE(x) if second else x - floor(x + HALF(x))
-    high, low = log_sum(*split(v))
+    high, low = log_sum(m - ONE(x), k - (LIFTED(x) if first else ZERO(x)))
     # below 5
     rest = rest_near_two(u)
     g = fma(u, rest, first_near_two(x))
@@ -172,8 +174,10 @@ def digamma_positive(x):
     small = total + (((quotient - total) + p) + miss)
     z = inverse * inverse
     m, k = significand(x)
-    high, low = log_sum(m - ONE(x), k)
-    great = high + (low - fma(z, tail_of_digamma(z), HALF(x) * inverse))
+    f = m - ONE(x)
+    rest, square = tail(f)
+    rest = fma(k, LN2_LOW(x), rest) - fma(z, tail_of_digamma(z), HALF(x) * inverse)
+    great = fma(k, LN2_HIGH(x), f - (square - rest))  # as in log
     found = great if large else small if x > TINY(x) else quotient
     return found if x < INF(x) else x
 

@@ -4,7 +4,7 @@
 ``log(1 + f) = 2 artanh(s) = f - (f**2 / 2 - s (f**2 / 2 + R(s**2)))``, as in Sun's fdlibm.
 """
 
-from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, clamp, scale, tail_of_exp
+from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY, clamp, scale, tail_of_exp
 from runtime.compiled.vector_parts import (
     HALF,
     INF,
@@ -64,7 +64,6 @@ inverse_cbrt = polynomial(CBRT, CBRT_SINGLE)
 NORMAL = constant(2.0**-1022, 2.0**-126)
 LIFT = constant(2.0**54, 2.0**24)
 LIFTED = constant(54.0, 24.0)
-TINY = constant(2.0**-54, 2.0**-25)
 FAR = constant(60.0)
 # 1 / log 2, 1 / log 10 and log 2 / log 10, each a sum of two
 INV_LN2_HIGH = constant(1.4426950408889634, 1.4426950216293335)
@@ -172,12 +171,15 @@ FINITE = constant(1e300, 1e38)
 
 @inlined
 def log2_pair(x):
-    """``log2(x)`` of a positive ``x``, as a sum of two, with about 64 bits."""
+    """``log2(x)`` for ``x >= 0``, as a sum of two, with about 64 bits; the second is NaN if the first is infinite."""
     f, k = split(x)
+    # infinity, NaN, and the logarithm of zero
+    k = k if x < INF(x) else x
+    k = -INF(x) if x == ZERO(x) else k
     whole = f + TWO(x)
-    inverse = ONE(x) / whole
-    s = f * inverse
-    s_low = (fma(-s, whole, f) - s * ((TWO(x) - whole) + f)) * inverse
+    s = f / whole
+    # 1 / whole is (1 - s) / 2, nearly
+    s_low = (fma(-s, whole, f) - s * ((TWO(x) - whole) + f)) * fma(-HALF(x), s, HALF(x))
     z = s * s
     z_low = fma(s, s, -z)
     # 2 / log 2 + z (2 / (3 log 2) + z Q), a sum of two
@@ -212,8 +214,6 @@ def pow(x, y):
     """As NumPy has it for floats: NaN of a negative number to a broken power."""
     a = magnitude(x)
     high, low = log2_pair(a)
-    high = high if a < INF(x) else a
-    high = -INF(x) if a == ZERO(x) else high
     bounded = clamp(y, -FINITE(x), FINITE(x))  # 1 to any power is 1
     p = high * bounded
     p_low = fma(high, bounded, -p) + low * bounded
@@ -254,18 +254,20 @@ CBRT_HALF = constant(0.7937005259840998, 0.7937005162239075)
 @inlined
 def cbrt(x):
     a = magnitude(x)
-    f, k = split(a)
+    small = a < NORMAL(x)
+    m, k = significand(a * LIFT(x) if small else a)
+    k = k - LIFTED(x) if small else k
     shifted = k * THIRD(x) + SHIFT(x)
-    left = k - (shifted - SHIFT(x)) * (ONE(x) + TWO(x))
-    m = f + ONE(x)
+    left = k - (shifted - SHIFT(x)) * (ONE(x) + TWO(x))  # -1, 0 or 1
     start = inverse_cbrt(m)
     below, above = left < ZERO(x), left > ZERO(x)
     m = m * HALF(x) if below else m + m if above else m
     r = start * (CBRT_TWO(x) if below else CBRT_HALF(x) if above else ONE(x))
     h = fma(-m * r, r * r, ONE(x))
     r = fma(r * h, fma(h, TWO_NINTHS(x), THIRD(x)), r)
-    c = m * r * r
-    square = c * c
-    miss = fma(square, c, -m)
-    found = fma(-miss * THIRD(x), r * r, c) * power_of_two(shifted)
-    return flip_sign(found, x) if a > ZERO(x) and a < INF(x) else x
+    square = r * r
+    c = m * square
+    miss = fma(c * c, c, -m)
+    found = fma(-miss * THIRD(x), square, c) * power_of_two(shifted)
+    twice = x + x  # is x for zero and infinity
+    return flip_sign(found, x) if (twice < x) | (twice > x) else x

@@ -139,26 +139,6 @@ def copysign(context, x, y):
 
 
 @intrinsic
-def add(context, a, b):
-    """``a + b``, never part of a fused operation."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.fadd(*arguments)
-
-    return a(a, b), generate
-
-
-@intrinsic
-def times(context, a, b):
-    """``a * b``, never part of a fused operation."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.fmul(*arguments)
-
-    return a(a, b), generate
-
-
-@intrinsic
 def power_of_two(context, shifted):
     """``2**k`` of ``k + SHIFT``, for the exponents of normal numbers; the next one up is infinity."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import scipy.special
 
 PI = Fraction(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651328230"
@@ -48,6 +49,13 @@ RANGES = {
 }  # fmt: skip
 POSITIVE = {"log", "log2", "log10", "gammaln", "digamma"}
 TWO_ARGUMENTS = {"pow", "arctan2"}
+
+NUMPY = {
+    **{n: getattr(np, n) for n in RANGES if hasattr(np, n)},
+    **{n: getattr(scipy.special, n) for n in ("erf", "erfc", "gammaln", "digamma")},
+    "logistic": scipy.special.expit,
+    "pow": np.power,
+}
 
 
 def points(name: str, n: int, kind: type, seed: int = 1) -> tuple[np.ndarray, ...]:

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import scipy.special
 from numba import njit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -26,12 +25,6 @@ from runtime.compiled import special, vector
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}
 KINDS = (np.float64, np.float32)
-NUMPY = {
-    **{n: getattr(np, n) for n in vector.TABLE_NAMES if hasattr(np, n)},
-    **{n: getattr(scipy.special, n) for n in ("erf", "erfc", "gammaln", "digamma")},
-    "logistic": scipy.special.expit,
-    "pow": np.power,
-}
 SIZE = 4096
 
 
@@ -95,7 +88,7 @@ def speed(name: str, kind: type) -> list[float]:
     out = np.empty(SIZE, kind)
     ours = loop(vector.TABLE[name, kind.__name__].loop, count)
     scalar = loop(SCALAR[name], count)
-    calls = (ours, lambda *a: NUMPY[name](*a[:-1], out=a[-1]), scalar)
+    calls = (ours, lambda *a: points.NUMPY[name](*a[:-1], out=a[-1]), scalar)
     return [fastest(lambda call=call: call(*arguments, out)) for call in calls]
 
 
@@ -106,7 +99,7 @@ def worst(name: str, size: int, kind: type) -> tuple[list[float], str]:
     ours = np.empty(arguments[0].size, kind)
     loop(vector.TABLE[name, kind.__name__].function, len(arguments))(*arguments, ours)
     with np.errstate(all="ignore"):
-        theirs = NUMPY[name](*arguments)
+        theirs = points.NUMPY[name](*arguments)
     off = reference.errors(ours, high, low)
     at = int(np.argmax(off))
     return [off[at], reference.errors(theirs, high, low).max()], ", ".join(repr(float(a[at])) for a in arguments)

@@ -5,7 +5,7 @@ In: what was emitted. Out: the function, its symbols canonical. Names of the lif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -109,10 +109,31 @@ def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
 class _Finisher(Cloner):
     """Clones with canonical symbols; what a loop carries unchanged is not carried."""
 
+    def __init__(self, mapping: dict[Var, Operand], dims: Callable[[str], Dim | None]) -> None:
+        super().__init__(mapping, dims)
+        self.same: dict[Var, Operand] = {}  # sizes that a check has found equal to others
+
     def operand(self, operand: Operand) -> Operand:
         if isinstance(operand, Undef) and operand.type.dims:
             return Undef(self.type(operand.type))
-        return super().operand(operand)
+        return super().operand(self.same.get(operand, operand))  # type: ignore[arg-type]
+
+    def block(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            if self._is_of_equals(stmt):
+                assert isinstance(stmt, Let)
+                self.same[stmt.var] = self.same.get(stmt.args[0], stmt.args[0])  # type: ignore[arg-type]
+            else:
+                stmts.append(stmt)
+        return super().block(replace(block, stmts=stmts))
+
+    def _is_of_equals(self, stmt: Stmt) -> bool:
+        """Whether it is the smaller of two sizes that a check has found equal (``zip`` of two arrays)."""
+        if not isinstance(stmt, Let) or stmt.prim != "minimum" or not all(isinstance(a, Var) for a in stmt.args):
+            return False
+        forms = [a.form.substitute(self.dims) for a in stmt.args if isinstance(a, Var) and a.form is not None]  # type: ignore[arg-type]
+        return len(forms) == 2 and forms[0] == forms[1]
 
     def fresh(self, var: Var) -> Var:
         new = super().fresh(var)

@@ -45,7 +45,7 @@ def fuse(fn: Function, sweep: Sweep, b: Builder, link) -> tuple[Function, Sweep]
     """
     for mirror in [s for s in sweep.block.stmts if isinstance(s, For) and id(s) in sweep.mirrors]:
         loop = sweep.mirrors[id(mirror)]
-        if isinstance(loop, For) and any(s is loop for s in fn.body.stmts) and may_reorder(mirror, fn):
+        if isinstance(loop, For) and any(s is loop for s in fn.body.stmts) and may_reorder(mirror):
             hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
             if hoisted is not None:
                 fn, sweep = _fused(fn, sweep, b, mirror, loop, hoisted, link)
@@ -74,7 +74,7 @@ def _fused(  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------------------------------------- any order
 
 
-def may_reorder(mirror: For, fn: Function) -> bool:
+def may_reorder(mirror: For) -> bool:
     """Whether the trips of a mirror may run in any order, but for rounding."""
     own = set(defined(mirror.body))
     for stmt in statements(mirror.body):

@@ -40,6 +40,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
+from transpile.transform.fuse import may_reorder
 from transpile.transform.needs import Needs, decided
 from transpile.transform.sweep import Sweep
 
@@ -224,13 +225,19 @@ class _Linker:
                     new = replace(new, then=then, orelse=orelse)
                 case For():
                     assert forward is None or isinstance(forward, (For, While))
-                    new = replace(new, body=self.reverse_block(new.body, forward, new.index))
+                    backwards = new.backwards and not (forward is not None and self.in_any_order(new, forward))
+                    new = replace(new, body=self.reverse_block(new.body, forward, new.index), backwards=backwards)
                 case While():
                     test, body = self.reverse_block(new.test, None, None), self.reverse_block(new.body, None, None)
                     new = replace(new, test=test, body=body)
                 case _:
                     self.have_dims(new)
             b.emit(new)
+
+    def in_any_order(self, mirror: For, loop: For | While) -> bool:
+        """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""
+        popped = (v for v, tape in self.tapes.items() if tape.type.kind == "stack")
+        return not any(around is loop for v in popped for around in self.loops_of(v)) and may_reorder(mirror)
 
     def have_dims(self, stmt: Stmt) -> None:
         """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""
