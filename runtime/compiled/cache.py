@@ -8,6 +8,7 @@ import hashlib
 import pickle
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 
 
 def keep(dispatcher):
@@ -16,8 +17,18 @@ def keep(dispatcher):
         files, cache = _classes()
         found = cache(dispatcher.py_func)
         found._cache_file.__class__ = files
+        found._cache_file._source_stamp = (found._cache_file._source_stamp, sources())
         dispatcher._cache = found
     return dispatcher
+
+
+@lru_cache(maxsize=1)
+def sources():
+    """A hash of all of this package: a compiled function holds what it calls, of other files too."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=1)
