@@ -252,3 +252,14 @@ def returned_or_written(x, y):
         y[i] += 0.5 * x[0]
     x[0] = y[1]
     return x
+
+
+@program(args=lambda: (normal(3),), tags="view transpose")
+def written_through_a_reshape(x):
+    """The adjoint of a transposed array lies in memory the other way round, and is written through a reshape."""
+    n = len(x)
+    h = np.zeros((n, n))
+    flat = h.reshape(-1)
+    h[0] += x
+    flat[1] *= 0.3
+    return h.T + np.mean(h)

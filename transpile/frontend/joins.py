@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Operand, Undef, Var
 from transpile.core.types import BOOL, Type, promote
 from transpile.frontend import aliases, memory
@@ -183,12 +184,24 @@ class Join:
         x, y = self.operand(0, a), self.operand(1, b)
         if len(x.type.dims) != len(y.type.dims):
             return self.conflict(a, b, name, "T204")
-        if not all(p == q or self.lx.b.same(p, q) for p, q in zip(x.type.dims, y.type.dims)):
+        if not all(p == q or self._agree(p, q) for p, q in zip(x.type.dims, y.type.dims)):
             return self.conflict(a, b, name, "T205")
+        dims = tuple(q if self._is_computed(p) else p for p, q in zip(x.type.dims, y.type.dims))
+        x, y = (self.on(k, partial(self._as, op, op.type.with_dims(dims))) for k, op in enumerate((x, y)))
         joined = self.leaf(x, y, name)
         if isinstance(a, Scalar):
             return Scalar(joined)
         return Array(self.cell(joined, a.cell, b.cell, name))
+
+    def _agree(self, p: Dim, q: Dim) -> bool:
+        """Whether the sizes are equal; one that the program computes is checked where it does, if that is what runs."""
+        for k, (own, other) in enumerate(((p, q), (q, p))):
+            if self._is_computed(own) and not self._is_computed(other):
+                return self.on(k, partial(self.lx.b.same, own, other))
+        return self.lx.b.same(p, q)
+
+    def _is_computed(self, dim: Dim) -> bool:
+        return not dim.is_const and not self.lx.symbols.is_size(dim)
 
     def cell(self, op: Operand, a: Cell | None, b: Cell | None, name: str) -> Cell:
         """The cell that is ``a`` on one side and ``b`` on the other."""

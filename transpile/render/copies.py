@@ -80,13 +80,18 @@ def find_copies(fn: Function) -> set[Link]:
 
 def _forced(fn: Function) -> Iterator[Link]:
     """A buffer that is written through a reshape has to lie in memory as C does, whatever it is a copy of."""
-    shaped = {
-        s.buf for s in statements(fn.body)
-        if isinstance(s, (Store, Add)) and any(isinstance(step, Reshape) for step in s.path)
-    }  # fmt: skip
+    shaped = _shaped(fn)
     for stmt, depth in _with_depth(fn.body, 0):
         if isinstance(stmt, Alloc) and stmt.prim == "copy" and (stmt.var in shaped or not is_memory(stmt.args[0])):
             yield Link("alloc", id(stmt), 0, depth)
+
+
+def _shaped(fn: Function) -> set[Var]:
+    """The buffers that are written through a reshape."""
+    return {
+        s.buf for s in statements(fn.body)
+        if isinstance(s, (Store, Add)) and any(isinstance(step, Reshape) for step in s.path)
+    }  # fmt: skip
 
 
 def _with_depth(block: Block, depth: int) -> Iterator[tuple[Stmt, int]]:
@@ -154,6 +159,7 @@ def _check_results(fn: Function, aliases: Aliases, copied: set[Link], cut: Calla
 class _Rewriter:
     def __init__(self, fn: Function, copied: set[Link]) -> None:
         self.fn = fn
+        self.shaped = _shaped(fn)
         self.copied = {(link.kind, link.node, link.k) for link in copied}
         self.same: dict[Var, Var] = {}  # a variable -> the one that it is another name for
         self.names: dict[Var, str] = {}
@@ -234,7 +240,9 @@ class _Rewriter:
                 self.merge(stmt.var, new.args[0])
                 return []
             case Alloc(prim="copy"):
-                return [Let(stmt.var, "copy", new.args, {}, stmt.loc)]
+                # what is computed has the memory order of what it is computed from
+                params = {"order": "C"} if stmt.var in self.shaped else {}
+                return [Let(stmt.var, "copy", new.args, params, stmt.loc)]
             case Let() if self.is_copied("let", stmt):
                 return self.copied_view(stmt, new)
             case Let(prim="index") if not stmt.params["path"] and is_memory(stmt.var):

@@ -361,7 +361,8 @@ def _fits(short: tuple[Dim, ...], long: tuple[Dim, ...]) -> bool:
 def _copy(e: Expressions, let: Let) -> ast.expr:
     source = let.args[0]
     if not source.type.dims or e.is_fresh(source):
-        return e.operand(source, True)
+        made = e.operand(source, True)
+        return call(dotted("np.ascontiguousarray"), made) if "order" in let.params else made
     return call(ast.Attribute(e.operand(source), "copy", LOAD))
 
 
