@@ -50,6 +50,12 @@ def _log_over(base: int) -> Callable[[Number], Number]:
     return lambda x: libmp.mpf_div(libmp.mpf_log(x, PRECISION + 20), bottom, PRECISION)
 
 
+def _erfc(x: Number) -> Number:
+    """Beyond 1000 it is smaller than any float64, and mpmath fails where its numbers are Python's."""
+    far = libmp.from_int(1000)
+    return libmp.mpf_erfc(far if libmp.mpf_gt(x, far) else x, PRECISION, NEAREST)
+
+
 def _exp2(x: Number) -> Number:
     return libmp.mpf_pow(libmp.from_int(2), x, PRECISION)
 
@@ -76,7 +82,8 @@ def _tanh(x: Number) -> Number:
 
 
 TRUTH: dict[str, Callable[..., Number]] = {
-    **{n: _over(f"mpf_{n}") for n in "exp log sin cos tan sinh cosh erf erfc pow".split()},
+    **{n: _over(f"mpf_{n}") for n in "exp log sin cos tan sinh cosh erf pow".split()},
+    "erfc": _erfc,
     "tanh": _tanh,
     "expm1": _expm1,
     "log1p": _log1p,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def, definitions, sites
-from transpile.core.nodes import SYNTHETIC, Block, For, Function, If, Let, Operand, Store, Var, While
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, If, Let, Operand, Store, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
 from transpile.transform.sweep import Sweep
@@ -35,7 +35,6 @@ class Needs:
         self.symbols = symbols
         self.defs = definitions(fn)
         self.overwrites = Overwrites(fn)
-        self.table = prims()
         self.escapes: dict[Var, None] = {}
         self.needed: dict[int, dict[Var, None]] = {}  # id of the innermost loop -> what is needed of its body
         self.loops: dict[int, For | While] = {}
@@ -118,7 +117,7 @@ class Needs:
         if stmt is None or not self.overwrites.is_kept(stmt):
             return None
         made = self.defs[var].stmt
-        if isinstance(made, Let) and self.table[made.prim].cost == 0:
+        if isinstance(made, Let) and cost(made) == 0:
             return None
         return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
 
@@ -134,7 +133,7 @@ class Needs:
             return self.is_lasting(root) and self.overwrites.is_stable(stmt)
         if dear:
             return True
-        return self.table[stmt.prim].cost <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))
+        return cost(stmt) <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))
 
     def is_exact(self, operand: Operand) -> bool:
         """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
@@ -249,11 +248,7 @@ class Needs:
         line = found.stmt.loc.line if found.stmt is not None else 0
         if found.kind == "param":
             return f"carried by the loop in line {line}, read by the reverse sweep"
-        if (
-            isinstance(found.stmt, Let)
-            and self.can_recompute(found, dear=True)
-            and self.table[found.stmt.prim].cost > 1
-        ):
+        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True) and cost(found.stmt) > 1:
             return f"computed in line {line}, dear to recompute ({found.stmt.prim})"
         if isinstance(found.stmt, Let) and found.stmt.prim == "index":
             return f"read in line {line}, overwritten later"
@@ -266,6 +261,13 @@ def decided(fn: Function, sweep: Sweep, symbols: dict[str, Operand]) -> Needs:
     needs.collect(sweep.block)
     needs.decide()
     return needs
+
+
+def cost(stmt: Let | Alloc) -> int:
+    """What computing it again costs (`transpile.rules.prim`); a small whole power is a product."""
+    if stmt.prim == "pow" and isinstance(stmt.args[1], Const) and stmt.args[1].value in (1, 2, 3, 4):
+        return 1
+    return prims()[stmt.prim].cost
 
 
 def _cost(var: Var) -> int:

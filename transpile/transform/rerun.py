@@ -42,10 +42,9 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import Cloner, blocks, defined, defines, leaves, reads, statements, written_in
-from transpile.rules import prims
 from transpile.transform.dce import is_live, remove_dead_block
 from transpile.transform.fuse import fuse
-from transpile.transform.needs import Needs, decided
+from transpile.transform.needs import Needs, cost, decided
 from transpile.transform.record import is_countable, link
 from transpile.transform.sweep import Sweep
 
@@ -154,10 +153,8 @@ class _Found:
     @property
     def is_dear(self) -> bool:
         """Whether the trip evaluates more than arithmetic once more."""
-        table = prims()
         return any(
-            isinstance(s, (Let, Alloc)) and s.var in self.sweep.origins and table[s.prim].cost > 1
-            for s in statements(self.trip)
+            isinstance(s, (Let, Alloc)) and s.var in self.sweep.origins and cost(s) > 1 for s in statements(self.trip)
         )
 
     def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
