@@ -132,12 +132,12 @@ def int_pow(x, p):
 
 @njit
 def left_shift(a, b):
-    return a << b if b >= 0 else 0
+    return a << b if 0 <= b < 64 else 0  # what a processor does with more differs
 
 
 @njit
 def right_shift(a, b):
-    return a >> b if b >= 0 else -1 if a < 0 else 0
+    return a >> b if 0 <= b < 64 else -1 if a < 0 else 0
 
 
 @njit
@@ -151,7 +151,7 @@ def left_shift_python(a, b):
 def right_shift_python(a, b):
     if b < 0:
         raise ValueError("negative shift count")
-    return a >> b
+    return a >> min(b, 63)
 
 
 @njit

@@ -225,8 +225,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "touched_before_inverted",
         "transpile/analysis/overwrites.py",
-        "return not any(\n            _runs_after(t, site, outside)",
-        "return any(\n            _runs_after(t, site, outside)",
+        "return not any(self.may_touch_later(",
+        "return any(self.may_touch_later(",
         "zeroing happens where it is not needed",
     ),
     Fault(

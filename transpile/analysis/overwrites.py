@@ -51,15 +51,13 @@ class Overwrites:
         memory is new in each trip of the loops around that."""
         site, alloc = self.at[id(write)], self.allocs.get(write.buf)
         outside = 0 if alloc is None else len(self.at[id(alloc)].nest)
-        return not any(
-            _runs_after(t, site, outside) and may_overwrite(self.defs, self.fn.symbols, t, site)
-            for t in self.touches.get(write.buf, ())
-        )
+        return not any(self.may_touch_later(t.stmt, site, outside) for t in self.touches.get(write.buf, ()))
 
-    def may_touch_later(self, first: Stmt, write: Site) -> bool:
-        """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched."""
+    def may_touch_later(self, first: Stmt, write: Site, outside: int = 0) -> bool:
+        """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched; of the statements around
+        both, the first few ``outside`` are left out."""
         site = self.at[id(first)]
-        if not _runs_after(site, write):
+        if not _runs_after(site, write, outside):
             return False
         return may_overwrite(self.defs, self.fn.symbols, site, write)
 

@@ -54,20 +54,12 @@ def remove_dead_block(
 ) -> Block:
     """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
     replaced by a smaller one."""
-    live = _Liveness(block, symbols, sizes)
-    for root in roots:
-        live.mark(root)
-    live.run()
-    return _Sweep(live, moved).block(block)
+    return _Sweep(_Liveness(block, symbols, sizes).run(roots), moved).block(block)
 
 
 def is_live(fn: Function, stmt: Stmt, roots: Iterable[Operand], symbols: Mapping[str, Operand]) -> bool:
     """Whether ``roots`` or an effect of ``fn`` need the statement."""
-    live = _Liveness(fn.body, symbols)
-    for root in roots:
-        live.mark(root)
-    live.run()
-    return id(stmt) in live.kept
+    return id(stmt) in _Liveness(fn.body, symbols).run(roots).kept
 
 
 class _Liveness:
@@ -166,7 +158,10 @@ class _Liveness:
                     if isinstance(s, (Store, Add)):
                         self.mark(s.buf)
 
-    def run(self) -> None:
+    def run(self, roots: Iterable[Operand]) -> _Liveness:
+        """Itself, with all marked that the roots need."""
+        for root in roots:
+            self.mark(root)
         while self.queue:
             var = self.queue.pop()
             assert isinstance(var, Var)
@@ -180,6 +175,7 @@ class _Liveness:
                 self.keep(self.definition[var])
             for stmt in self.writes.get(var, ()):
                 self.keep(stmt)
+        return self
 
 
 class _Sweep:

@@ -20,7 +20,6 @@ from dataclasses import replace
 from transpile.analysis.scopes import Def, definitions
 from transpile.core.builder import Builder
 from transpile.core.nodes import (
-    Add,
     Alloc,
     Block,
     For,
@@ -34,7 +33,8 @@ from transpile.core.nodes import (
     Store,
     Var,
 )
-from transpile.core.walk import blocks, defined, defines, dim_symbols, free, reads, statements, uses
+from transpile.core.walk import defined, defines, dim_symbols, free, reads, statements, uses, written_in
+from transpile.transform.reasons import FUSED
 from transpile.transform.sweep import Sweep
 
 
@@ -43,8 +43,8 @@ def fuse(fn: Function, sweep: Sweep, b: Builder, link) -> tuple[Function, Sweep]
 
     ``link`` puts forward and reverse sweep of a trip together.
     """
-    for mirror in [s for s in sweep.block.stmts if isinstance(s, For) and id(s) in sweep.mirrors]:
-        loop = sweep.mirrors[id(mirror)]
+    for mirror in [s for s in sweep.block.stmts if isinstance(s, For) and s in sweep.mirrors]:
+        loop = sweep.mirrors[mirror]
         if isinstance(loop, For) and any(s is loop for s in fn.body.stmts) and may_reorder(mirror):
             hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
             if hoisted is not None:
@@ -62,12 +62,12 @@ def _fused(  # type: ignore[no-untyped-def]
     both = Block((*body.params, *mirror.body.params), linked.stmts, (*body.yields, *linked.yields), body.stop)
     inits, results = (*loop.inits, *mirror.inits), (*loop.results, *mirror.results)
     new = replace(loop, inits=inits, body=both, results=results)
+    new.index.note = FUSED
     moved = {id(mirror), *(id(s) for s in hoisted)}
     stmts: list[Stmt] = []
     for stmt in fn.body.stmts:
         stmts += [*hoisted, new] if stmt is loop else [stmt] if id(stmt) not in moved else []
     left = replace(sweep.block, stmts=[s for s in sweep.block.stmts if id(s) not in moved])
-    sweep.alive.append(sweep.block)
     return replace(fn, body=replace(fn.body, stmts=stmts)), replace(sweep, block=left)
 
 
@@ -150,20 +150,16 @@ class _Hoist:
         for stmt in statements(self.mirror.body):
             wanted += [self.b.symbols[s] for s in dim_symbols(stmt)]
         own = set(defined(self.mirror.body))
-        for operand in wanted:
-            if isinstance(operand, Var):
-                operand = self.sweep.mapping.get(operand, operand)
+        for operand in map(self.sweep.current, wanted):
             if operand not in inside and operand not in own and not self.have(operand):
                 return None
-        if not all(self.is_only_added_to(v) for v in _added_to(self.mirror.body) if v not in own):
+        if not all(self.is_only_added_to(v) for v in written_in(self.mirror.body) if v not in own):
             return None
         return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
 
     def have(self, operand: Operand) -> bool:
         """Whether it has a value before the loop, or the statements that make it can be moved there."""
-        if not isinstance(operand, Var):
-            return True
-        operand = self.sweep.mapping.get(operand, operand)
+        operand = self.sweep.current(operand)
         if not isinstance(operand, Var):
             return True
         known = self.defs.get(operand)
@@ -183,14 +179,5 @@ class _Hoist:
         """Whether the statements that the mirror overtakes neither read nor overwrite the buffer."""
         return not any(
             (isinstance(s, Store) and s.buf is buf) or any(o is buf for o in reads(s))
-            for top in self.before
-            for s in _all_of(top)
+            for s in statements(Block((), self.before))
         )
-
-
-def _all_of(stmt: Stmt) -> list[Stmt]:
-    return [stmt, *(s for inner in blocks(stmt) for s in statements(inner))]
-
-
-def _added_to(block: Block) -> list[Var]:
-    return [s.buf for s in statements(block) if isinstance(s, Add)]

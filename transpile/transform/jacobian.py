@@ -34,6 +34,7 @@ from transpile.core.nodes import (
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
+from transpile.transform.custom import splice
 
 
 def by_columns(core: Function, wrt: Sequence[int], rows: Sequence[int], aux: Sequence[int]) -> Function:
@@ -149,8 +150,6 @@ class _Plan:
 
     def _inline(self, derivative: Function, at: int, unit: Operand) -> Sequence[Operand]:
         """The derivative's statements with the seed ``unit``; sizes that it computes have symbols of their own."""
-        from transpile.transform.custom import splice
-
         rest = iter(self.params)
         args = [unit if i == at else next(rest) for i in range(len(derivative.params))]
         return splice(self.b, replace(derivative, body=quiet(derivative.body)), args)

@@ -11,12 +11,12 @@ recompute (cost 2 and more) is recorded instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
-from transpile.analysis.scopes import Def, definitions, sites
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, If, Let, Operand, Store, Var, While
+from transpile.analysis.scopes import Def
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, If, Let, Operand, Store, Var, While
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
 from transpile.transform.sweep import Sweep
@@ -27,25 +27,24 @@ _COPIES = frozenset(
 
 
 class Needs:
-    """Decides for a forward function and the block of its reverse sweep. ``recorded``: variable -> why."""
+    """Decides for a function, of which the ``facts`` are known, and its reverse sweep. ``recorded``: variable -> why."""
 
-    def __init__(self, fn: Function, symbols: dict[str, Operand], mapping: Mapping[Var, Operand]) -> None:
-        self.fn = fn
-        self.mapping = mapping
+    def __init__(self, facts: Overwrites, sweep: Sweep, symbols: dict[str, Operand]) -> None:
+        self.sweep = sweep
         self.symbols = symbols
-        self.defs = definitions(fn)
-        self.overwrites = Overwrites(fn)
+        self.overwrites = facts
+        self.defs = facts.defs
         self.escapes: dict[Var, None] = {}
         self.needed: dict[int, dict[Var, None]] = {}  # id of the innermost loop -> what is needed of its body
         self.loops: dict[int, For | While] = {}
         self.recorded: dict[Var, str] = {}
         self.stored: dict[Var, Store] = {}  # values that stand in a buffer from then on
-        for site in sites(fn):
+        for site in facts.at.values():
             if isinstance(site.stmt, Store) and isinstance(site.stmt.value, Var):
                 found = self.defs.get(site.stmt.value)
                 if found is not None and found.block is site.block and self.is_lasting(site.stmt.buf):
                     self.stored.setdefault(site.stmt.value, site.stmt)
-        self.tests = {s.stmt.test for s in sites(fn) if isinstance(s.stmt, If)}
+        self.tests = {s.stmt.test for s in facts.at.values() if isinstance(s.stmt, If)}
         self._free: dict[tuple[Var, bool], bool] = {}
 
     # ---- what is needed
@@ -62,8 +61,7 @@ class Needs:
             self.need(operand)
 
     def need(self, operand: Operand) -> None:
-        if isinstance(operand, Var):
-            operand = self.mapping.get(operand, operand)
+        operand = self.sweep.current(operand)
         found = self.defs.get(operand) if isinstance(operand, Var) else None
         if found is None or operand.buffer:  # type: ignore[union-attr]
             return
@@ -244,20 +242,31 @@ class Needs:
                 self._need_outer(arg, loop, seen)
 
     def _why(self, var: Var) -> str:
-        found = self.defs[var]
-        line = found.stmt.loc.line if found.stmt is not None else 0
-        if found.kind == "param":
-            return f"carried by the loop in line {line}, read by the reverse sweep"
-        if isinstance(found.stmt, Let) and self.can_recompute(found, dear=True) and cost(found.stmt) > 1:
-            return f"computed in line {line}, dear to recompute ({found.stmt.prim})"
-        if isinstance(found.stmt, Let) and found.stmt.prim == "index":
-            return f"read in line {line}, overwritten later"
-        return f"computed in line {line}, cannot be recomputed in the reverse sweep"
+        """Why ``var`` is recorded, for `transpile.memory`."""
+        found, stmt = self.defs[var], self.defs[var].stmt
+        line = stmt.loc.line if stmt is not None else 0
+        match stmt:
+            case For() | While() if found.kind == "param":
+                return f"carried from trip to trip by the loop in line {line}"
+            case For() | While():
+                counts = var is stmt.trips
+                return f"how often the loop in line {line} ran" if counts else f"result of the loop in line {line}"
+            case If():
+                return f"set by the branch in line {line}"
+            case Let() if isinstance(stmt.args[0] if stmt.args else None, Var) and stmt.args[0].buffer:  # type: ignore[union-attr]
+                return f"read in line {line} from memory that is overwritten later"
+            case Let() if cost(stmt) > 1:
+                return f"dear to compute again ({stmt.prim})"
+            case Let() if var in self.tests and not self.is_exact(var):
+                return f"tested in line {line}: a test of rounded numbers is not made twice"
+            case Let():
+                return "computed from values of its trip that are gone, of which there are as many or more"
+        return f"taken from a stack in line {line}"
 
 
-def decided(fn: Function, sweep: Sweep, symbols: dict[str, Operand]) -> Needs:
-    """What is recorded for a sweep."""
-    needs = Needs(fn, symbols, sweep.mapping)
+def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, Operand]) -> Needs:
+    """What is recorded for a sweep of the function that the facts are of."""
+    needs = Needs(facts, sweep, symbols)
     needs.collect(sweep.block)
     needs.decide()
     return needs

@@ -109,9 +109,7 @@ def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
 
 def refuse_forward(stmt: Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
-    from transpile.errors import Diagnostic, TranspileError
+    from transpile.errors import error
 
     message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
-    raise TranspileError(
-        [Diagnostic("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")]
-    )
+    raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")

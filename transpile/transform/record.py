@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    SYNTHETIC,
     Alloc,
     Block,
     Const,
@@ -41,7 +40,8 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
 from transpile.transform.fuse import may_reorder
-from transpile.transform.needs import Needs, decided
+from transpile.transform.needs import Needs
+from transpile.transform.reasons import AGAIN, KEPT
 from transpile.transform.sweep import Sweep
 
 
@@ -56,9 +56,9 @@ class _Level:
     index: Var | None = None  # the index of the mirror
 
 
-def link(fn: Function, sweep: Sweep, b: Builder) -> Block:
+def link(fn: Function, sweep: Sweep, b: Builder, needs: Needs) -> Block:
     """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields."""
-    linker = _Linker(fn, sweep, b, decided(fn, sweep, b.symbols))
+    linker = _Linker(fn, sweep, b, needs)
     with b.into(Block()) as out:
         linker.forward()
         linker.reverse(out)
@@ -85,9 +85,9 @@ class _Linker:
 
     def make_tape(self, var: Var) -> None:
         b, name = self.b, f"{var.label}_tape"
-        note = self.needs.recorded[var]
-        if not is_countable(var, self.needs):
-            stack = Var(name, replace(var.type, kind="stack"), note=note)
+        note, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
+        if unknown:
+            stack = Var(name, replace(var.type, kind="stack"), note=f"{note}; on a stack, since {unknown}")
             b.emit(NewStack(stack, self._loc(var)))
             self.tapes[var] = stack
             return
@@ -95,13 +95,6 @@ class _Linker:
         type_ = Type(var.type.dtype, (*counts, *var.type.dims))
         with b.at(self._loc(var)):
             self.tapes[var] = b.alloc(name, type_, "empty", note=note, dims=type_.dims, dtype=type_.dtype)
-
-    def name_of(self, var: Var) -> str:
-        """The variable's name; that of the array, if it is what was read from one."""
-        stmt = self.defs[var].stmt
-        if var.name == SYNTHETIC and isinstance(stmt, Let) and stmt.prim == "index" and isinstance(stmt.args[0], Var):
-            return stmt.args[0].name
-        return var.name
 
     def _loc(self, var: Var):  # type: ignore[no-untyped-def]
         stmt = self.defs[var].stmt
@@ -204,7 +197,7 @@ class _Linker:
             self.rename_dims(Block((), out.stmts[start:], out.yields))
 
     def reverse_block(self, block: Block, loop: For | While | None, index: Var | None) -> Block:
-        forward = self.sweep.sides.get(id(block))
+        forward = self.sweep.sides.get(block)
         with self.b.into(Block(block.params)) as out:
             self.levels.append(_Level(forward, out, loop=loop, index=index))
             for stmt in block.stmts:
@@ -218,7 +211,7 @@ class _Linker:
         b = self.b
         with b.at(stmt.loc):
             new = map_reads(stmt, self.resolve)
-            forward = self.sweep.mirrors.get(id(stmt))
+            forward = self.sweep.mirrors.get(stmt)
             match new:
                 case If():
                     then, orelse = self.reverse_block(new.then, None, None), self.reverse_block(new.orelse, None, None)
@@ -266,18 +259,26 @@ class _Linker:
     # ---- what stands for a variable of the forward sweep
 
     def resolve(self, operand: Operand) -> Operand:
-        if isinstance(operand, Var):
-            operand = self.sweep.mapping.get(operand, operand)
-        if not isinstance(operand, Var) or operand not in self.defs or operand.buffer:
+        operand = self.sweep.current(operand)
+        if not isinstance(operand, Var) or operand not in self.defs:
+            return operand
+        if operand.buffer:
+            self.keep(operand)
             return operand
         found = self.defs[operand]
         if not found.loops:
+            self.keep(operand)
             return self.escaped[operand] if found.nest else operand
         level = self.level_of(found.block)
         if operand not in level.memo:
             with self.b.into(level.out):
                 level.memo[operand] = self.have(operand, level)
         return level.memo[operand]
+
+    def keep(self, var: Var) -> None:
+        """Says of an array of the forward sweep that the reverse sweep reads it where it stands."""
+        if var.type.dims and self.defs[var].kind == "stmt":
+            var.note = var.note or KEPT
 
     def level_of(self, block: Block) -> _Level:
         for level in reversed(self.levels):
@@ -301,7 +302,7 @@ class _Linker:
         assert isinstance(found.stmt, Let), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in found.stmt.args)
-            new = replace(found.stmt, var=Var(var.name, var.type), args=args)
+            new = replace(found.stmt, var=Var(var.name, var.type, note=AGAIN), args=args)
             self.sweep.origins[new.var] = found.stmt
             self.have_dims(new)
             self.b.emit(new)
@@ -339,14 +340,21 @@ class _Linker:
 
 def is_countable(var: Var, needs: Needs) -> bool:
     """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
+    return not why_uncountable(var, needs)
+
+
+def why_uncountable(var: Var, needs: Needs) -> str:
+    """What of the loops around and of the dims of the value is not known before the outermost loop; empty if all is."""
     for loop in needs.defs[var].loops:
+        line = loop.loc.line
         if isinstance(loop, While) or loop.body.stop is not None:
-            return False
+            return f"only the run knows when the loop in line {line} ends"
         if not all(_is_outside(o, needs) for o in (loop.start, loop.bound, loop.step)):
-            return False
+            return f"the number of trips in line {line} changes"
         if not isinstance(loop.step, Const):
-            return False
-    return all(_is_outside(needs.symbols[s], needs) for d in var.type.dims for s in d.symbols())
+            return f"the step in line {line} is not a constant"
+    known = all(_is_outside(needs.symbols[s], needs) for d in var.type.dims for s in d.symbols())
+    return "" if known else "its size changes"
 
 
 def _is_outside(operand: Operand, needs: Needs) -> bool:

@@ -41,12 +41,14 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.walk import Cloner, blocks, defined, defines, leaves, reads, statements, written_in
+from transpile.core.walk import Cloner, blocks, defined, defines, statements, uses, written_in
 from transpile.transform.dce import is_live, remove_dead_block
 from transpile.transform.fuse import fuse
 from transpile.transform.needs import Needs, cost, decided
 from transpile.transform.record import is_countable, link
+from transpile.transform.reasons import RERUN
 from transpile.transform.sweep import Sweep
+from transpile.transform.twins import Twins
 
 ORDER = 8  # how many times less must be recorded, for a loop to be run again that runs anyway
 
@@ -57,60 +59,57 @@ def link_best(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand] = 
     ``kept`` are the results of ``fn`` that are wanted besides.
     """
     fn, sweep = fuse(fn, sweep, b, link_best)
-    return link(fn, _choose(fn, sweep, b, kept), b)
+    sweep, needs = _choose(fn, sweep, b, kept)
+    return link(fn, sweep, b, needs)
 
 
-def _choose(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand]) -> Sweep:
-    """The sweep with the loops that had better run again."""
-    needs = decided(fn, sweep, b.symbols)
+def _choose(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand]) -> tuple[Sweep, Needs]:
+    """The sweep with the loops that had better run again, and what is recorded for it."""
+    facts = Overwrites(fn)
+    needs = decided(facts, sweep, b.symbols)
     tried: set[int] = set()
     while needs.recorded:
-        mirror = next((m for m in _mirrors(sweep, sweep.block) if id(sweep.mirrors[id(m)]) not in tried), None)
+        mirror = next((m for m in _mirrors(sweep, sweep.block) if id(sweep.mirrors[m]) not in tried), None)
         if mirror is None:
             break
-        loop = sweep.mirrors[id(mirror)]
+        loop = sweep.mirrors[mirror]
         assert isinstance(loop, (For, While))
         tried.add(id(loop))
         inside = [v for v in needs.recorded if any(around is loop for around in needs.defs[v].loops)]
         if not inside:
             continue
         types = {v: v.type for v in defined(mirror.body)}
-        found = _Again(fn, sweep, b, mirror, loop).run()
+        found = _Again(fn, sweep, b, mirror, loop).run(facts)
         if found is not None:
-            after = decided(fn, found.sweep, b.symbols)
-            if _is_better(fn, needs, after, inside, found, loop, kept):
+            after = decided(facts, found.sweep, b.symbols)
+            if _is_better(fn, needs, after, inside, found, kept):
                 sweep, needs = found.sweep, after
+                mirror.index.note = RERUN
                 continue
         for var, type_ in types.items():
             var.type = type_
-    return sweep
+    return sweep, needs
 
 
 def _mirrors(sweep: Sweep, block: Block) -> Iterator[For]:
     """The mirrors of loops in it, from the outermost."""
     for stmt in block.stmts:
-        if isinstance(stmt, For) and id(stmt) in sweep.mirrors:
+        if isinstance(stmt, For) and stmt in sweep.mirrors:
             yield stmt
         for inner in blocks(stmt):
             yield from _mirrors(sweep, inner)
 
 
 def _is_better(
-    fn: Function,
-    before: Needs,
-    after: Needs,
-    inside: Sequence[Var],
-    found: _Found,
-    loop: For | While,
-    kept: Sequence[Operand],
+    fn: Function, before: Needs, after: Needs, inside: Sequence[Var], found: _Found, kept: Sequence[Operand]
 ) -> bool:
     old, new = _amount(before), _amount(after)
-    index = loop.index if isinstance(loop, For) else None
-    if not is_live(fn, loop, (o for o in _roots(found.sweep, kept) if o is not index), before.symbols):
+    outside = (found.sweep.current(o) for o in uses(found.sweep.block))
+    if not is_live(fn, found.loop, (*kept, *(o for o in outside if o is not found.index)), before.symbols):
         return new < old
     if new * ORDER > old:
         return False
-    depth = max(_loops_inside(before, v, loop) for v in inside)
+    depth = max(_loops_inside(before, v, found.loop) for v in inside)
     if all(is_countable(v, before) for v in inside):
         return not found.is_dear and not found.has_loop_below(depth)
     return not found.has_loop_below(depth, of_any_length=False)  # a stack costs ten times what an array does
@@ -132,23 +131,17 @@ def _amount(needs: Needs) -> int:
     return total
 
 
-def _roots(sweep: Sweep, kept: Sequence[Operand]) -> list[Operand]:
-    """What is read of the forward sweep outside it."""
-    found: list[Operand] = [*kept, *leaves(sweep.block)]
-    for stmt in statements(sweep.block):
-        found += reads(stmt)
-        for inner in blocks(stmt):
-            found += leaves(inner)
-    return [sweep.mapping.get(o, o) if isinstance(o, Var) else o for o in found]
-
-
 @dataclass
 class _Found:
     """A sweep in which a loop runs again, with ``trip`` in its mirror, part of it the forward sweep once more."""
 
     sweep: Sweep
     trip: Block
-    index: Var | None
+    loop: For | While
+
+    @property
+    def index(self) -> Var | None:
+        return self.loop.index if isinstance(self.loop, For) else None
 
     @property
     def is_dear(self) -> bool:
@@ -187,7 +180,7 @@ class _Again:
         self.fn, self.sweep, self.b = fn, sweep, b
         self.mirror, self.loop = mirror, loop
 
-    def run(self) -> _Found | None:
+    def run(self, facts: Overwrites) -> _Found | None:
         """None if the trips cannot be run again."""
         copier = _Copier(self.b, self.loop.body, self.sweep.origins)
         body = copier.trip(self.loop.body)
@@ -198,9 +191,9 @@ class _Again:
         own = set(defined(linked))
         roots = [*linked.yields, *(v for v in written_in(linked) if v not in own)]
         linked = remove_dead_block(linked, roots, self.b.symbols)
-        if not self.is_repeatable(linked):
+        if not self.is_repeatable(linked, facts):
             return None
-        return _Found(self.replaced(linked), linked, self.loop.index if isinstance(self.loop, For) else None)
+        return _Found(self.replaced(linked), linked, self.loop)
 
     def inner(self, copier: _Copier) -> Sweep:
         """The reverse sweep of one trip, as the sweep of a function."""
@@ -209,16 +202,14 @@ class _Again:
         return Sweep(
             self.mirror.body,
             (),
-            {k: copier.stmts[id(s)] for k, s in outer.mirrors.items() if id(s) in copier.stmts},
-            {k: copier.blocks[id(x)] for k, x in outer.sides.items() if id(x) in copier.blocks},
+            outer.mirrors.mapped(copier.stmts),
+            outer.sides.mapped(copier.blocks),
             {**mapping, **copier.mapping},
             outer.origins,
-            outer.alive,
         )
 
-    def is_repeatable(self, linked: Block) -> bool:
+    def is_repeatable(self, linked: Block, overwrites: Overwrites) -> bool:
         """Whether what the trip reads of buffers from outside is still there when it runs again."""
-        overwrites = Overwrites(self.fn)
         own = set(defined(linked))
         for stmt in statements(linked):
             if not isinstance(stmt, (Let, Alloc)) or stmt.prim == "dim":
@@ -241,17 +232,17 @@ class _Again:
     def replaced(self, linked: Block) -> Sweep:
         """The sweep with ``linked`` as the body of the mirror."""
         sweep = self.sweep
-        mirrors, sides = dict(sweep.mirrors), dict(sweep.sides)
+        mirrors, sides = sweep.mirrors.copy(), sweep.sides.copy()
         mirror = replace(self.mirror, body=linked)
-        mirrors[id(mirror)], sides[id(linked)] = self.loop, self.loop.body
+        mirrors[mirror], sides[linked] = self.loop, self.loop.body
 
         def block(old: Block) -> Block:
             stmts = [stmt(s) for s in old.stmts]
             if all(a is b for a, b in zip(stmts, old.stmts)):
                 return old
             new = replace(old, stmts=stmts)
-            if id(old) in sides:
-                sides[id(new)] = sides[id(old)]
+            if old in sides:
+                sides[new] = sides[old]
             return new
 
         def stmt(old: Stmt) -> Stmt:
@@ -267,11 +258,10 @@ class _Again:
                     body = block(old.body)
                     if body is not old.body:
                         new = replace(old, body=body)
-            if new is not old and id(old) in mirrors:
-                mirrors[id(new)] = mirrors[id(old)]
+            if new is not old and old in mirrors:
+                mirrors[new] = mirrors[old]
             return new
 
-        sweep.alive.append(sweep.block)
         return replace(sweep, block=block(sweep.block), mirrors=mirrors, sides=sides)
 
 
@@ -282,8 +272,8 @@ class _Copier(Cloner):
         self.renamed: dict[str, Dim] = {}
         super().__init__({}, self.renamed.get)
         self.b, self.origins = b, origins
-        self.stmts: dict[int, Stmt] = {}
-        self.blocks: dict[int, Block] = {}
+        self.stmts: Twins[Stmt] = Twins()
+        self.blocks: Twins[Block] = Twins()
         self.own = set(defined(body)) - set(body.params)
         self.symbols: dict[Var, list[str]] = {}  # those whose values are computed in the trip
         for symbol, value in list(b.symbols.items()):
@@ -305,7 +295,7 @@ class _Copier(Cloner):
             if isinstance(stmt, (Push, Pop)) and stmt.stack not in self.own:
                 return None
         new = Block((), [self.stmt(s) for s in body.stmts if self.is_inside(s)])
-        self.blocks[id(body)] = new
+        self.blocks[body] = new
         return new
 
     def is_inside(self, stmt: Stmt) -> bool:
@@ -321,12 +311,12 @@ class _Copier(Cloner):
 
     def block(self, block: Block) -> Block:
         new = super().block(replace(block, stmts=[s for s in block.stmts if self.is_inside(s)]))
-        self.blocks[id(block)] = new
+        self.blocks[block] = new
         return new
 
     def stmt(self, stmt: Stmt) -> Stmt:
         new = super().stmt(stmt)
-        self.stmts[id(stmt)] = new
+        self.stmts[stmt] = new
         self.origins.update((var, stmt) for var in defines(new))
         if isinstance(new, For):
             self.origins[new.index] = stmt

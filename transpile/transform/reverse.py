@@ -41,15 +41,12 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
 
 def _trimmed(sweep: Sweep, symbols: dict[str, Operand]) -> Sweep:
     """The sweep without dead statements, so that nothing is recorded for them."""
-    keep: list[object] = []  # ids stay unique while the objects live
 
     def moved(old: object, new: object) -> None:
-        keep.append(old)
-        if id(old) in sweep.mirrors:
-            sweep.mirrors[id(new)] = sweep.mirrors[id(old)]
-        if id(old) in sweep.sides:
-            sweep.sides[id(new)] = sweep.sides[id(old)]
-        keep.append(new)
+        if old in sweep.mirrors:
+            sweep.mirrors[new] = sweep.mirrors[old]
+        if old in sweep.sides:
+            sweep.sides[new] = sweep.sides[old]
 
     block = remove_dead_block(sweep.block, sweep.block.yields, symbols, moved)
     block = tidy_block(block, symbols, moved)

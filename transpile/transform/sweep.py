@@ -52,6 +52,7 @@ from transpile.transform.custom import splice, transposed
 from transpile.transform.forward import zero
 from transpile.transform.prepare import refuse
 from transpile.transform.selfupdate import keep_self_updates
+from transpile.transform.twins import Twins
 
 
 @dataclass
@@ -64,11 +65,14 @@ class Sweep:
 
     block: Block
     seeds: tuple[Var, ...]
-    mirrors: dict[int, Stmt] = field(default_factory=dict)  # id of a reverse For or If -> its forward statement
-    sides: dict[int, Block] = field(default_factory=dict)  # id of a reverse block -> the forward block that it mirrors
+    mirrors: Twins[Stmt] = field(default_factory=Twins)  # a reverse For or If -> its forward statement
+    sides: Twins[Block] = field(default_factory=Twins)  # a reverse block -> the forward block that it mirrors
     mapping: dict[Var, Operand] = field(default_factory=dict)
     origins: dict[Var, Stmt] = field(default_factory=dict)
-    alive: list[object] = field(default_factory=list)  # ids stay unique while the objects live
+
+    def current(self, operand: Operand) -> Operand:
+        """What stands for an operand of the user's function in the function that is being linked."""
+        return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
 
 
 def reverse_sweep(fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool) -> Sweep:
@@ -87,8 +91,8 @@ class _Reverse:
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
         self.forward_block: Block = fn.body  # the one that is being mirrored
-        self.mirrors: dict[int, Stmt] = {}
-        self.sides: dict[int, Block] = {}
+        self.mirrors: Twins[Stmt] = Twins()
+        self.sides: Twins[Block] = Twins()
 
     def run(self, wrt: Sequence[Var], outputs: Sequence[Operand], seed: bool) -> Sweep:
         b = self.b
@@ -105,7 +109,7 @@ class _Reverse:
             self.block(self.fn.body)
             with b.at(self.fn.loc):
                 block.yields = tuple(self.adj.value_or_zero(v, v.type) for v in wrt)
-        self.sides[id(block)] = self.fn.body
+        self.sides[block] = self.fn.body
         keep_self_updates(block)
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
@@ -302,7 +306,7 @@ class _Reverse:
         stack = self.adj.buffers.get(stmt.stack)
         if stack is None:
             return
-        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else SYNTHETIC, _element(stmt.value.type))
+        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else SYNTHETIC, stmt.value.type)
         self.b.emit(Pop(bar, stack, self.b.loc))
         self.adj.add(stmt.value, self.b.expr(bar))
 
@@ -387,11 +391,11 @@ class _Reverse:
                         self.adj.add(out, bars[result])
                 self.block(block)
                 side.yields = tuple(self.adj.value_or_zero(s, s.type) for s in scalars)
-            self.sides[id(side)] = block
+            self.sides[side] = block
             sides.append(side)
         results = tuple(Var(self.adj.name(s), s.type) for s in scalars)
         mirror = If(stmt.test, sides[0], sides[1], results, b.loc)
-        self.mirrors[id(mirror)] = stmt
+        self.mirrors[mirror] = stmt
         b.emit(mirror)
         for s, r in zip(scalars, results):
             self.adj.values[s] = Pending(b.expr(r))
@@ -463,10 +467,10 @@ class _Reverse:
             adjoints = [*(body.params[k] for k in carried), *scalars]
             outs = [self.adj.value_or_zero(s, s.type, param) for s, param in zip(adjoints, params)]
             mirrored.yields = tuple(outs)
-        self.sides[id(mirrored)] = body
+        self.sides[mirrored] = body
         results = tuple(Var(p.name, p.type) for p in params)
         mirror = For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc)
-        self.mirrors[id(mirror)] = stmt
+        self.mirrors[mirror] = stmt
         b.emit(mirror)
         for s, r in zip(scalars, results[len(carried) :]):
             self.adj.values[s] = Pending(b.expr(r))
@@ -483,10 +487,6 @@ def _product(dims: Sequence[Dim]) -> Dim:
 
 def _defined_here(block: Block) -> list[Var]:
     return list(defined(block))
-
-
-def _element(type_: Type) -> Type:
-    return Type(type_.dtype, type_.dims, type_.weak)
 
 
 def _may_repeat(stmt: Store) -> bool:

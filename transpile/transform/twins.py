@@ -1,0 +1,36 @@
+"""A table by identity: which statement or block of the forward sweep one of the reverse sweep is the mirror of.
+
+It holds its keys, so that none is taken for another that was made in the same place of memory later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Twins(Generic[T]):
+    def __init__(self, held: Mapping[int, tuple[object, T]] | None = None) -> None:
+        self._held: dict[int, tuple[object, T]] = dict(held or {})
+
+    def __contains__(self, key: object) -> bool:
+        return id(key) in self._held
+
+    def __getitem__(self, key: object) -> T:
+        return self._held[id(key)][1]
+
+    def __setitem__(self, key: object, twin: T) -> None:
+        self._held[id(key)] = key, twin
+
+    def get(self, key: object) -> T | None:
+        held = self._held.get(id(key))
+        return None if held is None else held[1]
+
+    def copy(self) -> Twins[T]:
+        return Twins(self._held)
+
+    def mapped(self, copies: Twins[T]) -> Twins[T]:
+        """The same keys with the copies of their twins, where there are any."""
+        return Twins({k: (key, copies[twin]) for k, (key, twin) in self._held.items() if twin in copies})
