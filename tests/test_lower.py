@@ -167,7 +167,7 @@ def test_temporaries_leave_loops() -> None:
         total = 0.0
         for k in range(n):
             y = np.sin(x) * k
-            total += np.sum(y * y)
+            total += np.sum(y * np.max(y))
         return total
 
     lines = tp.source(f, np.ones(4), 3, stage="loops").splitlines()

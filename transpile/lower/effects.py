@@ -7,6 +7,7 @@ is compiled. A site's number is a hash of its message, so that texts that say th
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
@@ -50,10 +51,14 @@ def place(loc: Loc) -> tuple[Any, ...]:
     return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
 
 
-def out_of_range(loc: Loc, given: Expr, size: Expr) -> Effect:
-    """IndexError: what was given, and the size of the axis."""
+def in_range(loc: Loc, at: Expr, size: Expr, given: Expr, low: bool) -> Effect:
+    """IndexError if ``at`` is not below ``size``, or, with ``low``, below 0; the message names what was given.
+
+    A fourth operand, if there is one, says whether to ask at all (`transpile.loops.checks`).
+    """
     parts = (*place(loc), "index ", 0, " is out of range for size ", 1)
-    return _raise(loc, "IndexError", parts, (given.op, size.op))
+    found = _raise(loc, "IndexError", parts, ())
+    return replace(found, kind="check", args=(at.op, size.op, given.op), params={**found.params, "low": low})
 
 
 def wrong_mask(loc: Loc, given: Expr, size: Expr) -> Effect:

@@ -350,11 +350,28 @@ class _Emitter:
         self.put(depth, f"{self.name(stmt.var)} = {self.plain(stmt.stack)}.pop()")
 
     def effect(self, stmt: Effect, depth: int, plan: _Reach) -> None:
+        if stmt.kind == "check":
+            self.check(stmt, depth)
+            return
         args = "".join(f", {self.plain(a)}" for a in stmt.args)
         if stmt.kind == "raise":
             self.put(depth, f"raise errors.{stmt.params['class']}({stmt.params['site']}{args})")
         else:
             self.put(depth, f"errors.say({stmt.params['site']}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
+
+    def check(self, stmt: Effect, depth: int) -> None:
+        at, size, given, *guard = stmt.args
+        test = self.fill("{0} >= {1}", COMPARE, [at, size])
+        if stmt.params["low"]:
+            test = f"{self.fill('{0} < 0', COMPARE, [at])} or {test}"
+        if guard:
+            test = f"({test})" if stmt.params["low"] else test
+            test = f"{self.fill('{0}', LOOSE, guard)} and {test}"
+        self.put(depth, f"if {test}:")
+        self.put(
+            depth + 1,
+            f"raise errors.{stmt.params['class']}({stmt.params['site']}, {self.plain(given)}, {self.plain(size)})",
+        )
 
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {

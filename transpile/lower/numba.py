@@ -23,6 +23,7 @@ from transpile.core.nodes import Function, Loc
 from transpile.core.types import Type
 from transpile.errors import Diagnostic, TranspileError, error
 from transpile.loader import register
+from transpile.loops import optimise
 from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
 from transpile.lower.hoist import hoist
@@ -33,7 +34,7 @@ MODULES = ("arrays", "errors", "linalg", "scalars", "special")
 
 def text_of(core: Function, fastmath: Any = ("contract", "reassoc")) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    lowered = hoist(lower(core))
+    lowered = hoist(optimise(lower(core)))
     flags = fastmath if isinstance(fastmath, bool) else "{" + ", ".join(repr(f) for f in fastmath) + "}"
     options = f'error_model="numpy", fastmath={flags}'
     found = sites(lowered)

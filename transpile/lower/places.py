@@ -295,15 +295,9 @@ def named(lw: Lowering, x: Expr, name: str) -> Expr:
 
 def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> Expr:
     """``at``, after a check that it lies in ``range(n)``; the error names what was given."""
-    from transpile.lower.effects import out_of_range
+    from transpile.lower.effects import in_range
 
-    b = lw.b
-    bad = at >= n
-    if low:
-        bad = b.elementwise("logical_or", at < 0, bad)
-    with b.into(Block()) as raises:
-        b.emit(out_of_range(b.loc, given, n))
-    b.emit(If(bad.op, raises, Block(), (), b.loc))
+    lw.b.emit(in_range(lw.b.loc, at, n, given, low))
     return at
 
 

@@ -1,0 +1,106 @@
+"""Integer operands as linear forms over variables: how two subscripts compare.
+
+The forms follow the definitions, so that they stay right when a pass puts one variable for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transpile.core.nodes import Block, Const, Let, Operand, Var
+from transpile.core.walk import blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``const`` and, for each variable, its coefficient, never 0. Two forms are equal if the numbers are always equal."""
+
+    const: int
+    terms: frozenset[tuple[Var, int]] = frozenset()
+
+    def plus(self, other: Linear, times: int = 1) -> Linear:
+        found = dict(self.terms)
+        for var, coef in other.terms:
+            found[var] = found.get(var, 0) + times * coef
+        return Linear(self.const + times * other.const, frozenset((v, c) for v, c in found.items() if c))
+
+    def times(self, factor: int) -> Linear:
+        return Linear(self.const * factor, frozenset((v, c * factor) for v, c in self.terms) if factor else frozenset())
+
+    def coefficient(self, var: Var) -> int:
+        return next((c for v, c in self.terms if v is var), 0)
+
+    def without(self, var: Var) -> Linear:
+        return Linear(self.const, frozenset((v, c) for v, c in self.terms if v is not var))
+
+    def replaced(self, var: Var, by: Linear) -> Linear:
+        coef = self.coefficient(var)
+        return self.without(var).plus(by, coef) if coef else self
+
+    @property
+    def variables(self) -> frozenset[Var]:
+        return frozenset(v for v, _ in self.terms)
+
+
+class Forms:
+    """The linear forms of the operands of one function."""
+
+    def __init__(self, body: Block) -> None:
+        self.lets: dict[Var, Let] = {s.var: s for s in _lets(body)}
+        self.known: dict[Var, Linear] = {}
+        self.same: dict[Var, Var] = {}
+
+    def learn(self, let: Let) -> None:
+        """A *let* that a pass has made."""
+        self.lets[let.var] = let
+
+    def alias(self, var: Var, other: Var) -> None:
+        """From here on ``var`` is ``other``."""
+        self.same[var] = other
+        self.known.clear()
+
+    def of(self, op: Operand) -> Linear:
+        if isinstance(op, Const):
+            return Linear(int(op.value))
+        assert isinstance(op, Var)
+        if op not in self.known:
+            self.known[op] = self._found(op)
+        return self.known[op]
+
+    def _found(self, var: Var) -> Linear:
+        if var in self.same:
+            return self.of(self.same[var])
+        alone = Linear(0, frozenset(((var, 1),)))
+        let = self.lets.get(var)
+        if let is None or not var.type.is_int or var.type.dims or not all(_is_index(a) for a in let.args):
+            return alone
+        match let.prim:
+            case "add":
+                return self.of(let.args[0]).plus(self.of(let.args[1]))
+            case "sub":
+                return self.of(let.args[0]).plus(self.of(let.args[1]), -1)
+            case "neg":
+                return self.of(let.args[0]).times(-1)
+            case "cast":
+                return self.of(let.args[0])
+            case "mul":
+                a, b = (self.of(x) for x in let.args)
+                if not a.terms or not b.terms:
+                    return b.times(a.const) if not a.terms else a.times(b.const)
+        return alone
+
+
+def _is_index(op: Operand) -> bool:
+    """Whether it is an integer of full width: sums of narrow ones wrap."""
+    if isinstance(op, Const):
+        return isinstance(op.value, int) and not isinstance(op.value, bool)
+    return op.type.dtype == "int64" and not op.type.dims
+
+
+def _lets(block: Block) -> Iterator[Let]:
+    for stmt in block.stmts:
+        if isinstance(stmt, Let):
+            yield stmt
+        for inner in blocks(stmt):
+            yield from _lets(inner)

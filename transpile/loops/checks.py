@@ -1,0 +1,211 @@
+"""Checks of subscripts before the loops that they stand in, where they are linear in the index and made in every trip.
+
+    for j in range(m):                    if m > n:
+        check j < n             ->            raise IndexError(n, n)
+        ...                               for j in range(m):
+                                              ...
+
+The error names the first index that is out of range, as the loop would have met it. What stands before a loop that may have no
+trips is asked only if it has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Loc,
+    Operand,
+    Stmt,
+    Var,
+)
+from transpile.core.types import BOOL, INT
+from transpile.core.walk import blocks, defined, reads, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.forward import ends
+from transpile.loops.memory import is_pure
+from transpile.loops.rebuild import with_blocks
+
+
+def hoist_checks(fn: Function) -> Function:
+    """The function with its checks as far out as they can be."""
+    return replace(fn, body=_Hoist(fn).block(fn.body))
+
+
+class _Hoist:
+    def __init__(self, fn: Function) -> None:
+        self.forms = Forms(fn.body)
+
+    def block(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            new = with_blocks(stmt, self.block) if blocks(stmt) else stmt
+            if isinstance(new, For):
+                before, new = self.taken_out(new)
+                stmts += before
+            stmts.append(new)
+        return replace(block, stmts=stmts)
+
+    def taken_out(self, loop: For) -> tuple[list[Stmt], For]:
+        """What may be asked before the loop, and the loop without it."""
+        if loop.body.stop is not None or not isinstance(loop.step, Const) or abs(loop.step.value) != 1:
+            return [], loop
+        if any(isinstance(s, Effect) and s.kind == "print" for s in statements(loop.body)):
+            return [], loop
+        out = _Out(self, loop)
+        for stmt in loop.body.stmts:
+            out.take(stmt)
+        if not out.before or any(raises(s) for s in out.left):  # which of two errors comes first must stay
+            return [], loop
+        return out.before, replace(loop, body=replace(loop.body, stmts=out.left))
+
+
+def raises(stmt: Stmt) -> bool:
+    inner = (s for b in blocks(stmt) for s in statements(b))
+    return any(isinstance(s, Effect) and s.kind == "raise" for s in (stmt, *inner))
+
+
+class _Out:
+    """The statements of a loop's body, some of them before the loop."""
+
+    def __init__(self, around: _Hoist, loop: For) -> None:
+        self.forms, self.loop = around.forms, loop
+        self.own = {loop.index, *defined(loop.body)}
+        self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
+        self.copied: dict[Var, Operand] = {}
+        self.before: list[Stmt] = []
+        self.left: list[Stmt] = []
+        self.trip: Operand | None = None
+
+    def take(self, stmt: Stmt) -> None:
+        if isinstance(stmt, Effect) and stmt.kind == "check" and self.is_linear(stmt):
+            self.check(stmt)
+        elif isinstance(stmt, If) and self.is_fixed_raise(stmt):
+            effect = stmt.then.stmts[0]
+            assert isinstance(effect, Effect)
+            raised = replace(effect, args=tuple(self.copy(a) for a in effect.args))
+            test = self.both(self.has_trip(), self.copy(stmt.test), stmt.loc)
+            self.before.append(If(test, Block((), [raised]), Block(), (), stmt.loc))
+        else:
+            self.left.append(stmt)
+
+    # ---- what does not change in the loop
+
+    def is_fixed(self, op: Operand) -> bool:
+        """Whether it is known before the loop, or can be computed there."""
+        if not isinstance(op, Var) or op not in self.own:
+            return True
+        let = self.lets.get(op)
+        if let is None or let.prim == "index" or not is_pure(let) or let.var.type.dims:
+            return False
+        return all(self.is_fixed(a) for a in let.args)
+
+    def copy(self, op: Operand) -> Operand:
+        if not isinstance(op, Var) or op not in self.own:
+            return op
+        if op not in self.copied:
+            let = self.lets[op]
+            args = tuple(self.copy(a) for a in let.args)
+            self.copied[op] = self.emit(replace(let, var=Var(op.name, op.type, form=op.form), args=args))
+        return self.copied[op]
+
+    def emit(self, let: Let) -> Var:
+        self.before.append(let)
+        self.forms.learn(let)
+        return let.var
+
+    def is_fixed_raise(self, stmt: If) -> bool:
+        """``if test: raise ...`` with a test that is the same in all trips."""
+        if stmt.results or stmt.orelse.stmts or not ends(stmt.then) or len(stmt.then.stmts) != 1:
+            return False
+        return all(self.is_fixed(o) for o in (stmt.test, *reads(stmt.then.stmts[0])))
+
+    # ---- what is linear in the index
+
+    def is_linear(self, check: Effect) -> bool:
+        index = self.loop.index
+        at, size, given = (self.forms.of(o) for o in check.args[:3])
+        if abs(at.coefficient(index)) > 1 or at.coefficient(index) != given.coefficient(index):
+            return False
+        if not all(self.is_fixed(o) for o in check.args[3:]):
+            return False
+        rest = at.without(index).variables | given.without(index).variables | size.variables
+        return not (rest & self.own)
+
+    def check(self, check: Effect) -> None:
+        """The check at both ends of the range, as far as it says something there."""
+        loop = self.loop
+        at, size, given = (self.forms.of(o) for o in check.args[:3])
+        shift = given.plus(at, -1)
+        coef = at.coefficient(loop.index)
+        step = loop.step.value  # type: ignore[union-attr]
+        first, last = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-step))
+        if loop.backwards:
+            first, last, step = last, first, -step
+        begin, end = (at.replaced(loop.index, x) for x in (first, last))
+        low = check.params["low"]
+        if not coef:
+            self.emit_check(check, at, size, given, low)
+        elif coef * step > 0:  # counts up: the first index that is out of range is the size
+            if begin != Linear(0):
+                self.emit_check(check, begin, size, begin.plus(shift), low)
+            self.emit_check(check, end, size, size.plus(shift), False, begin != Linear(0))
+        else:
+            self.emit_check(check, begin, size, begin.plus(shift), low)
+            if low:
+                self.emit_check(check, end, size, Linear(-1).plus(shift), True)
+
+    def emit_check(
+        self, check: Effect, at: Linear, size: Linear, given: Linear, low: bool, only_trips: bool = True
+    ) -> None:
+        if not at.plus(size, -1).terms and at.const < size.const and not low:
+            return
+        loc = check.loc
+        args: list[Operand] = [self.operand(f, loc) for f in (at, size, given)]
+        guard = self.has_trip() if only_trips else None
+        for held in check.args[3:]:
+            guard = self.both(guard, self.copy(held), loc)
+        if guard is not None:
+            args.append(guard)
+        self.before.append(replace(check, args=tuple(args), params={**check.params, "low": low}))
+
+    def has_trip(self) -> Operand | None:
+        """Whether the loop has a trip; None if it always has."""
+        loop = self.loop
+        step = loop.step.value  # type: ignore[union-attr]
+        trips = self.forms.of(loop.bound).plus(self.forms.of(loop.start), -1).times(step)
+        if not trips.terms and trips.const > 0:
+            return None
+        if self.trip is None:
+            args = (loop.start, loop.bound) if step > 0 else (loop.bound, loop.start)
+            self.trip = self.emit(Let(Var(SYNTHETIC, BOOL), "less", args, {}, loop.loc))
+        return self.trip
+
+    def both(self, a: Operand | None, b: Operand, loc: Loc) -> Operand:
+        return b if a is None else self.emit(Let(Var(SYNTHETIC, BOOL), "logical_and", (a, b), {}, loc))
+
+    def operand(self, form: Linear, loc: Loc) -> Operand:
+        """A value of this form, before the loop."""
+        found: Operand | None = None
+        for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
+            term: Operand = var if abs(coef) == 1 else self.number("mul", Const(abs(coef), INT), var, loc)
+            if found is None:
+                found = term if coef > 0 else self.number("sub", Const(0, INT), term, loc)
+            else:
+                found = self.number("add" if coef > 0 else "sub", found, term, loc)
+        if found is None:
+            return Const(form.const, INT)
+        if form.const:
+            found = self.number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT), loc)
+        return found
+
+    def number(self, prim: str, a: Operand, b: Operand, loc: Loc) -> Operand:
+        return self.emit(Let(Var(SYNTHETIC, INT), prim, (a, b), {}, loc))

@@ -1,0 +1,125 @@
+"""What nobody reads is not computed: values, arrays with the writes into them, what loops and branches carry, empty loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import Add, Alloc, Block, For, Function, If, Let, Operand, Stmt, Store, Var, While
+from transpile.core.walk import blocks, leaves, reads, statements
+from transpile.loops.memory import is_pure
+
+
+def remove_dead(fn: Function) -> Function:
+    """The function without what its results and effects do not need."""
+    while True:
+        needed = _needed(fn.body)
+        body = _Sweep(needed).block(fn.body)
+        if body is fn.body:
+            return fn
+        fn = replace(fn, body=body)
+
+
+def _needed(body: Block) -> set[Operand]:
+    """The variables that something which stays reads."""
+    sources: dict[Var, list[Operand]] = {}  # what is read if the variable is needed
+    work: list[Operand] = list(leaves(body))
+
+    def visit(block: Block) -> None:
+        for stmt in block.stmts:
+            match stmt:
+                case Let() if is_pure(stmt):
+                    sources.setdefault(stmt.var, []).extend(stmt.args)
+                case Alloc():
+                    sources.setdefault(stmt.var, []).extend(stmt.args)
+                case Store() | Add():
+                    sources.setdefault(stmt.buf, []).extend((*stmt.args, stmt.value))
+                case If():
+                    work.append(stmt.test)
+                    for k, r in enumerate(stmt.results):
+                        sources.setdefault(r, []).extend((stmt.then.yields[k], stmt.orelse.yields[k]))
+                case For() | While():
+                    if isinstance(stmt, For):
+                        work.extend((stmt.start, stmt.bound, stmt.step))
+                    inner = (stmt.body, stmt.test) if isinstance(stmt, While) else (stmt.body,)
+                    for k, (init, out) in enumerate(zip(stmt.inits, stmt.body.yields)):
+                        for b in inner:
+                            sources.setdefault(b.params[k], []).extend((init, out))
+                        sources.setdefault(stmt.results[k], []).extend((init, out, stmt.body.params[k]))
+                    if stmt.body.stop is not None:
+                        work.append(stmt.body.stop)
+                    if isinstance(stmt, While):
+                        work.extend(stmt.test.yields)
+                case _:
+                    work.extend(reads(stmt))
+            for inner_block in blocks(stmt):
+                visit(inner_block)
+
+    visit(body)
+    found: set[Operand] = set()
+    params = _written_parameters(body)
+    work.extend(params)
+    while work:
+        op = work.pop()
+        if isinstance(op, Var) and op not in found:
+            found.add(op)
+            work.extend(sources.get(op, ()))
+    return found
+
+
+def _written_parameters(body: Block) -> set[Var]:
+    """What is written and not allocated here: the caller, or another name of the memory, may read it."""
+    own = {s.var for s in statements(body) if isinstance(s, Alloc)}
+    return {s.buf for s in statements(body) if isinstance(s, (Store, Add)) and s.buf not in own}
+
+
+class _Sweep:
+    def __init__(self, needed: set[Operand]) -> None:
+        self.needed = needed
+
+    def block(self, block: Block) -> Block:
+        stmts = [new for s in block.stmts if (new := self.stmt(s)) is not None]
+        if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
+            return block
+        return replace(block, stmts=stmts)
+
+    def stmt(self, stmt: Stmt) -> Stmt | None:
+        match stmt:
+            case Let() if is_pure(stmt):
+                return stmt if stmt.var in self.needed else None
+            case Alloc():
+                return stmt if stmt.var in self.needed else None
+            case Store() | Add():
+                return stmt if stmt.buf in self.needed else None
+            case If():
+                return self.branch(stmt)
+            case For():
+                return self.loop(stmt)
+            case While():
+                body = self.block(stmt.body)
+                return stmt if body is stmt.body else replace(stmt, body=body)
+        return stmt
+
+    def branch(self, stmt: If) -> Stmt | None:
+        then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+        keep = [r in self.needed for r in stmt.results]
+        if not then.stmts and not orelse.stmts and not any(keep):
+            return None
+        if all(keep):
+            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
+        then, orelse = (replace(b, yields=_kept(b.yields, keep)) for b in (then, orelse))
+        return replace(stmt, then=then, orelse=orelse, results=_kept(stmt.results, keep))
+
+    def loop(self, stmt: For) -> Stmt | None:
+        body = self.block(stmt.body)
+        keep = [r in self.needed or p in self.needed for r, p in zip(stmt.results, body.params)]
+        ends = body.stop is None and (stmt.trips is None or stmt.trips not in self.needed)
+        if ends and not body.stmts and not any(r in self.needed for r in stmt.results):
+            return None
+        if all(keep):
+            return stmt if body is stmt.body else replace(stmt, body=body)
+        body = replace(body, params=_kept(body.params, keep), yields=_kept(body.yields, keep))
+        return replace(stmt, inits=_kept(stmt.inits, keep), results=_kept(stmt.results, keep), body=body)
+
+
+def _kept(items: tuple, keep: list[bool]) -> tuple:
+    return tuple(x for x, k in zip(items, keep) if k)

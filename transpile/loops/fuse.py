@@ -1,0 +1,157 @@
+"""Loops over the same range become one, where they share memory and the order of what they touch stays right.
+
+    for i in range(n):                    for i in range(n):
+        z[i] = x[i] * w[i]                    z[i] = x[i] * w[i]
+    for i in range(n):            ->          total = total + z[i]
+        total = total + z[i]
+
+Two loops may be fused if no trip of the first one touches what an earlier trip of the second one has touched. This is seen from
+the subscripts: one axis of both must be the same form of the loop's index, but for a distance that goes the right way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt
+from transpile.core.walk import blocks, map_operands, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.kinds import kind_of
+from transpile.loops.memory import Access, Roots, Touch, Touches, has_order
+from transpile.loops.rebuild import with_blocks
+
+LIMIT = 120  # statements of a fused loop
+
+
+def fuse(fn: Function) -> Function:
+    """The function with such loops fused, in nests from the outermost loop inwards."""
+    return replace(fn, body=_Fusion(fn).block(fn.body))
+
+
+class _Fusion:
+    def __init__(self, fn: Function) -> None:
+        self.forms = Forms(fn.body)
+        self.touches = Touches(Roots(fn))
+
+    def block(self, block: Block) -> Block:
+        stmts = list(block.stmts)
+        at = 0
+        while at < len(stmts):
+            stmt = stmts[at]
+            if isinstance(stmt, For):
+                for first in range(at - 1, -1, -1):
+                    joined = self.join(stmts, first, at)
+                    if joined is not None:
+                        stmts = joined
+                        at = first
+                        break
+            at += 1
+        return replace(block, stmts=[with_blocks(s, self.block) if blocks(s) else s for s in stmts])
+
+    # ---- two loops of one block
+
+    def join(self, stmts: list[Stmt], first: int, second: int) -> list[Stmt] | None:
+        """The statements with the loop at ``second`` in the one at ``first``; None if that cannot be, or does not pay."""
+        a, b = stmts[first], stmts[second]
+        if not isinstance(a, For) or not isinstance(b, For) or not have_one_range(a, b) or not self.pays(a, b):
+            return None
+        between = stmts[first + 1 : second]
+        after = self.followers(a, between)
+        if any(self.touches.ordered(s, b) for s in after) or not self.is_legal(a, b):
+            return None
+        before = [s for s in between if not any(s is o for o in after)]
+        return [*stmts[:first], *before, self.joined(a, b), *after, *stmts[second + 1 :]]
+
+    def followers(self, loop: For, between: list[Stmt]) -> list[Stmt]:
+        """Those of the statements after a loop that have to stay after it."""
+        found: list[Stmt] = []
+        for s in between:
+            if self.touches.ordered(loop, s) or any(self.touches.ordered(f, s) for f in found):
+                found.append(s)
+        return found
+
+    def pays(self, a: For, b: For) -> bool:
+        one, two = self.touches.of(a), self.touches.of(b)
+        shared = (one.read | one.written | one.added) & (two.read | two.written | two.added)
+        if not shared:
+            return False
+        return kind_of(a).goes_with(kind_of(b)) and _size(a) + _size(b) <= LIMIT
+
+    def is_legal(self, a: For, b: For) -> bool:
+        one, two = self.touches.of(a), self.touches.of(b)
+        if one.defs & two.uses - {a.index} or has_order(one, two):
+            return False
+        clash = (one.read & (two.written | two.added)) | (one.written & (two.read | two.written | two.added))
+        clash |= one.added & (two.read | two.written)
+        roots = self.touches.roots
+        pairs = [
+            (x, y)
+            for x in one.found
+            if roots.of(x.var) in clash
+            for y in two.found
+            if roots.of(x.var) is roots.of(y.var)
+        ]
+        return all(self.is_apart(x, y, a, b, one, two) for x, y in pairs if is_conflict(x, y))
+
+    def is_apart(self, x: Access, y: Access, a: For, b: For, one: Touch, two: Touch) -> bool:
+        """Whether no trip of ``a`` touches by ``x`` what an earlier trip of ``b`` has touched by ``y``."""
+        if x.var is not y.var or x.indices is None or y.indices is None or x.var in one.defs or x.var in two.defs:
+            return False
+        here = self.forms.of(a.index)
+        inside = (one.defs | two.defs) - {a.index}
+        for i, j in zip(x.indices, y.indices):
+            p, q = self.forms.of(i), self.forms.of(j).replaced(b.index, here)
+            if (p.variables | q.variables) & inside:
+                continue
+            if is_never_later(p, q, a):
+                return True
+        return False
+
+    def joined(self, a: For, b: For) -> For:
+        def operand(o: Operand) -> Operand:
+            return a.index if o is b.index else o
+
+        self.forms.alias(b.index, a.index)
+        stmts = [*a.body.stmts, *(map_operands(s, operand) for s in b.body.stmts)]
+        yields = (*a.body.yields, *(operand(y) for y in b.body.yields))
+        body = Block((*a.body.params, *b.body.params), stmts, yields)
+        return replace(a, inits=(*a.inits, *b.inits), results=(*a.results, *b.results), body=body)
+
+
+def have_one_range(a: For, b: For) -> bool:
+    """Whether both run over the same indices in the same order, to the end."""
+    if a.body.stop is not None or b.body.stop is not None or a.trips is not None or b.trips is not None:
+        return False
+    return a.backwards == b.backwards and all(
+        same(x, y) for x, y in zip((a.start, a.bound, a.step), (b.start, b.bound, b.step))
+    )
+
+
+def same(x: Operand, y: Operand) -> bool:
+    return x is y or (isinstance(x, Const) and isinstance(y, Const) and x.value == y.value)
+
+
+def is_conflict(x: Access, y: Access) -> bool:
+    """Whether the order of both counts: one of them writes, and they do not both add."""
+    return (x.kind != "read" or y.kind != "read") and not x.kind == y.kind == "add"
+
+
+def is_never_later(p: Linear, q: Linear, loop: For) -> bool:
+    """Whether ``p`` in one trip is ``q`` in another one only if that is not an earlier one."""
+    coef = p.coefficient(loop.index)
+    p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
+    if coef != other or p.terms != q.terms:
+        return False
+    gap = q.const - p.const
+    if coef == 0:
+        return gap != 0
+    if gap % coef:
+        return True
+    if not isinstance(loop.step, Const):
+        return gap == 0
+    ahead = gap // coef * (1 if loop.step.value > 0 else -1) * (-1 if loop.backwards else 1)
+    return ahead <= 0
+
+
+def _size(loop: For) -> int:
+    return sum(not (isinstance(s, Let) and s.prim == "index") for s in statements(loop.body))

@@ -1,0 +1,88 @@
+"""What a loop is like: what decides whether it goes well with another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transpile.core.nodes import Add, Alloc, Effect, For, If, Let, Pop, Push, Stmt, Store, Var, While
+from transpile.core.walk import blocks, statements
+from transpile.loops.memory import is_array
+
+DEAR = frozenset(
+    """exp expm1 log log1p log2 log10 exp2 sin cos tan tanh sinh cosh arctan arctan2 erf erfc expit log_expit pow cbrt
+    gammaln digamma logaddexp logaddexp2 arcsin arccos arcsinh arccosh arctanh ndtr log_ndtr logit xlogy xlog1py entr""".split()
+)
+"""What gains several times its own time by vectors, so that it must not end up in a loop that has none."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``nested``: there are loops inside; ``serial``: a trip waits for the one before, or branches; ``dear``: see `DEAR`."""
+
+    nested: bool
+    serial: bool
+    dear: bool
+
+    def goes_with(self, other: Kind) -> bool:
+        if self.nested and other.nested:
+            return True
+        if self.nested or other.nested:
+            flat = other if self.nested else self
+            return not flat.dear or flat.serial
+        return self.serial == other.serial
+
+
+def kind_of(loop: For) -> Kind:
+    inner = list(statements(loop.body))
+    nested = any(isinstance(s, (For, While)) for s in inner)
+    dear = any(isinstance(s, Let) and s.prim in DEAR for s in inner)
+    return Kind(nested, not nested and is_serial(loop), dear)
+
+
+def is_serial(loop: For) -> bool:
+    """Whether LLVM is not expected to make vectors of the trips of an innermost loop."""
+    if any(_is_scalar_only(s) for s in statements(loop.body)):
+        return True
+    return any(not _is_reduction(loop, k) for k in range(len(loop.body.params)))
+
+
+def _is_scalar_only(stmt: Stmt) -> bool:
+    if isinstance(stmt, (Effect, Push, Pop, Alloc, While)):
+        return True
+    if isinstance(stmt, If):
+        return any(isinstance(s, (Store, Add, Effect)) for b in blocks(stmt) for s in statements(b))
+    return isinstance(stmt, Let) and stmt.prim == "call" and any(is_array(a) for a in stmt.args)
+
+
+_FOLDS = ("add", "sub", "mul", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or")
+
+
+def _is_reduction(loop: For, k: int) -> bool:
+    """Whether a carried value is only folded: ``total = total + x``."""
+    param, out = loop.body.params[k], loop.body.yields[k]
+    lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
+    users = [s for s in statements(loop.body) if isinstance(s, Let) and param in s.args]
+    chain: set[Var] = set()
+    found = out
+    while isinstance(found, Var) and found in lets and lets[found].prim in _FOLDS and found not in chain:
+        chain.add(found)
+        let = lets[found]
+        if param in let.args:
+            return len(users) == 1
+        step = next((a for a in let.args if isinstance(a, Var) and _reaches(a, param, lets)), None)
+        if step is None:
+            return False
+        found = step
+    return found is param
+
+
+def _reaches(var: Var, param: Var, lets: dict[Var, Let]) -> bool:
+    while var in lets:
+        let = lets[var]
+        if param in let.args:
+            return True
+        nxt = next((a for a in let.args if isinstance(a, Var) and a in lets), None)
+        if nxt is None:
+            return False
+        var = nxt
+    return False

@@ -1,0 +1,214 @@
+"""What statements do to memory: which array each name stands for, what is read and written, in which order effects come.
+
+Two names are of one *root* if they can stand for the same memory: a view and its array, what branches and loops carry. All else is
+apart: arrays are allocated, or parameters, which the caller has seen to be different ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.walk import blocks, defines, leaves, reads, statements
+
+
+def is_array(op: Operand) -> bool:
+    """Whether it is, or holds, memory: an array, several results of which one may be an array, a stack."""
+    return isinstance(op, Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
+
+
+class Roots:
+    """A union of names that may stand for the same memory."""
+
+    def __init__(self, fn: Function) -> None:
+        self.parent: dict[Var, Var] = {}
+        self.written_params = {p for p in fn.params if p.buffer}
+        self._block(fn.body)
+
+    def of(self, var: Var) -> Var:
+        while (up := self.parent.get(var, var)) is not var:
+            var = up
+        return var
+
+    def _join(self, a: Operand, b: Operand) -> None:
+        if is_array(a) and is_array(b):
+            first, second = self.of(a), self.of(b)  # type: ignore[arg-type]
+            if first is not second:
+                self.parent[second] = first
+
+    def _block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            match stmt:
+                case Let() if is_array(stmt.var):
+                    for a in stmt.args:
+                        self._join(a, stmt.var)
+                case If():
+                    for side in (stmt.then, stmt.orelse):
+                        for result, out in zip(stmt.results, side.yields):
+                            self._join(result, out)
+                case For() | While():
+                    inner = (stmt.body, stmt.test) if isinstance(stmt, While) else (stmt.body,)
+                    for k, init in enumerate(stmt.inits):
+                        self._join(init, stmt.results[k]) if k < len(stmt.results) else None
+                        for b in inner:
+                            self._join(init, b.params[k])
+                        self._join(init, stmt.body.yields[k])
+                case Push():
+                    self._join(stmt.stack, stmt.value)
+                case Pop():
+                    self._join(stmt.stack, stmt.var)
+            for inner_block in blocks(stmt):
+                self._block(inner_block)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One element that a statement touches; ``indices`` is None for all of the array, or nobody knows which."""
+
+    var: Var
+    indices: tuple[Operand, ...] | None
+    kind: str  # "read", "write" or "add"
+
+
+def accesses(stmt: Stmt) -> Iterator[Access]:
+    """What the statement itself touches, nested blocks not included."""
+    match stmt:
+        case Let(prim="index"):
+            yield Access(stmt.args[0], stmt.args[1:], "read")  # type: ignore[arg-type]
+        case Let(prim="dim" | "view" | "swap" | "row" | "item"):
+            return
+        case Let():
+            for a in stmt.args:
+                if is_array(a):
+                    yield Access(a, None, "read")  # type: ignore[arg-type]
+                    yield Access(a, None, "write")  # type: ignore[arg-type]
+        case Store():
+            yield Access(stmt.buf, stmt.args, "write")
+        case Add():
+            yield Access(stmt.buf, stmt.args, "add")
+        case Push():
+            yield Access(stmt.stack, None, "write")
+            if is_array(stmt.value):
+                yield Access(stmt.value, None, "read")  # type: ignore[arg-type]
+        case Pop():
+            yield Access(stmt.stack, None, "write")
+        case Effect():
+            for a in stmt.args:
+                if is_array(a):
+                    yield Access(a, None, "read")  # type: ignore[arg-type]
+
+
+@dataclass(slots=True)
+class Touch:
+    """What a statement, with all that is nested in it, defines, uses and does."""
+
+    defs: set[Var] = field(default_factory=set)
+    uses: set[Var] = field(default_factory=set)
+    found: list[Access] = field(default_factory=list)
+    read: set[Var] = field(default_factory=set)  # roots
+    written: set[Var] = field(default_factory=set)
+    added: set[Var] = field(default_factory=set)
+    raises: bool = False
+    acts: bool = False  # prints: nothing visible may pass it
+    visible: bool = False  # writes where the caller sees it
+
+
+class Touches:
+    """The touches of the statements of one function, each computed once."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
+        self.known: dict[int, tuple[Stmt, Touch]] = {}
+
+    def of(self, stmt: Stmt) -> Touch:
+        held = self.known.get(id(stmt))
+        if held is None or held[0] is not stmt:
+            held = self.known[id(stmt)] = (stmt, self._touch(stmt))
+        return held[1]
+
+    def _touch(self, stmt: Stmt) -> Touch:
+        t = Touch()
+        t.defs.update(defines(stmt))
+        t.uses.update(o for o in reads(stmt) if isinstance(o, Var))
+        for a in accesses(stmt):
+            root = self.roots.of(a.var)
+            t.uses.add(a.var)
+            t.found.append(a)
+            {"read": t.read, "write": t.written, "add": t.added}[a.kind].add(root)
+            t.visible |= a.kind != "read" and root in self.roots.written_params
+        if isinstance(stmt, Effect):
+            t.raises |= stmt.kind != "print"
+            t.acts |= stmt.kind == "print"
+        if isinstance(stmt, Let) and may_raise(stmt):
+            t.raises = True
+        if isinstance(stmt, For):
+            t.defs.add(stmt.index)
+        for block in blocks(stmt):
+            t.defs.update(block.params)
+            t.uses.update(o for o in leaves(block) if isinstance(o, Var))
+            for inner in block.stmts:
+                u = self.of(inner)
+                t.defs |= u.defs
+                t.uses |= u.uses
+                t.found += u.found
+                t.read |= u.read
+                t.written |= u.written
+                t.added |= u.added
+                t.raises |= u.raises
+                t.acts |= u.acts
+                t.visible |= u.visible
+        return t
+
+    def ordered(self, first: Stmt, second: Stmt) -> bool:
+        """Whether ``second`` must stay after ``first``."""
+        a, b = self.of(first), self.of(second)
+        if a.defs & b.uses or b.defs & a.uses:
+            return True
+        if (a.written | a.added) & b.read or a.read & (b.written | b.added):
+            return True
+        if a.written & (b.written | b.added) or a.added & b.written:
+            return True
+        return has_order(a, b)
+
+
+def has_order(a: Touch, b: Touch) -> bool:
+    """Whether what both do is seen outside, so that the order counts."""
+    first, second = a.raises or a.acts, b.raises or b.acts
+    return (first and second) or (first and b.visible) or (second and a.visible)
+
+
+RAISING = ("int_of",)
+
+
+def may_raise(let: Let) -> bool:
+    """Whether a *let* may raise: a call that takes memory, or one with Python's meaning of a number."""
+    if let.prim != "call":
+        return bool(let.var.type.weak) and let.prim in ("floordiv", "mod", "cast", "left_shift", "right_shift", "pow")
+    return any(is_array(a) for a in let.args)
+
+
+def is_pure(let: Let) -> bool:
+    """Whether it may be computed again, elsewhere or not at all."""
+    return not (let.prim == "call" and any(is_array(a) for a in let.args)) and not may_raise(let)
+
+
+def everything(block: Block) -> Iterator[Stmt | Alloc | NewStack]:
+    return statements(block)

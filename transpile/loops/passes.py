@@ -1,0 +1,19 @@
+"""The order of the passes."""
+
+from __future__ import annotations
+
+from transpile.core.nodes import Function
+from transpile.loops.checks import hoist_checks
+from transpile.loops.contract import contract
+from transpile.loops.dead import remove_dead
+from transpile.loops.forward import forward
+from transpile.loops.fuse import fuse
+
+
+def optimise(fn: Function) -> Function:
+    """The lowered function with faster loops: each pass takes what the one before has found."""
+    fn = remove_dead(forward(fn))
+    fn = forward(hoist_checks(fn))
+    fn = forward(fuse(fn))
+    fn = remove_dead(contract(remove_dead(fn)))
+    return remove_dead(forward(fn))
