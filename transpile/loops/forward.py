@@ -10,7 +10,7 @@ them, that a test whose branch raised is false, that two sizes which were checke
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from transpile.core.nodes import (
@@ -32,7 +32,9 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
 from transpile.loops.affine import Forms, Linear
+from transpile.loops.facts import Facts, as_extremum, is_integer
 from transpile.loops.memory import Roots, Touches, accesses, is_array, is_pure
+from transpile.loops.simplify import shorter, simpler
 
 Key = tuple[Hashable, ...]
 Place = tuple[Var, tuple[Linear, ...]]
@@ -51,8 +53,9 @@ class _Forward:
         self.equal: dict[Var, Operand] = {}
         self.computed: dict[Key, Var] = {}
         self.held: dict[Place, Operand] = {}  # what elements of arrays hold
-        self.checked: set[Key] = set()
+        self.checked: set[tuple[Hashable, Hashable, frozenset[Operand]]] = set()
         self.depth = 0
+        self.facts = Facts(self.forms)
 
     def operand(self, op: Operand) -> Operand:
         while isinstance(op, Var) and op in self.equal:
@@ -61,14 +64,12 @@ class _Forward:
 
     # ---- blocks
 
-    def block(self, block: Block) -> Block:
-        saved = self.computed, self.held, self.checked, self.equal
-        self.computed, self.held, self.checked, self.equal = (
-            dict(self.computed),
-            dict(self.held),
-            set(self.checked),
-            dict(self.equal),
-        )
+    def block(self, block: Block, learn: Callable[[], None] = lambda: None) -> Block:
+        saved = self.computed, self.held, self.checked, self.equal, self.facts
+        self.computed, self.held = dict(self.computed), dict(self.held)
+        self.checked, self.equal = set(self.checked), dict(self.equal)
+        self.facts = self.facts.inner()
+        learn()
         self.depth += 1
         stmts = _Stores(self)
         for stmt in block.stmts:
@@ -77,7 +78,7 @@ class _Forward:
         self.depth -= 1
         yields = tuple(self.operand(y) for y in block.yields)
         stop = None if block.stop is None else self.operand(block.stop)
-        self.computed, self.held, self.checked, self.equal = saved
+        self.computed, self.held, self.checked, self.equal, self.facts = saved
         return Block(block.params, stmts.left(), yields, stop)
 
     def stmt(self, old: Stmt) -> Sequence[Stmt]:
@@ -96,10 +97,18 @@ class _Forward:
             case For() | While():
                 return (self.loop(stmt),)
             case Effect(kind="check"):
-                key = tuple(self.form(a) for a in (*stmt.args[:2], *stmt.args[3:]))
-                if key in self.checked or key[:2] in self.checked or self.holds(stmt):
+                check = unguarded(stmt)
+                if check is None or self.holds(check):
+                    return ()
+                stmt = check
+                key = (self.form(stmt.args[0]), self.form(stmt.args[1]), self.conjuncts(stmt.args[3:]))
+                if any(key[:2] == held[:2] and held[2] <= key[2] for held in self.checked):
                     return ()
                 self.checked.add(key)
+                if len(stmt.args) == 3:
+                    self.facts.less(self.forms.of(stmt.args[0]), self.forms.of(stmt.args[1]))
+                    if stmt.params["low"]:
+                        self.facts.not_negative(self.forms.of(stmt.args[0]))
             case _:
                 self.forget(stmt)
         return (stmt,)
@@ -120,6 +129,15 @@ class _Forward:
         if not is_pure(stmt) or is_array(stmt.var) or stmt.var.type.kind != "array":
             self.forget(stmt)
             return (stmt,)
+        found = shorter(simpler(stmt, self.facts), self.forms)
+        if not isinstance(found, Let):
+            self.drop(stmt.var, found)
+            return ()
+        if found is not stmt:
+            stmt = found
+            self.forms.learn(stmt)
+        if is_integer(stmt.var):
+            self.facts.define(stmt)
         key = (stmt.prim, *(self.form(a) for a in stmt.args), stmt.var.type, repr(sorted(stmt.params.items(), key=str)))
         same = self.computed.setdefault(key, stmt.var)
         if same is not stmt.var:
@@ -172,8 +190,16 @@ class _Forward:
             self.held = {
                 p: v
                 for p, v in self.held.items()
-                if self.roots.of(p[0]) is not root or (spot and is_elsewhere(p, spot))
+                if self.roots.of(p[0]) is not root or (spot and self.is_elsewhere(p, spot))
             }
+
+    def is_elsewhere(self, a: Place, b: Place) -> bool:
+        """Whether two places of one array differ for certain."""
+        if a[0] is not b[0]:
+            return False
+        if any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1])):
+            return True
+        return any(p != q and self.facts.compare("not_equal", p, q) is True for p, q in zip(a[1], b[1]))
 
     def forget_inside(self, stmt: Stmt) -> None:
         touch = self.touches.of(stmt)
@@ -181,28 +207,55 @@ class _Forward:
         if roots:
             self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
 
+    def conjuncts(self, ops: Sequence[Operand]) -> frozenset[Operand]:
+        """The tests that all hold where these do."""
+        found: set[Operand] = set()
+        for op in ops:
+            let = self.forms.lets.get(op) if isinstance(op, Var) else None
+            if let is not None and let.prim == "logical_and":
+                found |= self.conjuncts([self.operand(a) for a in let.args])
+            else:
+                found.add(op)
+        return frozenset(found)
+
     def holds(self, check: Effect) -> bool:
         """Whether a check is known to pass."""
         at, size = (self.forms.of(a) for a in check.args[:2])
-        gap = size.plus(at, -1)
-        return not gap.terms and gap.const > 0 and not check.params["low"]
+        if check.params["low"] and not self.facts.is_not_negative(at):
+            return False
+        return self.facts.compare("less", at, size) is True
 
     # ---- control
 
     def branch(self, stmt: If) -> Sequence[Stmt]:
-        if isinstance(stmt.test, Const) and not stmt.results:
+        if isinstance(stmt.test, Const):
             taken = self.block(stmt.then if stmt.test.value else stmt.orelse)
             self.forget_inside(stmt)
+            for r, y in zip(stmt.results, taken.yields):
+                self.equal[r] = y
             return taken.stmts
-        new = replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
+        then = self.block(stmt.then, lambda: self.assume(stmt.test, True))
+        new = replace(stmt, then=then, orelse=self.block(stmt.orelse, lambda: self.assume(stmt.test, False)))
         self.forget_inside(new)
         if isinstance(stmt.test, Var) and ends(new.then):
             self.learn(stmt.test)
         return (new,)
 
+    def assume(self, test: Operand, holds: bool) -> None:
+        if not isinstance(test, Var):
+            return
+        self.equal[test] = Const(holds, BOOL)
+        let = self.forms.lets.get(test)
+        if let is None:
+            return
+        if let.prim in ("logical_and", "logical_or") and holds == (let.prim == "logical_and"):
+            for a in let.args:
+                self.assume(a, holds)
+        self.facts.test(let, holds)
+
     def learn(self, test: Var) -> None:
         """The test is false from here on; where it asked whether two sizes differ, they are one."""
-        self.equal[test] = Const(False, BOOL)
+        self.assume(test, False)
         let = self.forms.lets.get(test)
         if let is None or let.prim != "not_equal" or self.depth > 1:
             return
@@ -214,7 +267,38 @@ class _Forward:
         self.forget_inside(stmt)
         if isinstance(stmt, While):
             return replace(stmt, test=self.block(stmt.test), body=self.block(stmt.body))
-        return replace(stmt, body=self.block(stmt.body))
+        return replace(stmt, body=self.block(stmt.body, lambda: self.in_range(stmt)))
+
+    def in_range(self, loop: For) -> None:
+        """Between what the index lies, in a trip."""
+        if not isinstance(loop.step, Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
+            return
+        index, start, bound = (self.forms.of(o) for o in (loop.index, loop.start, loop.bound))
+        if loop.step.value > 0:
+            self.facts.less(start, bound)
+            self.facts.less(index, bound)
+            self.facts.at_most(start, index)
+            let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, Var) else None
+            kind, args = as_extremum(let) if let is not None else ("", ())
+            if (
+                kind == "max"
+                and isinstance(args[1], Const)
+                and self.facts.is_not_negative(start.plus(self.forms.of(args[1]), -1))
+            ):
+                self.facts.same(bound, self.forms.of(args[0]))  # there is a trip, so it is not the other one
+        else:
+            self.facts.less(bound, index)
+            self.facts.at_most(index, start)
+
+
+def unguarded(check: Effect) -> Effect | None:
+    """A check without a guard that always holds; None if the guard never does."""
+    guards = check.args[3:]
+    if any(isinstance(g, Const) and not g.value for g in guards):
+        return None
+    if any(isinstance(g, Const) for g in guards):
+        return replace(check, args=check.args[:3])
+    return check
 
 
 def ends(block: Block) -> bool:
@@ -224,6 +308,10 @@ def ends(block: Block) -> bool:
 
 def is_zero(op: Operand) -> bool:
     return isinstance(op, Const) and not isinstance(op.value, bool) and op.value == 0
+
+
+def is_read(stmt: Stmt) -> bool:
+    return isinstance(stmt, Let) and stmt.prim == "index"
 
 
 class _Stores:
@@ -243,7 +331,12 @@ class _Stores:
         if not isinstance(stmt, Store):
             seen |= touch.written
         if seen:
-            self.open = {p: k for p, k in self.open.items() if around.roots.of(p[0]) not in seen}
+            read = around.place(stmt.args[0], stmt.args[1:]) if is_read(stmt) else None  # type: ignore
+            self.open = {
+                p: k
+                for p, k in self.open.items()
+                if around.roots.of(p[0]) not in seen or (read is not None and around.is_elsewhere(p, read))
+            }
         if isinstance(stmt, Store):
             place = around.place(stmt.buf, stmt.args)
             if place in self.open:
@@ -253,8 +346,3 @@ class _Stores:
 
     def left(self) -> list[Stmt]:
         return [s for s in self.stmts if s is not None]
-
-
-def is_elsewhere(a: Place, b: Place) -> bool:
-    """Whether two places of one array differ for certain."""
-    return a[0] is b[0] and any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1]))

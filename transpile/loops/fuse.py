@@ -75,7 +75,26 @@ class _Fusion:
         shared = (one.read | one.written | one.added) & (two.read | two.written | two.added)
         if not shared:
             return False
-        return kind_of(a).goes_with(kind_of(b)) and _size(a) + _size(b) <= LIMIT
+        first, second = kind_of(a), kind_of(b)
+        if not first.goes_with(second) or _size(a) + _size(b) > LIMIT:
+            return False
+        return first.nested or second.nested or first.serial or self.is_in_step(a, b, one, two)
+
+    def is_in_step(self, a: For, b: For, one: Touch, two: Touch) -> bool:
+        """Whether no trip of the fused loop touches what another one writes, so that LLVM can make vectors of it."""
+        of = self.touches.roots.of
+        here = self.forms.of(a.index)
+        pairs = [
+            (x, y) for x in one.found for y in two.found if of(x.var) is of(y.var) and {x.kind, y.kind} != {"read"}
+        ]
+        for x, y in pairs:
+            if x.var is not y.var or x.indices is None or y.indices is None:
+                return False
+            forms = [(self.forms.of(i), self.forms.of(j).replaced(b.index, here)) for i, j in zip(x.indices, y.indices)]
+            apart = any(p.terms == q.terms and p.const != q.const and not p.coefficient(a.index) for p, q in forms)
+            if not apart and any(p != q for p, q in forms):
+                return False
+        return True
 
     def is_legal(self, a: For, b: For) -> bool:
         one, two = self.touches.of(a), self.touches.of(b)

@@ -218,11 +218,12 @@ def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple
     start, stop, step = given
     n = b.expr(size)
     stride = None if step is None or (isinstance(step.op, Const) and step.op.value == 1) else step
-    if stride is None:
-        low = None if start is None else clip(lw, start, n)
-        high = n if stop is None else clip(lw, stop, n)
+    if stride is None:  # only what has elements is read: a start beyond the end need not be clipped
+        low = None if start is None else start if is_not_negative(lw, start) else clip(lw, start, n)
         if low is None or (isinstance(low.op, Const) and low.op.value == 0):
-            return None, high.op, None
+            return None, (n if stop is None else clip(lw, stop, n)).op, None
+        ends_before = stop is not None and isinstance(stop.op, Const) and stop.op.value < 0
+        high = n if stop is None else n + stop.op.value if ends_before else clip(lw, stop, n)  # type: ignore[union-attr]
         return low, at_least_zero(lw, high - low).op, None
     if isinstance(stride.op, Const) and stride.op.value == -1 and start is None and stop is None:
         return n - 1, size, stride
@@ -248,11 +249,16 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     return Expr(b, b.bind(SYNTHETIC, INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
 
 
+def is_not_negative(lw: Lowering, x: Expr) -> bool:
+    form = _form(x)
+    return form is not None and is_nonnegative(lw.least(form))
+
+
 def at_least_zero(lw: Lowering, x: Expr) -> Expr:
     form = _form(x)
     if isinstance(x.op, Const):
         return lw.b.expr(max(x.op.value, 0))
-    if form is not None and is_nonnegative(lw.least(form)):
+    if is_not_negative(lw, x):
         return x
     return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (x.op, Const(0, INT)), {"fn": "max"}))
 

@@ -1,0 +1,104 @@
+"""Integer operations and tests whose result is known: ``max(n - 1, 0)`` in a loop of ``n - 1`` trips is ``n - 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transpile.core.nodes import Const, Let, Operand
+from transpile.core.types import BOOL, INT
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.facts import Facts, as_extremum, is_integer
+
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+
+def simpler(let: Let, facts: Facts) -> Operand | Let:
+    """What the value is, or another way to compute it, or the statement itself."""
+    kind, args = as_extremum(let)
+    if kind:
+        chosen = facts.chosen(kind, args)
+        if chosen is not None:
+            return chosen
+        name = "maximum" if kind == "max" else "minimum"
+        return let if let.prim == name else replace(let, prim=name, params={"py": True})
+    rule = _RULES.get(let.prim)
+    return let if rule is None else rule(let, facts)
+
+
+def shorter(found: Operand | Let, forms: Forms) -> Operand | Let:
+    """A sum of an integer and a number, or one of both, where the form is no more than that."""
+    if not isinstance(found, Let) or found.prim not in ("add", "sub"):
+        return found
+    if not all(map(is_integer, (found.var, *found.args))):
+        return found
+    form = forms.of(found.var)
+    if not form.terms:
+        return Const(form.const, INT)
+    ((var, coef), *more) = form.terms
+    if more or coef != 1 or var is found.var:
+        return found
+    if form.const == 0:
+        return var
+    args = (var, Const(abs(form.const), INT))
+    prim = "add" if form.const > 0 else "sub"
+    return found if (found.prim, found.args) == (prim, args) else replace(found, prim=prim, args=args)
+
+
+def _compare(let: Let, facts: Facts) -> Operand | Let:
+    if not all(is_integer(a) for a in let.args):
+        return let
+    known = facts.compare(let.prim, *(facts.forms.of(a) for a in let.args))
+    return let if known is None else Const(known, BOOL)
+
+
+def _logic(let: Let, facts: Facts) -> Operand | Let:
+    neutral = let.prim == "logical_and"
+    a, b = let.args
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Const) and one.type.is_bool and other.type.is_bool:
+            return other if bool(one.value) == neutral else Const(not neutral, BOOL)
+    return a if a is b else let
+
+
+def _not(let: Let, facts: Facts) -> Operand | Let:
+    (a,) = let.args
+    return Const(not a.value, BOOL) if isinstance(a, Const) else let
+
+
+def _where(let: Let, facts: Facts) -> Operand | Let:
+    test, a, b = let.args
+    found = (a if test.value else b) if isinstance(test, Const) else a if a is b else None
+    return let if found is None or found.type.dtype != let.var.type.dtype else found
+
+
+def _call(let: Let, facts: Facts) -> Operand | Let:
+    if let.params.get("fn") != "arrays.bound" or not all(is_integer(a) for a in let.args):
+        return let
+    x, n = (facts.forms.of(a) for a in let.args)
+    if facts.is_not_negative(x):
+        if facts.is_not_negative(n.plus(x, -1)):
+            return let.args[0]
+        if facts.is_not_negative(x.plus(n, -1)):
+            return let.args[1]
+        return replace(let, prim="minimum", params={"py": True})
+    return let
+
+
+def _quotient(let: Let, facts: Facts) -> Operand | Let:
+    x, n = (facts.forms.of(a) for a in let.args)
+    if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
+        return let.args[0] if let.prim == "quick_mod" else Const(0, let.var.type)
+    return let
+
+
+_RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {
+    **dict.fromkeys(COMPARISONS, _compare),
+    "logical_and": _logic,
+    "logical_or": _logic,
+    "logical_not": _not,
+    "where": _where,
+    "call": _call,
+    "quick_mod": _quotient,
+    "quick_div": _quotient,
+}
