@@ -16,7 +16,7 @@ from test_rules import ELEMENTWISE, EXAMPLES, arguments, build_of, example
 from transpile.core.nodes import Block, Function
 from transpile.core.text import dump
 from transpile.core.types import FLOAT64
-from transpile.lower.hoist import hoist
+from transpile.loops.hoist import hoist
 from transpile.lower.lowering import ARRAYS, SEVERAL, lower
 from transpile.lower.numba import compile_core
 from transpile.lower.scalars import spell

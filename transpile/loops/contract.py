@@ -9,16 +9,20 @@ from dataclasses import dataclass, field, replace
 
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, Index, Let, Operand, Point, Stmt, Store, Var
 from transpile.core.types import INT, Type
-from transpile.core.walk import blocks, leaves, reads
+from transpile.core.walk import blocks, defined, leaves, reads
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.memory import accesses
+from transpile.loops.rebuild import with_blocks
 
 
 def contract(fn: Function) -> Function:
-    """The function with such axes left out."""
-    found = _Search(fn)
-    axes = {use.alloc.var: dropped for use in found.uses.values() if (dropped := found.own_axes(use))}
-    return _Rewrite(axes).function(fn) if axes else fn
+    """The function with such axes left out, and the arrays allocated in the loop that they then belong to."""
+    while True:
+        search = _Search(fn)
+        found = {use.alloc.var: own for use in search.uses.values() if (own := search.own_axes(use)) is not None}
+        if not found:
+            return fn
+        fn = _Rewrite(found).function(fn)
 
 
 @dataclass(slots=True)
@@ -66,37 +70,37 @@ class _Search:
             if isinstance(op, Var) and op in self.uses:
                 self.uses[op].whole = True
 
-    def own_axes(self, use: _Use) -> tuple[int, ...]:
+    def own_axes(self, use: _Use) -> tuple[tuple[int, ...], For] | None:
         """The axes whose subscript is, in all places, the same form of the index of the loop beside the allocation."""
         if use.whole or use.alloc.prim != "empty" or not use.places:
-            return ()
+            return None
         loops = [next((x for x in around if self.home[id(x)] is use.block), None) for _, around in use.places]
         loop = loops[0]
         if loop is None or any(x is not loop for x in loops):
-            return ()
+            return None
         found = []
         for axis in range(len(use.alloc.var.type.dims)):
             forms = {self.forms.of(indices[axis]) for indices, _ in use.places}
             if len(forms) == 1 and self.is_own(next(iter(forms)), loop):
                 found.append(axis)
-        return tuple(found)
+        return (tuple(found), loop) if found else None
 
     def is_own(self, form: Linear, loop: For) -> bool:
         """Whether it has another value in each trip, and one in a trip."""
         if not form.coefficient(loop.index):
             return False
         if id(loop) not in self.defined:
-            from transpile.core.walk import defined
-
             self.defined[id(loop)] = set(defined(loop.body))
         return not (form.without(loop.index).variables & self.defined[id(loop)])
 
 
 class _Rewrite:
-    def __init__(self, axes: dict[Var, tuple[int, ...]]) -> None:
-        self.axes = axes
+    def __init__(self, found: dict[Var, tuple[tuple[int, ...], For]]) -> None:
+        self.axes = {var: axes for var, (axes, _) in found.items()}
+        self.owner = {var: loop for var, (_, loop) in found.items()}
         self.new: dict[Var, Var] = {}
-        for var, dropped in axes.items():
+        self.moved: dict[int, list[Stmt]] = {}  # allocations, by the loop that they go into
+        for var, dropped in self.axes.items():
             dims = [d for k, d in enumerate(var.type.dims) if k not in dropped] or [var.type.dims[0]]
             self.new[var] = Var(var.name, Type(var.type.dtype, tuple(dims)), buffer=True, note=var.note)
 
@@ -104,7 +108,16 @@ class _Rewrite:
         return replace(fn, body=self.block(fn.body))
 
     def block(self, block: Block) -> Block:
-        return replace(block, stmts=[self.stmt(s) for s in block.stmts])
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            new = self.stmt(stmt)
+            if isinstance(stmt, Alloc) and stmt.var in self.axes:
+                self.moved.setdefault(id(self.owner[stmt.var]), []).append(new)
+                continue
+            if isinstance(new, For) and id(stmt) in self.moved:
+                new = replace(new, body=replace(new.body, stmts=[*self.moved[id(stmt)], *new.body.stmts]))
+            stmts.append(new)
+        return replace(block, stmts=stmts)
 
     def left(self, var: Var, parts: tuple[Operand, ...], none: int) -> tuple[Operand, ...]:
         dropped = self.axes[var]
@@ -124,8 +137,6 @@ class _Rewrite:
                 return replace(stmt, buf=self.new[stmt.buf], args=args, path=points(len(args)))
         if not blocks(stmt):
             return stmt
-        from transpile.loops.rebuild import with_blocks
-
         return with_blocks(stmt, self.block)
 
 

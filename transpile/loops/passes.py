@@ -8,12 +8,14 @@ from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
+from transpile.loops.hoist import hoist
 
 
 def optimise(fn: Function) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found."""
     fn = remove_dead(forward(fn))
     fn = forward(hoist_checks(fn))
+    fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
     fn = forward(fuse(fn))
     fn = remove_dead(contract(remove_dead(fn)))
-    return remove_dead(forward(fn))
+    return remove_dead(forward(hoist(forward(fn))))

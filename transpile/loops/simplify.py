@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.core.nodes import Const, Let, Operand
+from transpile.core.nodes import Const, Let, Operand, Var
 from transpile.core.types import BOOL, INT
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.facts import Facts, as_extremum, is_integer
@@ -86,10 +86,29 @@ def _call(let: Let, facts: Facts) -> Operand | Let:
 
 
 def _quotient(let: Let, facts: Facts) -> Operand | Let:
+    """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``."""
+    flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], Var) else None
+    if flat is not None and flat.prim == "add":
+        for product, rest in (flat.args, flat.args[::-1]):
+            found = _split(product, rest, let.args[1], facts)
+            if found is not None:
+                return found if let.prim == "quick_div" else rest
     x, n = (facts.forms.of(a) for a in let.args)
     if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
         return let.args[0] if let.prim == "quick_mod" else Const(0, let.var.type)
     return let
+
+
+def _split(product: Operand, rest: Operand, n: Operand, facts: Facts) -> Operand | None:
+    """``i`` of ``i * n``, if the rest is less than ``n``."""
+    let = facts.forms.lets.get(product) if isinstance(product, Var) else None
+    if let is None or let.prim != "mul":
+        return None
+    size, form = facts.forms.of(n), facts.forms.of(rest)
+    for i, by in (let.args, let.args[::-1]):
+        if facts.forms.of(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
+            return i
+    return None
 
 
 _RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {

@@ -26,7 +26,6 @@ from transpile.loader import register
 from transpile.loops import optimise
 from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
-from transpile.lower.hoist import hoist
 from transpile.lower.lowering import lower
 
 MODULES = ("arrays", "errors", "linalg", "scalars", "special")
@@ -34,7 +33,7 @@ MODULES = ("arrays", "errors", "linalg", "scalars", "special")
 
 def text_of(core: Function, fastmath: Any = ("contract", "reassoc")) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    lowered = hoist(optimise(lower(core)))
+    lowered = optimise(lower(core))
     flags = fastmath if isinstance(fastmath, bool) else "{" + ", ".join(repr(f) for f in fastmath) + "}"
     options = f'error_model="numpy", fastmath={flags}'
     found = sites(lowered)

@@ -1,0 +1,153 @@
+"""Temporaries out of loops: an array that a trip makes anew, fills and forgets is made once, before the loop.
+
+    for i in range(n):                    t = np.empty(max(m, 0))
+        t = np.empty(m)           ->      for i in range(n):
+        ...                                   ...
+
+One whose size changes with the index is made as large as it gets. The size is not negative there: before the loop nothing says
+that the loop has a trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, Let, Operand, Push, Stmt, Var, While
+from transpile.core.types import INT
+from transpile.core.walk import blocks, defined, leaves, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.rebuild import with_blocks
+
+READS = ("index", "dim")  # what an array may be used for without another name being given to it
+
+
+def hoist(fn: Function) -> Function:
+    """The function with such arrays before the outermost loop that they can leave."""
+    return replace(fn, body=_Hoist(fn).block(fn.body))
+
+
+class _Hoist:
+    def __init__(self, fn: Function) -> None:
+        self.forms = Forms(fn.body)
+
+    def block(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            if blocks(stmt):
+                stmt = with_blocks(stmt, self.block)
+            if isinstance(stmt, (For, While)):
+                out, stmt = self.taken_out(stmt)
+                stmts += out
+            stmts.append(stmt)
+        return replace(block, stmts=stmts)
+
+    def taken_out(self, loop: For | While) -> tuple[list[Stmt], For | While]:
+        body = loop.body
+        named, sized = _named_otherwise(body), _asked_for_size(body)
+        sizes = _Sizes(self.forms, loop)
+        moved: dict[int, Stmt] = {}
+        for s in body.stmts:
+            if isinstance(s, Alloc) and s.prim == "empty" and s.var not in named:
+                args = sizes.before(s, exact=s.var in sized)
+                if args is not None:
+                    moved[id(s)] = replace(s, args=args)
+        if not moved:
+            return [], loop
+        rest = replace(body, stmts=[s for s in body.stmts if id(s) not in moved])
+        return [*sizes.stmts, *moved.values()], replace(loop, body=rest)
+
+
+class _Sizes:
+    """Sizes that are known in a loop, as they are known before it."""
+
+    def __init__(self, forms: Forms, loop: For | While) -> None:
+        self.forms, self.loop = forms, loop
+        self.own = set(defined(loop.body))
+        if isinstance(loop, For):
+            self.own.add(loop.index)
+        self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
+        self.stmts: list[Stmt] = []
+
+    def before(self, alloc: Alloc, exact: bool) -> tuple[Operand, ...] | None:
+        """The sizes of the array before the loop: at least what they are in any trip, or, with ``exact``, the same."""
+        kept = len(self.stmts)
+        found: list[Operand] = []
+        for size in alloc.args:
+            new = self.size(size, exact)
+            if new is None:
+                del self.stmts[kept:]
+                return None
+            found.append(new)
+        return tuple(found)
+
+    def size(self, size: Operand, exact: bool) -> Operand | None:
+        form: Linear | None = self.forms.of(size)
+        if isinstance(size, Var) and size in self.own:
+            assert form is not None
+            if not exact and isinstance(self.loop, For):
+                form = self.greatest(form, self.loop)
+            if form is None or form.variables & self.own:
+                return None
+            size = self.emit(form)
+        if isinstance(size, Const) or self.is_size(size):
+            return size
+        return self.let("maximum", size, Const(0, INT), {"py": True})
+
+    def greatest(self, form: Linear, loop: For) -> Linear | None:
+        """The form at the end of the range where it is largest."""
+        coef = form.coefficient(loop.index)
+        if not coef or not isinstance(loop.step, Const):
+            return form
+        low, high = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-1))
+        if loop.step.value < 0:
+            low, high = self.forms.of(loop.bound).plus(Linear(1)), self.forms.of(loop.start)
+        return form.replaced(loop.index, high if coef > 0 else low)
+
+    def is_size(self, size: Operand) -> bool:
+        """Whether it is the size of an array, or has been kept from being negative."""
+        let = self.forms.lets.get(size) if isinstance(size, Var) else None
+        if let is None:
+            return False
+        return let.prim == "dim" or (
+            let.prim == "maximum" and isinstance(let.args[1], Const) and let.args[1].value >= 0
+        )
+
+    def emit(self, form: Linear) -> Operand:
+        found: Operand = Const(form.const, INT)
+        for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
+            term: Operand = var if abs(coef) == 1 else self.let("mul", Const(abs(coef), INT), var)
+            is_first = isinstance(found, Const) and found.value == 0
+            found = term if is_first and coef > 0 else self.let("add" if coef > 0 else "sub", found, term)
+        return found
+
+    def let(self, prim: str, a: Operand, b: Operand, params: dict | None = None) -> Var:
+        let = Let(Var(SYNTHETIC, INT), prim, (a, b), params or {}, self.loop.loc)
+        self.stmts.append(let)
+        self.forms.learn(let)
+        return let.var
+
+
+def _named_otherwise(body: Block) -> set[object]:
+    """Variables that a trip hands on or gives another name: what it yields, pushes, views, passes to branches."""
+    found: set[object] = set(leaves(body))
+    for s in statements(body):
+        found.update(_gives_away(s))
+        for inner in blocks(s):
+            found.update(leaves(inner))
+        if isinstance(s, (For, While)):
+            found.update(s.inits)
+    return found
+
+
+def _gives_away(stmt: Stmt) -> Iterable[object]:
+    if isinstance(stmt, Push):
+        return (stmt.value,)
+    if isinstance(stmt, Let) and stmt.prim not in READS and not (stmt.prim == "call" and not stmt.var.type.dims):
+        return [a for a in stmt.args if isinstance(a, Var) and a.type.dims]
+    return ()
+
+
+def _asked_for_size(body: Block) -> set[object]:
+    """Arrays whose size is read, or that are passed whole to a function."""
+    return {a for s in statements(body) if isinstance(s, Let) and s.prim != "index" for a in s.args}
