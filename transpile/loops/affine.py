@@ -49,13 +49,13 @@ class Forms:
     def __init__(self, body: Block) -> None:
         self.lets: dict[Var, Let] = {s.var: s for s in _lets(body)}
         self.known: dict[Var, Linear] = {}
-        self.same: dict[Var, Var] = {}
+        self.same: dict[Var, Operand] = {}
 
     def learn(self, let: Let) -> None:
         """A *let* that a pass has made."""
         self.lets[let.var] = let
 
-    def alias(self, var: Var, other: Var) -> None:
+    def alias(self, var: Var, other: Operand) -> None:
         """From here on ``var`` is ``other``."""
         self.same[var] = other
         self.known.clear()

@@ -119,8 +119,10 @@ class Facts:
     def chosen(self, kind: str, args: tuple[Operand, ...]) -> Operand | None:
         """The one of two integers that is the greater, or smaller, one."""
         a, b = (self.forms.of(x) for x in args)
-        first = self.compare("greater_equal" if kind == "max" else "less_equal", a, b)
-        return None if first is None else args[0] if first else args[1]
+        prim = "greater_equal" if kind == "max" else "less_equal"
+        if self.compare(prim, a, b):
+            return args[0]
+        return args[1] if self.compare(prim, b, a) else None
 
 
 def is_integer(op: Operand) -> bool:

@@ -147,9 +147,9 @@ class _Forward:
 
     def drop(self, var: Var, same: Operand) -> None:
         """``var`` is ``same`` wherever it is seen."""
-        if isinstance(same, Var):
-            if same.name == SYNTHETIC:
-                same.name = var.name
+        if isinstance(same, Var) and same.name == SYNTHETIC:
+            same.name = var.name
+        if isinstance(same, Var) or is_integer(same):
             self.forms.alias(var, same)
         self.equal[var] = same
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from transpile.core.nodes import Function
+from transpile.loops.assume import Axis, assume
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
@@ -11,9 +14,12 @@ from transpile.loops.fuse import fuse
 from transpile.loops.hoist import hoist
 
 
-def optimise(fn: Function) -> Function:
-    """The lowered function with faster loops: each pass takes what the one before has found."""
-    fn = remove_dead(forward(fn))
+def optimise(fn: Function, equal: Sequence[Sequence[Axis]] = ()) -> Function:
+    """The lowered function with faster loops: each pass takes what the one before has found.
+
+    ``equal``: axes of parameters that are to have one size (`transpile.loops.assume`).
+    """
+    fn = remove_dead(forward(assume(fn, equal)))
     fn = forward(hoist_checks(fn))
     fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
     fn = forward(fuse(fn))

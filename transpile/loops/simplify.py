@@ -111,12 +111,22 @@ def _split(product: Operand, rest: Operand, n: Operand, facts: Facts) -> Operand
     return None
 
 
+def _times(let: Let, facts: Facts) -> Operand | Let:
+    """``1.0 * x``, whatever ``x`` is."""
+    for one, other in (let.args, let.args[::-1]):
+        if isinstance(one, Const) and not isinstance(one.value, bool) and one.value == 1:
+            if isinstance(other, Var) and other.type.dtype == let.var.type.dtype:
+                return other
+    return let
+
+
 _RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {
     **dict.fromkeys(COMPARISONS, _compare),
     "logical_and": _logic,
     "logical_or": _logic,
     "logical_not": _not,
     "where": _where,
+    "mul": _times,
     "call": _call,
     "quick_mod": _quotient,
     "quick_div": _quotient,

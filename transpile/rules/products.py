@@ -10,6 +10,7 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Gather, Index
+from transpile.core.peephole import definition
 from transpile.core.types import Type
 from transpile.rules import language as m
 from transpile.rules.join import several
@@ -53,7 +54,41 @@ def _matmul_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def outer(x: Expr, y: Expr) -> Expr:
+    dims = (*x.dims, *y.dims)
+    if (c := number_of(x)) is not None:
+        return m.broadcast(c * y, dims)
+    if (c := number_of(y)) is not None:
+        return m.broadcast(new_axis(c * x, 1), dims)
     return x.b.let("outer", x, y)
+
+
+def number_of(x: Expr) -> Expr | None:
+    """The number that all elements of an array are, where that is known: the adjoint of what was only summed up."""
+    let = definition(x.b, x.op)
+    if let is None or let.prim not in ("broadcast", "full") or let.args[0].type.dims:
+        return None
+    return x.b.expr(let.args[0])
+
+
+def _summed(x: Expr, axis: int) -> Expr:
+    """The sum over one axis; of a transpose that of what it is of."""
+    let = definition(x.b, x.op)
+    if let is not None and let.prim == "transpose" and let.params["axes"] == (1, 0):
+        return m.sum(x.b.expr(let.args[0]), (1 - axis,))
+    return m.sum(x, (axis,))
+
+
+def product(x: Expr, y: Expr) -> Expr:
+    """The matrix product in an adjoint; with a matrix of one number it is a sum."""
+    if x.rank > 2 or y.rank > 2:
+        return m.matmul(x, y)
+    dims = (*x.dims[:-1], *y.dims[1:])
+    if (c := number_of(x)) is not None:
+        return m.broadcast(c * _summed(y, 0), dims)
+    if (c := number_of(y)) is not None:
+        total = c * _summed(x, x.rank - 1)
+        return m.broadcast(new_axis(total, 1), dims) if x.rank == y.rank == 2 else m.broadcast(total, dims)
+    return m.matmul(x, y)
 
 
 def tensordot(x: Expr, y: Expr, axes: tuple[Sequence[int], Sequence[int]]) -> Expr:
@@ -75,10 +110,10 @@ def _matmul_left(x: Expr, y: Expr, z_bar: Expr) -> Expr:
         return outer(z_bar, y) if x.rank == 2 else new_axis(z_bar, x.rank - 1) * y
     if x.rank == 1:
         if y.rank == 2:
-            return m.matmul(y, z_bar)
+            return product(y, z_bar)
         batch = range(y.rank - 2)
         return tensordot(y, z_bar, ((*batch, y.rank - 1), (*batch, y.rank - 2)))
-    return unbroadcast(m.matmul(z_bar, m.swap_last(y)), x.dims)
+    return unbroadcast(product(z_bar, m.swap_last(y)), x.dims)
 
 
 def _matmul_right(x: Expr, y: Expr, z_bar: Expr) -> Expr:
@@ -93,13 +128,13 @@ def _matmul_right(x: Expr, y: Expr, z_bar: Expr) -> Expr:
         rows = tuple(range(x.rank - 1))
         return tensordot(x, z_bar, (rows, rows))
     if y.rank == 1:
-        return m.matmul(m.swap_last(x), z_bar)
-    return unbroadcast(m.matmul(m.swap_last(x), z_bar), y.dims)
+        return product(m.swap_last(x), z_bar)
+    return unbroadcast(product(m.swap_last(x), z_bar), y.dims)
 
 
 def _outer_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     x, y = args
-    return (m.matmul(z_bar, y) if wants[0] else None, m.matmul(x, z_bar) if wants[1] else None)
+    return (product(z_bar, y) if wants[0] else None, product(x, z_bar) if wants[1] else None)
 
 
 # -------------------------------------------------------------------------------------------------- tensordot
