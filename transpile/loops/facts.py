@@ -8,7 +8,7 @@ A form is known not to be negative if it is so after variables are replaced by w
 
 from __future__ import annotations
 
-from transpile.core.nodes import Const, Let, Operand, Var
+from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.loops.affine import Forms, Linear
 
 DEPTH = 5
@@ -80,6 +80,27 @@ class Facts:
                 self.at_most(b, a)
             case ("equal", True) | ("not_equal", False):
                 self.same(a, b)
+
+    def enter(self, loop: For) -> None:
+        """Between what the index of a loop lies, in a trip."""
+        if not isinstance(loop.step, Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
+            return
+        index, start, bound = (self.forms.of(o) for o in (loop.index, loop.start, loop.bound))
+        if loop.step.value < 0:
+            self.less(bound, index)
+            self.at_most(index, start)
+            return
+        self.less(start, bound)
+        self.less(index, bound)
+        self.at_most(start, index)
+        let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, Var) else None
+        kind, args = as_extremum(let) if let is not None else ("", ())
+        if (
+            kind == "max"
+            and isinstance(args[1], Const)
+            and self.is_not_negative(start.plus(self.forms.of(args[1]), -1))
+        ):
+            self.same(bound, self.forms.of(args[0]))  # there is a trip, so it is not the other one
 
     # ---- asking
 

@@ -32,7 +32,7 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
 from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import Facts, as_extremum, is_integer
+from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Roots, Touches, accesses, is_array, is_pure
 from transpile.loops.simplify import shorter, simpler
 
@@ -267,28 +267,7 @@ class _Forward:
         self.forget_inside(stmt)
         if isinstance(stmt, While):
             return replace(stmt, test=self.block(stmt.test), body=self.block(stmt.body))
-        return replace(stmt, body=self.block(stmt.body, lambda: self.in_range(stmt)))
-
-    def in_range(self, loop: For) -> None:
-        """Between what the index lies, in a trip."""
-        if not isinstance(loop.step, Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
-            return
-        index, start, bound = (self.forms.of(o) for o in (loop.index, loop.start, loop.bound))
-        if loop.step.value > 0:
-            self.facts.less(start, bound)
-            self.facts.less(index, bound)
-            self.facts.at_most(start, index)
-            let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, Var) else None
-            kind, args = as_extremum(let) if let is not None else ("", ())
-            if (
-                kind == "max"
-                and isinstance(args[1], Const)
-                and self.facts.is_not_negative(start.plus(self.forms.of(args[1]), -1))
-            ):
-                self.facts.same(bound, self.forms.of(args[0]))  # there is a trip, so it is not the other one
-        else:
-            self.facts.less(bound, index)
-            self.facts.at_most(index, start)
+        return replace(stmt, body=self.block(stmt.body, lambda: self.facts.enter(stmt)))
 
 
 def unguarded(check: Effect) -> Effect | None:
@@ -324,6 +303,9 @@ class _Stores:
 
     def append(self, stmt: Stmt) -> None:
         around = self.around
+        if not self.open and not isinstance(stmt, Store):
+            self.stmts.append(stmt)
+            return
         touch = around.touches.of(stmt)
         seen = touch.read | touch.added
         if touch.raises or touch.acts:

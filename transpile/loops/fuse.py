@@ -16,6 +16,7 @@ from dataclasses import replace
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt
 from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.affine import Forms, Linear
+from transpile.loops.facts import Facts, is_integer
 from transpile.loops.kinds import kind_of
 from transpile.loops.memory import Access, Roots, Touch, Touches, has_order
 from transpile.loops.rebuild import with_blocks
@@ -25,15 +26,22 @@ LIMIT = 120  # statements of a fused loop
 
 def fuse(fn: Function) -> Function:
     """The function with such loops fused, in nests from the outermost loop inwards."""
-    return replace(fn, body=_Fusion(fn).block(fn.body))
+    return replace(fn, body=_Fusion(fn).block(fn.body, None))
 
 
 class _Fusion:
     def __init__(self, fn: Function) -> None:
         self.forms = Forms(fn.body)
         self.touches = Touches(Roots(fn))
+        self.facts = Facts(self.forms)
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: Block, loop: For | None) -> Block:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        for stmt in block.stmts:
+            if isinstance(stmt, Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
         stmts = list(block.stmts)
         at = 0
         while at < len(stmts):
@@ -46,7 +54,13 @@ class _Fusion:
                         at = first
                         break
             at += 1
-        return replace(block, stmts=[with_blocks(s, self.block) if blocks(s) else s for s in stmts])
+        stmts = [self.inside(s) if blocks(s) else s for s in stmts]
+        self.facts = around
+        return replace(block, stmts=stmts)
+
+    def inside(self, stmt: Stmt) -> Stmt:
+        loop = stmt if isinstance(stmt, For) else None
+        return with_blocks(stmt, lambda b: self.block(b, loop))
 
     # ---- two loops of one block
 
@@ -92,7 +106,7 @@ class _Fusion:
                 return False
             forms = [(self.forms.of(i), self.forms.of(j).replaced(b.index, here)) for i, j in zip(x.indices, y.indices)]
             apart = any(p.terms == q.terms and p.const != q.const and not p.coefficient(a.index) for p, q in forms)
-            if not apart and any(p != q for p, q in forms):
+            if not apart and any(p != q for p, q in forms) and not self.is_never(x, y, a, b):
                 return False
         return True
 
@@ -124,7 +138,16 @@ class _Fusion:
                 continue
             if is_never_later(p, q, a):
                 return True
-        return False
+        return self.is_never(x, y, a, b)
+
+    def is_never(self, x: Access, y: Access, a: For, b: For) -> bool:
+        """Whether they touch no common element in any two trips."""
+        assert x.indices is not None and y.indices is not None
+        facts = self.facts.inner()
+        facts.enter(a)
+        facts.enter(b)
+        pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
+        return any(facts.compare("not_equal", p, q) for p, q in pairs)
 
     def joined(self, a: For, b: For) -> For:
         def operand(o: Operand) -> Operand:

@@ -12,6 +12,8 @@ from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
 from transpile.loops.hoist import hoist
+from transpile.loops.order import order
+from transpile.loops.promote import promote
 
 
 def optimise(fn: Function, equal: Sequence[Sequence[Axis]] = ()) -> Function:
@@ -22,6 +24,13 @@ def optimise(fn: Function, equal: Sequence[Sequence[Axis]] = ()) -> Function:
     fn = remove_dead(forward(assume(fn, equal)))
     fn = forward(hoist_checks(fn))
     fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
-    fn = forward(fuse(fn))
-    fn = remove_dead(contract(remove_dead(fn)))
-    return remove_dead(forward(hoist(forward(fn))))
+    fn = _fused(fn)
+    ordered = order(fn)
+    if ordered is not fn:
+        fn = _fused(forward(ordered))
+    return remove_dead(forward(hoist(promote(fn))))
+
+
+def _fused(fn: Function) -> Function:
+    fn = remove_dead(forward(fuse(fn)))
+    return forward(remove_dead(contract(fn)))

@@ -1,0 +1,231 @@
+"""Loops in the order of memory: of two loops the one along the rows becomes the inner one.
+
+    for k in range(m):                    for k in range(m):
+        total = 0.0                           sums[k] = 0.0
+        for i in range(n):                for i in range(n):
+            total = total + a[i, k]  ->       for k in range(m):
+        out[k] = total                            sums[k] = sums[k] + a[i, k]
+                                          for k in range(m):
+                                              out[k] = sums[k]
+
+What stands before the inner loop is computed again where it is needed; what the inner loop carries becomes an array. The trips
+then run in another order: no two of them may touch one element unless both add to it, and what stands after the inner loop
+may touch nothing that a later trip reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from transpile.core.builder import Dim
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.types import INT, Type
+from transpile.core.walk import Cloner, blocks, defined, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.contract import points
+from transpile.loops.facts import Facts, is_integer
+from transpile.loops.fuse import is_conflict
+from transpile.loops.memory import Access, Roots, Touches, is_pure
+from transpile.loops.rebuild import with_blocks
+
+
+def order(fn: Function) -> Function:
+    """The function with such pairs of loops exchanged, from the inside outwards."""
+    ordering = _Order(fn)
+    body = ordering.block(fn.body, None)
+    return replace(fn, body=body) if ordering.changed else fn
+
+
+class _Order:
+    def __init__(self, fn: Function) -> None:
+        self.changed = False
+        self.forms = Forms(fn.body)
+        self.roots = Roots(fn)
+        self.touches = Touches(self.roots)
+        self.facts = Facts(self.forms)
+
+    def block(self, block: Block, loop: For | None) -> Block:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            if isinstance(stmt, Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
+            if isinstance(stmt, For):
+                new = replace(stmt, body=self.block(stmt.body, stmt))
+                found = _Pair.of(self, new)
+                if found is not None and found.pays() and found.is_legal():
+                    self.changed = True
+                    stmts += found.exchanged()
+                else:
+                    stmts.append(new)
+            elif blocks(stmt):
+                stmts.append(with_blocks(stmt, lambda b: self.block(b, None)))
+            else:
+                stmts.append(stmt)
+        self.facts = around
+        return replace(block, stmts=stmts)
+
+
+@dataclass
+class _Pair:
+    """A loop, the only loop in it, and what stands before and after that."""
+
+    around: _Order
+    outer: For
+    inner: For
+    before: list[Let]
+    after: list[Stmt]
+
+    @staticmethod
+    def of(around: _Order, outer: For) -> _Pair | None:
+        loops = [k for k, s in enumerate(outer.body.stmts) if isinstance(s, (For, While))]
+        if len(loops) != 1 or outer.body.stop is not None or outer.trips is not None:
+            return None
+        inner = outer.body.stmts[loops[0]]
+        if not isinstance(inner, For) or inner.body.stop is not None or inner.trips is not None:
+            return None
+        before, after = outer.body.stmts[: loops[0]], outer.body.stmts[loops[0] + 1 :]
+        if not all(isinstance(s, Let) and is_pure(s) and not s.var.type.dims for s in before):
+            return None
+        inside = list(statements(inner.body))
+        if any(isinstance(s, (For, While, If)) or not isinstance(s, (Let, Store, Add)) for s in inside):
+            return None
+        if any(not isinstance(s, (Let, Store, Add)) or (isinstance(s, Let) and not is_pure(s)) for s in after):
+            return None
+        if not isinstance(outer.step, Const) or abs(outer.step.value) != 1 or not is_integer(outer.start):
+            return None
+        return _Pair(around, outer, inner, before, after)  # type: ignore[arg-type]
+
+    # ---- whether
+
+    def strides(self, index: Var) -> int:
+        """How many accesses of the inner loop walk across the rows if it is this index that counts."""
+        found = 0
+        for a in self.around.touches.of(self.inner).found:
+            if a.indices:
+                forms = [self.around.forms.of(i) for i in a.indices]
+                found += any(f.coefficient(index) for f in forms[:-1])
+                found += abs(forms[-1].coefficient(index)) > 1
+        return found
+
+    def pays(self) -> bool:
+        return self.strides(self.outer.index) < self.strides(self.inner.index)
+
+    def is_legal(self) -> bool:
+        of = self.around.touches.of
+        own = {self.outer.index, *defined(self.outer.body)}
+        forms = self.around.forms
+        for end in (self.inner.start, self.inner.bound, self.inner.step):
+            if isinstance(end, Var) and (end in own or forms.of(end).variables & own):
+                return False
+        params = set(self.outer.body.params)
+        inner = of(self.inner)
+        if params & inner.uses or any(params & set(s.args) for s in self.before):
+            return False
+        facts = self.around.facts.inner()
+        facts.enter(self.outer)
+        facts.enter(self.inner)
+        twin = Var(self.outer.index.name, INT)
+        facts.enter(replace(self.outer, index=twin))
+        mine = inner.found
+        early = [a for s in self.before for a in of(s).found]
+        if not all(self.is_never(x, y, facts, twin) for x in early for y in mine if self.meet(x, y)):
+            return False
+        if not all(self.is_own(x, y, facts, twin) for x in mine for y in mine if self.meet(x, y)):
+            return False
+        late = [a for s in self.after for a in of(s).found]
+        return all(self.is_own(x, y, facts, twin) for x in early + mine for y in late if self.meet(x, y))
+
+    def meet(self, x: Access, y: Access) -> bool:
+        return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
+
+    def is_own(self, x: Access, y: Access, facts: Facts, twin: Var) -> bool:
+        """Whether both touch one element only in the same trip of the outer loop (and then only in one of the inner one, if
+        both stand in it), or never."""
+        if x.var is not y.var or x.indices is None or y.indices is None:
+            return False
+        if self.is_never(x, y, facts, twin):
+            return True
+        forms = self.around.forms
+        pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
+        fixed = set(defined(self.outer.body))
+        same = [
+            p
+            for p, q in pairs
+            if p == q and not p.without(self.outer.index).without(self.inner.index).variables & fixed
+        ]
+        outer = any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
+        if not outer:
+            return False
+        inside = any(y is a for a in self.around.touches.of(self.inner).found)
+        return not inside or any(p.coefficient(self.inner.index) and not p.coefficient(self.outer.index) for p in same)
+
+    def is_never(self, x: Access, y: Access, facts: Facts, twin: Var) -> bool:
+        """Whether they touch no common element in any two trips of the outer loop."""
+        if x.var is not y.var or x.indices is None or y.indices is None:
+            return False
+        of, other = self.around.forms.of, Linear(0, frozenset(((twin, 1),)))
+        pairs = [(of(i), of(j).replaced(self.outer.index, other)) for i, j in zip(x.indices, y.indices)]
+        return any(facts.compare("not_equal", p, q) for p, q in pairs)
+
+    # ---- the new loops
+
+    def exchanged(self) -> list[Stmt]:
+        outer, inner = self.outer, self.inner
+        count = len(inner.inits)
+        sums = [self.array(p) for p in inner.body.params]
+        allocs: list[Stmt] = [Alloc(s, "empty", (outer.bound,), {}, outer.loc) for s in sums]
+        loops: list[Stmt] = []
+        if count:
+            first = Cloner()
+            index = first.fresh(outer.index)
+            stmts = [first.stmt(s) for s in self.before]
+            stmts += [Store(s, points(1), (index,), first.operand(i), outer.loc) for s, i in zip(sums, inner.inits)]
+            loops.append(self.loop(index, stmts))
+        copy = Cloner()
+        index = copy.fresh(outer.index)
+        row = copy.fresh(inner.index)
+        stmts = [copy.stmt(s) for s in self.before]
+        for s, p in zip(sums, inner.body.params):
+            stmts.append(read(copy.fresh(p), s, index, inner))
+        stmts += [copy.stmt(s) for s in inner.body.stmts]
+        stmts += [Store(s, points(1), (index,), copy.operand(y), inner.loc) for s, y in zip(sums, inner.body.yields)]
+        loops.append(replace(inner, index=row, inits=(), results=(), body=Block((), [self.loop(index, stmts)])))
+        if self.after or outer.results:
+            last = Cloner()
+            index = last.fresh(outer.index)
+            params = tuple(last.fresh(p) for p in outer.body.params)
+            stmts = [last.stmt(s) for s in self.before]
+            stmts += [read(last.fresh(r), s, index, inner) for s, r in zip(sums, inner.results)]
+            stmts += [last.stmt(s) for s in self.after]
+            yields = tuple(last.operand(y) for y in outer.body.yields)
+            loops.append(replace(outer, index=index, body=Block(params, stmts, yields)))
+        return [*allocs, *loops]
+
+    def array(self, param: Var) -> Var:
+        return Var(param.name or SYNTHETIC, Type(param.type.dtype, (Dim.symbol("?"),)), buffer=True)
+
+    def loop(self, index: Var, stmts: list[Stmt]) -> For:
+        outer = self.outer
+        return replace(outer, index=index, inits=(), results=(), body=Block((), stmts), backwards=False)
+
+
+def read(var: Var, array: Var, index: Operand, loop: For) -> Let:
+    return Let(var, "index", (array, index), {"path": points(1), "dims": ()}, loop.loc)
