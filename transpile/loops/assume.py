@@ -6,7 +6,8 @@
                                               raise errors.OtherSizes_(0)
 
 A square matrix is then known to be square: what is checked against one size need not be checked against the other, and loops over
-both are one. A call whose sizes differ is compiled again without it.
+both are one. A small last axis, as of points in space, becomes a number, so that loops over it are written out. A call whose
+sizes differ is compiled again without it.
 """
 
 from __future__ import annotations
@@ -14,39 +15,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Block, Effect, Function, If, Let, Stmt, Var
-from transpile.core.types import BOOL
+from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, Function, If, Let, Operand, Stmt, Var
+from transpile.core.types import BOOL, INT
 
 Axis = tuple[int, int]  # a parameter's number and one of its axes
+Assumed = tuple[tuple[Axis, ...], "int | None"]  # axes of one size, and what it is if it is small
+
+SMALL = 4
 
 
-def equal_sizes(shapes: Sequence[Sequence[int] | None]) -> tuple[tuple[Axis, ...], ...]:
-    """The groups of axes that have the same size, of arguments with these shapes; 0 and 1 are no such size.
+def assumed(shapes: Sequence[Sequence[int] | None]) -> tuple[Assumed, ...]:
+    """The groups of axes that have the same size, of arguments with these shapes, and small last axes with their sizes.
 
-    >>> equal_sizes([(3, 3), None, (5, 3)])
-    (((0, 0), (0, 1), (2, 1)),)
+    A size of 0 or 1 is no such size.
+
+    >>> assumed([(9, 9), None, (5, 3)])
+    ((((0, 0), (0, 1)), None), (((2, 1),), 3))
     """
     found: dict[int, list[Axis]] = {}
+    last: dict[int, bool] = {}
     for k, shape in enumerate(shapes):
         for axis, size in enumerate(shape or ()):
             if size > 1:
                 found.setdefault(size, []).append((k, axis))
-    return tuple(tuple(group) for group in found.values() if len(group) > 1)
+                last[size] = last.get(size, False) or axis == len(shape or ()) - 1
+    small = {size for size in found if size <= SMALL and last[size]}
+    return tuple(
+        (tuple(group), size if size in small else None)
+        for size, group in found.items()
+        if len(group) > 1 or size in small
+    )
 
 
-def assume(fn: Function, groups: Sequence[Sequence[Axis]]) -> Function:
-    """The lowered function with a guard for each group, after the sizes of the parameters."""
-    sizes: dict[tuple[Var, int], Var] = {}
+def assume(fn: Function, sizes: Sequence[Assumed]) -> Function:
+    """The lowered function with a guard for each of what is assumed, after the sizes of the parameters."""
+    held: dict[tuple[Var, int], Var] = {}
     start = 0
     for k, stmt in enumerate(fn.body.stmts):
         if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] in fn.params:
-            sizes[stmt.args[0], stmt.params["axis"]] = stmt.var
+            held[stmt.args[0], stmt.params["axis"]] = stmt.var
             start = k + 1
         else:
             break
     guards: list[Stmt] = []
-    for group in groups:
-        known = [sizes[fn.params[k], axis] for k, axis in group if (fn.params[k], axis) in sizes]
+    for group, size in sizes:
+        known: list[Operand] = [held[fn.params[k], axis] for k, axis in group if (fn.params[k], axis) in held]
+        if size is not None:
+            known.insert(0, Const(size, INT))
         for other in known[1:]:
             test = Var(SYNTHETIC, BOOL)
             guards.append(Let(test, "not_equal", (other, known[0]), {}, fn.loc))

@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transpile.core.nodes import Function
-from transpile.loops.assume import Axis, assume
+from transpile.loops.assume import Assumed, assume
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
 from transpile.loops.hoist import hoist
+from transpile.loops.invariant import move_invariants
 from transpile.loops.order import order
 from transpile.loops.promote import promote
+from transpile.loops.unroll import unroll
 
 
-def optimise(fn: Function, equal: Sequence[Sequence[Axis]] = ()) -> Function:
+def optimise(fn: Function, sizes: Sequence[Assumed] = ()) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
 
-    ``equal``: axes of parameters that are to have one size (`transpile.loops.assume`).
+    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`).
     """
-    fn = remove_dead(forward(assume(fn, equal)))
+    fn = remove_dead(forward(assume(fn, sizes)))
     fn = forward(hoist_checks(fn))
     fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
-    fn = _fused(fn)
+    fn = _fused(forward(unroll(fn)))
     ordered = order(fn)
     if ordered is not fn:
         fn = _fused(forward(ordered))
+    moved = move_invariants(fn)
+    if moved is not fn:
+        fn = _fused(forward(moved))
     return remove_dead(forward(hoist(promote(fn))))
 
 

@@ -1,0 +1,173 @@
+"""What costs much and is the same in all trips of an outer loop is computed once, into an array, before that loop.
+
+    for i in range(n):                         for c in range(k):
+        for c in range(k):                         scale[c] = exp(-log_scale[c])
+            z = x[i] * exp(-log_scale[c])  ->  for i in range(n):
+            ...                                    for c in range(k):
+                                                       z = x[i] * scale[c]
+
+It is computed only if the outer loop has a trip: nothing else says that the arrays that it reads have those elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.types import BOOL, Type
+from transpile.core.walk import Cloner, blocks, defined
+from transpile.loops.contract import points
+from transpile.loops.kinds import DEAR
+from transpile.loops.memory import Roots, Touches, is_pure
+from transpile.loops.rebuild import with_blocks
+
+
+def move_invariants(fn: Function) -> Function:
+    """The function with such values before the outermost loop that they do not depend on."""
+    moving = _Moving(fn)
+    body = moving.block(fn.body)
+    return replace(fn, body=body) if moving.changed else fn
+
+
+class _Moving:
+    def __init__(self, fn: Function) -> None:
+        self.roots = Roots(fn)
+        self.touches = Touches(self.roots)
+        self.changed = False
+
+    def block(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            if isinstance(stmt, For) and stmt.body.stop is None:
+                before, stmt = _Out(self, stmt).run()
+                stmts += before
+                self.changed |= bool(before)
+            stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
+        return replace(block, stmts=stmts)
+
+
+@dataclass
+class _Nest:
+    """Loops inside the outer one, and the statements of their bodies so far."""
+
+    loops: tuple[For, ...]
+    lets: dict[Var, Let]
+
+
+class _Out:
+    """Takes the values out of one outer loop."""
+
+    def __init__(self, around: _Moving, outer: For) -> None:
+        self.around, self.outer = around, outer
+        self.own = {outer.index, *defined(outer.body)}
+        touch = around.touches.of(outer)
+        self.written = touch.written | touch.added
+        self.before: list[Stmt] = []
+        self.made: dict[Hashable, Var] = {}  # the arrays, by what they hold
+
+    def run(self) -> tuple[list[Stmt], For]:
+        body = self.block(self.outer.body, _Nest((), {}))
+        if not self.before:
+            return [], self.outer
+        outer = replace(self.outer, body=body)
+        loops = [s for s in self.before if isinstance(s, For)]
+        allocs: list[Stmt] = [s for s in self.before if not isinstance(s, For)]
+        test = Var(SYNTHETIC, BOOL)
+        ends = (outer.start, outer.bound)
+        if not isinstance(outer.step, Const) or outer.step.value < 0:
+            ends = (outer.bound, outer.start)
+        asked = Let(test, "less", ends, {}, outer.loc)
+        return [*allocs, asked, If(test, Block((), list(loops)), Block(), (), outer.loc)], outer
+
+    def block(self, block: Block, nest: _Nest) -> Block:
+        stmts: list[Stmt] = []
+        lets = dict(nest.lets)
+        for stmt in block.stmts:
+            if isinstance(stmt, Let):
+                lets[stmt.var] = stmt
+                if stmt.prim in DEAR and nest.loops and self.is_fixed(stmt, nest.loops, lets):
+                    stmt = self.moved(stmt, nest.loops, lets)
+            elif isinstance(stmt, For) and self.is_plain(stmt):
+                stmt = replace(stmt, body=self.block(stmt.body, _Nest((*nest.loops, stmt), lets)))
+            stmts.append(stmt)
+        return replace(block, stmts=stmts)
+
+    def is_plain(self, loop: For) -> bool:
+        """Whether the range is the same in all trips of the outer loop, and from 0 up."""
+        if loop.body.stop is not None or not isinstance(loop.step, Const) or loop.step.value != 1:
+            return False
+        return isinstance(loop.start, Const) and loop.start.value == 0 and loop.bound not in self.own
+
+    def is_fixed(self, let: Let, loops: tuple[For, ...], lets: dict[Var, Let]) -> bool:
+        """Whether the value depends on nothing of the outer loop but the indices of these loops, and on one of them."""
+        indices = {loop.index for loop in loops}
+        used: set[Var] = set()
+
+        def fixed(op: Operand) -> bool:
+            if not isinstance(op, Var) or op not in self.own:
+                return True
+            if op in indices:
+                used.add(op)
+                return True
+            made = lets.get(op)
+            return made is not None and self.is_steady(made) and all(fixed(a) for a in made.args)
+
+        return is_pure(let) and all(fixed(a) for a in let.args) and bool(used)
+
+    def is_steady(self, let: Let) -> bool:
+        if let.prim == "index":
+            source = let.args[0]
+            return (
+                isinstance(source, Var) and source not in self.own and self.around.roots.of(source) not in self.written
+            )
+        return is_pure(let) and not let.var.type.dims and let.var.type.kind == "array"
+
+    def moved(self, let: Let, loops: tuple[For, ...], lets: dict[Var, Let]) -> Let:
+        """The read of the array that now holds the value; what fills it goes before the outer loop."""
+        used = [loop for loop in loops if self.depends(let, loop.index, lets)]
+        key = self.key(let.var, used, lets)
+        params = {"path": points(len(used)), "dims": ()}
+        if key in self.made:
+            return Let(let.var, "index", (self.made[key], *(loop.index for loop in used)), params, let.loc)
+        array = Var(let.var.name, Type(let.var.type.dtype, tuple(Dim.symbol("?") for _ in used)), buffer=True)
+        self.before.append(Alloc(array, "empty", tuple(loop.bound for loop in used), {}, let.loc))
+        copy = Cloner()
+        indices = [copy.fresh(loop.index) for loop in used]
+        stmts: list[Stmt] = []
+
+        def compute(op: Operand) -> None:
+            if isinstance(op, Var) and op in self.own and op not in copy.mapping:
+                made = lets[op]
+                for a in made.args:
+                    compute(a)
+                stmts.append(copy.stmt(made))
+
+        compute(let.var)
+        stmts.append(Store(array, points(len(used)), tuple(indices), copy.operand(let.var), let.loc))
+        for loop, index in zip(used[::-1], indices[::-1]):
+            body = Block((), stmts)
+            stmts = [replace(loop, index=index, inits=(), results=(), trips=None, backwards=False, body=body)]
+        self.before += stmts
+        self.made[key] = array
+        return Let(let.var, "index", (array, *(loop.index for loop in used)), params, let.loc)
+
+    def key(self, op: Operand, loops: list[For], lets: dict[Var, Let]) -> Hashable:
+        """What two values that are always equal have in common."""
+        if not isinstance(op, Var):
+            return repr(op)
+        for k, loop in enumerate(loops):
+            if op is loop.index:
+                return (k, loop.bound if isinstance(loop.bound, Var) else repr(loop.bound))
+        if op not in self.own:
+            return op
+        let = lets[op]
+        return (let.prim, repr(sorted(let.params.items(), key=str)), *(self.key(a, loops, lets) for a in let.args))
+
+    def depends(self, let: Let, index: Var, lets: dict[Var, Let]) -> bool:
+        return any(
+            a is index or (a in self.own and a in lets and self.depends(lets[a], index, lets))
+            for a in let.args
+            if isinstance(a, Var)
+        )

@@ -1,0 +1,91 @@
+"""Short loops of a known number of trips are written out, inside other loops: what they keep in small arrays is then in registers.
+
+for i in range(n):                    for i in range(n):
+    for d in range(2):                    t = x[i, 0] - y[0]
+        t = x[i, d] - y[d]    ->          total = total + t * t
+        total = total + t * t             t_2 = x[i, 1] - y[1]
+                                          total = total + t_2 * t_2
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import (
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Var,
+    While,
+)
+from transpile.core.types import INT
+from transpile.core.walk import Cloner, blocks, map_operands, statements
+from transpile.loops.rebuild import with_blocks
+
+TRIPS = 8
+SIZE = 96  # statements of the loop when it is written out
+
+
+def unroll(fn: Function) -> Function:
+    """The function with such loops written out."""
+    return replace(fn, body=_block(fn.body, inside=False))
+
+
+def _block(block: Block, inside: bool) -> Block:
+    stmts: list[Stmt] = []
+    equal: dict[Var, Operand] = {}
+
+    def operand(op: Operand) -> Operand:
+        return equal.get(op, op) if isinstance(op, Var) else op
+
+    for stmt in block.stmts:
+        if equal:
+            stmt = map_operands(stmt, operand)
+        if blocks(stmt):
+            in_loop = inside or isinstance(stmt, (For, While))
+            stmt = with_blocks(stmt, lambda b, in_loop=in_loop: _block(b, in_loop))  # type: ignore[misc]
+        if inside and isinstance(stmt, For) and (values := _short(stmt)) is not None:
+            stmts += _written_out(stmt, values, equal)
+        else:
+            stmts.append(stmt)
+    if not equal:
+        return replace(block, stmts=stmts)
+    stop = None if block.stop is None else operand(block.stop)
+    return replace(block, stmts=stmts, yields=tuple(operand(y) for y in block.yields), stop=stop)
+
+
+def _short(loop: For) -> list[int] | None:
+    """The values of the index, if the loop is to be written out."""
+    ends = (loop.start, loop.bound, loop.step)
+    if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, Const) for e in ends):
+        return None
+    start, bound, step = (int(e.value) for e in ends if isinstance(e, Const))
+    values = list(range(start, bound, step))
+    inner = list(statements(loop.body))
+    if len(values) > TRIPS or len(values) * len(inner) > SIZE:
+        return None
+    if any(isinstance(s, (For, While, Alloc, Push, Pop, NewStack, Effect)) for s in inner):
+        return None
+    return values[::-1] if loop.backwards else values
+
+
+def _written_out(loop: For, values: list[int], equal: dict[Var, Operand]) -> list[Stmt]:
+    """One copy of the body for each value; ``equal`` learns what the loop's results are."""
+    out: list[Stmt] = []
+    carried: tuple[Operand, ...] = loop.inits
+    for value in values:
+        mapping: dict[Var, Operand] = {loop.index: Const(value, INT)}
+        mapping.update(zip(loop.body.params, carried))
+        copy = Cloner(mapping)
+        out += [copy.stmt(s) for s in loop.body.stmts]
+        carried = tuple(copy.operand(y) for y in loop.body.yields)
+    equal.update(zip(loop.results, carried))
+    return out
