@@ -305,3 +305,86 @@ def sum_with_a_guard(x):
     for v in x:
         total += math.log(1.0 + v * v)
     return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside fills")
+def filled_in_each_trip(x):
+    """An array from outside that every trip fills, then reads."""
+    terms = np.zeros(3)
+    total = 0.0
+    for i in range(4):
+        for j in range(3):
+            terms[j] = math.sin(x[i, j])
+        total += np.sum(terms) * terms[1]
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside fills while")
+def filled_in_each_trip_of_a_while(x):
+    """The same with `while`, and a slice that fills it."""
+    terms = np.ones(3)
+    total = 0.0
+    i = 0
+    while i < 4:
+        terms[:] = np.cos(x[i])
+        terms[1] *= terms[0]
+        total += np.sum(terms**2)
+        i += 1
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside")
+def read_before_it_is_filled(x):
+    """Each trip reads what the one before has left."""
+    terms = np.ones(3)
+    total = 0.0
+    for i in range(4):
+        total += terms[2] * x[i, 0]
+        for j in range(3):
+            terms[j] = x[i, j] ** 2
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside")
+def filled_but_for_one(x):
+    """One element stays from trip to trip."""
+    terms = np.ones(3)
+    total = 0.0
+    for i in range(4):
+        for j in range(1, 3):
+            terms[j] = x[i, j] * terms[0]
+        terms[0] = terms[0] * x[i, 0] + terms[1]
+        total += np.sum(terms)
+    return total
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside")
+def filled_and_read_after(x):
+    """What the last trip has filled is read after the loop."""
+    terms = np.ones(3)
+    total = 0.0
+    for i in range(4):
+        for j in range(3):
+            terms[j] = x[i, j] ** 3
+        total += terms[0]
+    return total + np.sum(terms)
+
+
+@program(args=lambda: (normal(4, 3),), tags="outside if")
+def filled_in_some_trips(x):
+    """A trip may leave it as it was."""
+    terms = np.ones(3)
+    total = 0.0
+    for i in range(4):
+        if x[i, 0] > 0.0:
+            for j in range(3):
+                terms[j] = x[i, j] ** 2
+        total += terms[1] * x[i, 2]
+    return total
+
+
+@program(args=lambda: (normal(3), normal(3, 4), normal(4, 2)), wrt=(0, 1, 2), tags="sum matmul")
+def sum_of_products(x, a, b):
+    """Adjoints of products that are only summed up."""
+    y = x * 2.0
+    return np.sum(a @ b) + np.sum(np.outer(y, x)) + np.sum(y @ a) + np.sum(b @ (2.0 * b[0])) + 3.0 * np.sum(a.T @ y)
