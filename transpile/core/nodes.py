@@ -16,23 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.dims import Dim
+from transpile.core.loc import NOWHERE, Loc
 from transpile.core.types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Loc:
-    """Where in the user's source a statement comes from; ``caller`` is the call it was inlined at."""
-
-    file: str
-    line: int
-    col: int = 0
-    end_line: int = 0
-    end_col: int = 0
-    function: str = ""
-    caller: Loc | None = None
-
-
-NOWHERE = Loc("", 0)
 
 SYNTHETIC = ""  # the name of a value that the user gave none
 
@@ -47,7 +32,7 @@ class Var:
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
-        self.note = note  # of a tape: why it is recorded
+        self.note = note  # of a tape: why it is recorded; of others see `transpile.transform.reasons`
 
     @property
     def label(self) -> str:

@@ -247,20 +247,23 @@ class Needs:
         line = stmt.loc.line if stmt is not None else 0
         match stmt:
             case For() | While() if found.kind == "param":
-                return f"carried from trip to trip by the loop in line {line}"
+                return f"carried by the loop in line {line}: each trip replaces it"
             case For() | While():
-                counts = var is stmt.trips
-                return f"how often the loop in line {line} ran" if counts else f"result of the loop in line {line}"
+                what = "trip count" if var is stmt.trips else "result"
+                return f"{what} of the loop in line {line}, which does not run again"
             case If():
-                return f"set by the branch in line {line}"
+                return f"result of the branch in line {line}, which does not run again"
             case Let() if isinstance(stmt.args[0] if stmt.args else None, Var) and stmt.args[0].buffer:  # type: ignore[union-attr]
-                return f"read in line {line} from memory that is overwritten later"
+                return f"read from {stmt.args[0].label}, which is overwritten later"  # type: ignore[union-attr]
             case Let() if cost(stmt) > 1:
                 return f"dear to compute again ({stmt.prim})"
             case Let() if var in self.tests and not self.is_exact(var):
                 return f"tested in line {line}: a test of rounded numbers is not made twice"
+            case Let(prim="index"):
+                name = stmt.args[0].name  # type: ignore[union-attr]
+                return f"part of {f'{name}, which' if name else 'what'} is gone when its trip is over"
             case Let():
-                return "computed from values of its trip that are gone, of which there are as many or more"
+                return f"computed in line {line} from what is gone when its trip is over, and no larger"
         return f"taken from a stack in line {line}"
 
 

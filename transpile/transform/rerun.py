@@ -45,8 +45,8 @@ from transpile.core.walk import Cloner, blocks, defined, defines, statements, us
 from transpile.transform.dce import is_live, remove_dead_block
 from transpile.transform.fuse import fuse
 from transpile.transform.needs import Needs, cost, decided
-from transpile.transform.record import is_countable, link
 from transpile.transform.reasons import RERUN
+from transpile.transform.record import is_countable, link
 from transpile.transform.sweep import Sweep
 from transpile.transform.twins import Twins
 
@@ -78,7 +78,7 @@ def _choose(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand]) -> 
         inside = [v for v in needs.recorded if any(around is loop for around in needs.defs[v].loops)]
         if not inside:
             continue
-        types = {v: v.type for v in defined(mirror.body)}
+        before = {v: (v.type, v.note) for v in defined(mirror.body)}
         found = _Again(fn, sweep, b, mirror, loop).run(facts)
         if found is not None:
             after = decided(facts, found.sweep, b.symbols)
@@ -86,8 +86,8 @@ def _choose(fn: Function, sweep: Sweep, b: Builder, kept: Sequence[Operand]) -> 
                 sweep, needs = found.sweep, after
                 mirror.index.note = RERUN
                 continue
-        for var, type_ in types.items():
-            var.type = type_
+        for var, (type_, note) in before.items():
+            var.type, var.note = type_, note
     return sweep, needs
 
 

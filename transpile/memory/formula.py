@@ -1,0 +1,249 @@
+"""Amounts as formulas: polynomials over sizes, exact, with ``max``, ``min``, ``//`` and ``%`` of such as further unknowns.
+
+>>> n, k = Formula.symbol("n"), Formula.symbol("k")
+>>> print(Formula.of(8) * n * k)
+8·n·k
+>>> (Formula.of(8) * n * k).at(n=10, k=3)
+240
+
+What a loop adds up has a closed form, if it is a polynomial in the number of the trip:
+
+>>> print((Formula.of(8) * (k + 1)).summed("k", n))
+4·n² + 4·n
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import comb, lcm
+
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is no polynomial: ``max``, ``min``, ``//`` or ``%`` of formulas."""
+
+    name: str
+    operands: tuple[Formula, ...]
+
+    def __str__(self) -> str:
+        if self.name in ("//", "%"):
+            return f" {self.name} ".join(o.as_factor() for o in self.operands).join("()")
+        first, second = self.operands
+        if self.name == "max" and second == Formula.of(0):
+            return first.as_factor()  # a size: only where it is negative, it is none
+        return f"{self.name}({', '.join(map(str, self.operands))})"
+
+    def evaluate(self, values: tuple[Fraction, ...]) -> Fraction:
+        a, b = values
+        if self.name in ("//", "%"):
+            return Fraction(0) if not b else Fraction(a // b) if self.name == "//" else a % b
+        return max(a, b) if self.name == "max" else min(a, b)
+
+
+Atom = str | Operation
+Product = tuple[tuple[Atom, int], ...]  # atoms with their powers, in the order of their texts
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A sum of products, each with its coefficient; ``order`` is that in which symbols are written."""
+
+    terms: tuple[tuple[Product, Fraction], ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+
+    @staticmethod
+    def of(value: int | Fraction | Formula) -> Formula:
+        if isinstance(value, Formula):
+            return value
+        return Formula((((), Fraction(value)),)) if value else Formula()
+
+    @staticmethod
+    def symbol(name: str) -> Formula:
+        return Formula.atom(name, (name,))
+
+    @staticmethod
+    def atom(atom: Atom, order: tuple[str, ...]) -> Formula:
+        return Formula(((((atom, 1),), Fraction(1)),), order)
+
+    @staticmethod
+    def operation(name: str, *operands: int | Formula) -> Formula:
+        """``max``, ``min``, ``//`` or ``%``; a number where the operands are numbers."""
+        made = tuple(Formula.of(o) for o in operands)
+        found = Operation(name, made)
+        if all(o.is_number for o in made):
+            return Formula.of(found.evaluate(tuple(o.number for o in made)))
+        if name in ("max", "min") and made[0] == made[1] or name == "//" and made[1] == Formula.of(1):
+            return made[0]
+        order = tuple(dict.fromkeys(s for o in made for s in o.order))
+        return Formula.atom(found, order)
+
+    # ---- arithmetic
+
+    def _made(self, terms: Mapping[Product, Fraction], other: Formula) -> Formula:
+        kept = sorted(((p, c) for p, c in terms.items() if c), key=lambda t: str(t[0]))
+        return Formula(tuple(kept), tuple(dict.fromkeys((*self.order, *other.order))))
+
+    def __add__(self, other: int | Fraction | Formula) -> Formula:
+        other = Formula.of(other)
+        terms = dict(self.terms)
+        for product, coefficient in other.terms:
+            terms[product] = terms.get(product, Fraction(0)) + coefficient
+        return self._made(terms, other)
+
+    def __mul__(self, other: int | Fraction | Formula) -> Formula:
+        other = Formula.of(other)
+        terms: dict[Product, Fraction] = {}
+        for p, a in self.terms:
+            for q, b in other.terms:
+                powers = dict(p)
+                for atom, power in q:
+                    powers[atom] = powers.get(atom, 0) + power
+                product = tuple(sorted(powers.items(), key=lambda t: str(t[0])))
+                terms[product] = terms.get(product, Fraction(0)) + a * b
+        return self._made(terms, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Formula:
+        return self * -1
+
+    def __sub__(self, other: int | Fraction | Formula) -> Formula:
+        return self + -Formula.of(other)
+
+    def __pow__(self, power: int) -> Formula:
+        out = Formula.of(1)
+        for _ in range(power):
+            out = out * self
+        return out
+
+    # ---- questions
+
+    @property
+    def is_number(self) -> bool:
+        return all(not product for product, _ in self.terms)
+
+    @property
+    def number(self) -> Fraction:
+        """The coefficient of no atom at all: the value, if it is a number."""
+        return dict(self.terms).get((), Fraction(0))
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The names in it, in the order in which they are written."""
+        found: dict[str, None] = {}
+        for product, _ in self.terms:
+            for atom, _ in product:
+                names = (atom,) if isinstance(atom, str) else [s for o in atom.operands for s in o.symbols]
+                found.update(dict.fromkeys(names))
+        return tuple(sorted(found, key=lambda s: (self.order.index(s) if s in self.order else 99, s)))
+
+    def at(self, sizes: Mapping[str, int] | None = None, **more: int) -> int:
+        """The value where each symbol has the value that is given; KeyError where one is missing."""
+        given = {**(sizes or {}), **more}
+        value = self.substitute(lambda name: Formula.of(given[name])).number
+        return int(value) if value.denominator == 1 else -int(-value // 1)
+
+    def substitute(self, found: Callable[[str], Formula | None]) -> Formula:
+        """The formula with each symbol replaced by what ``found`` gives (None keeps it)."""
+        total = Formula()
+        for product, coefficient in self.terms:
+            part = Formula.of(coefficient)
+            for atom, power in product:
+                part = part * _replaced(atom, found) ** power
+            total = total + part
+        return total
+
+    def coefficients(self, name: str) -> list[Formula] | None:
+        """Those of its powers, if it is a polynomial in the symbol ``name``."""
+        found: dict[int, Formula] = {}
+        for product, coefficient in self.terms:
+            if any(isinstance(a, Operation) and name in Formula.atom(a, ()).symbols for a, _ in product):
+                return None
+            power = dict(product).get(name, 0)
+            rest = Formula(((tuple(t for t in product if t[0] != name), coefficient),), self.order)
+            found[power] = found.get(power, Formula()) + rest
+        return [found.get(k, Formula()) for k in range(max(found, default=0) + 1)]
+
+    def summed(self, name: str, count: Formula) -> Formula | None:
+        """The sum over ``name`` = 0, 1, ... ``count`` - 1; None if there is no closed form."""
+        parts = self.coefficients(name)
+        if parts is None:
+            return None
+        total = Formula()
+        for part, sums in zip(parts, _power_sums(len(parts), count)):
+            total = total + part * sums
+        return total
+
+    # ---- text
+
+    def as_factor(self) -> str:
+        """The text as part of a product."""
+        if len(self.terms) == 1 and self.terms[0][1] >= 1:
+            return str(self)
+        return f"({self})"
+
+    def __str__(self) -> str:
+        scale = lcm(*(c.denominator for _, c in self.terms)) if self.terms else 1
+        rank = {name: k for k, name in enumerate(self.order)}
+        written = sorted(self.terms, key=lambda t: (-sum(p for _, p in t[0]), _key(t[0], rank)))
+        out = ""
+        for product, coefficient in written:
+            factors = [_power(a, p) for a, p in sorted(product, key=lambda t: _rank(t[0], rank))]
+            value = coefficient * scale
+            number = [f"{abs(value)}"] if abs(value) != 1 or not factors else []
+            text = "·".join([*number, *factors])
+            out += (" - " if value < 0 else " + ") + text if out else f"-{text}" if value < 0 else text
+        return (f"({out}) / {scale}" if scale != 1 else out) or "0"
+
+
+def product_text(number: int, factors: tuple[Formula, ...]) -> str:
+    """``8·(n - 1)·m``: the product as it comes, not multiplied out.
+
+    >>> n = Formula.symbol("n")
+    >>> product_text(8, (n - 1, Formula.of(2), Formula.symbol("m")))
+    '16·(n - 1)·m'
+    """
+    for factor in factors:
+        if factor.is_number:
+            number *= int(factor.number)
+    parts = [f.as_factor() for f in factors if not f.is_number]
+    if number == 0:
+        return "0"
+    return "·".join([*([str(number)] if number != 1 or not parts else []), *parts])
+
+
+def _power(atom: Atom, power: int) -> str:
+    text = str(atom)
+    return text if power == 1 else text + str(power).translate(_DIGITS)
+
+
+def _rank(atom: Atom, rank: Mapping[str, int]) -> tuple[int, str]:
+    if isinstance(atom, str):
+        return rank.get(atom, len(rank)), atom
+    return min((rank.get(s, len(rank)) for o in atom.operands for s in o.symbols), default=len(rank)), str(atom)
+
+
+def _key(product: Product, rank: Mapping[str, int]) -> list[tuple[int, str]]:
+    return sorted(_rank(atom, rank) for atom, _ in product)
+
+
+def _replaced(atom: Atom, found: Callable[[str], Formula | None]) -> Formula:
+    if isinstance(atom, Operation):
+        return Formula.operation(atom.name, *(o.substitute(found) for o in atom.operands))
+    value = found(atom)
+    return Formula.symbol(atom) if value is None else value
+
+
+def _power_sums(count: int, n: Formula) -> list[Formula]:
+    """``sum(t**k for t in range(n))`` for each k below ``count``, from ``n**(k + 1) = sum((t + 1)**(k + 1) - t**(k + 1))``."""
+    found: list[Formula] = []
+    for k in range(count):
+        rest = Formula()
+        for j, lower in enumerate(found):
+            rest = rest + lower * comb(k + 1, j)
+        found.append((n ** (k + 1) - rest) * Fraction(1, k + 1))
+    return found

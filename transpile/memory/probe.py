@@ -1,0 +1,188 @@
+"""Measures what only the run knows: a copy of the function that computes nothing else runs once, interpreted.
+
+    while x > 1.0:                    counts[0] = 0
+        push x_tape x       ->        while x > 1.0:
+        x = x / 2.0                       counts[0] += 1; counts[1] = max(counts[1], counts[0])
+                                          x = x / 2.0
+
+What the counts do not depend on is dead code and is removed: of a derivative, as a rule, the whole reverse sweep.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Block,
+    Effect,
+    For,
+    Function,
+    If,
+    Index,
+    NewStack,
+    Operand,
+    Point,
+    Push,
+    Stmt,
+    Var,
+    While,
+)
+from transpile.core.types import INT, Type
+from transpile.core.walk import defines
+from transpile.specialize import Request
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be measured, each under a name: the ``largest`` value of an integer or the largest size of an array, the
+    ``trips`` of a loop, all runs of it together, and the ``entries`` and ``bytes`` of a stack where it is highest."""
+
+    largest: dict[str, Var]
+    trips: dict[str, For | While]
+    entries: dict[str, Var]
+    bytes: dict[str, Var]
+
+    def __bool__(self) -> bool:
+        return bool(self.largest or self.trips or self.entries or self.bytes)
+
+
+def measure(
+    core: Function, wanted: Wanted, request: Request, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, int]:
+    """The values of what is wanted in a call of ``core``."""
+    from transpile.run import interpreted
+
+    probe = _Probe(core, wanted)
+    leaves = copy.deepcopy(
+        (list(args), dict(kwargs), list(request.leaves))
+    )  # a function without derivative may write them
+    out = interpreted(probe.run(), request, True)(*leaves)
+    return {name: int(out[k]) for name, k in probe.slots.items()}
+
+
+class _Probe:
+    def __init__(self, core: Function, wanted: Wanted) -> None:
+        self.core = core
+        self.b = Builder(dict(core.symbols))
+        self.slots: dict[str, int] = {}
+        self.hidden = 0  # slots of numbers that are not asked for
+        self.actions: dict[object, list[Callable[[Any], None]]] = {}
+        for name, var in wanted.largest.items():
+            self.on(var, self.largest, self.slot(name))
+        for name, loop in wanted.trips.items():
+            self.on(id(loop), self.total, self.slot(name))
+        for name, stack in (*wanted.entries.items(), *wanted.bytes.items()):
+            now, highest = self.slot(""), self.slot(name)
+            self.on(("new", stack), self.restart, now)
+            self.on(("push", stack), self.pushed, now, highest, name in wanted.bytes)
+
+    def slot(self, name: str) -> int:
+        number = len(self.slots) + self.hidden
+        if name:
+            self.slots[name] = number
+        else:
+            self.hidden += 1
+        return number
+
+    def on(self, event: object, action: Callable[..., None], *more: Any) -> None:
+        self.actions.setdefault(event, []).append(lambda subject: action(subject, *more))
+
+    def happen(self, event: object, subject: Any) -> None:
+        for action in self.actions.get(event, ()):
+            action(subject)
+
+    # ---- what is counted
+
+    def largest(self, var: Var, slot: int) -> None:
+        value = self.size(var) if var.type.dims else self.b.expr(var)
+        self.put(slot, self.b.let("maximum", self.count(slot), self.b.cast(value, INT)))
+
+    def total(self, loop: For | While, slot: int) -> None:
+        self.put(slot, self.count(slot) + self.b.expr(loop.trips))
+
+    def restart(self, stack: Var, slot: int) -> None:
+        self.put(slot, self.b.expr(0))
+
+    def pushed(self, value: Operand, now: int, highest: int, in_bytes: bool) -> None:
+        more = self.size(value) * np.dtype(value.type.dtype).itemsize if in_bytes else self.b.expr(1)
+        total = self.count(now) + more
+        self.put(now, total)
+        self.put(highest, self.b.let("maximum", self.count(highest), total))
+
+    def size(self, operand: Operand) -> Expr:
+        total = self.b.expr(1)
+        for axis in range(operand.type.rank):
+            total = total * self.b.let("dim", operand, axis=axis)
+        return total
+
+    def count(self, slot: int) -> Expr:
+        return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
+
+    def put(self, slot: int, value: Expr) -> None:
+        self.b.store(self.counts, *_place(slot), self.b.cast(value, "int64"))
+
+    # ---- the copy
+
+    def run(self) -> Function:
+        from transpile.transform.dce import remove_dead
+        from transpile.tree import Leaf
+
+        core, b = self.core, self.b
+        b.loc = core.loc
+        with b.into(Block()) as out:
+            dims = (Dim(len(self.slots) + self.hidden),)
+            self.counts = b.zeros("counts", Type("int64", dims))
+            self.defined(core.params)
+            self.block(core.body)
+            out.yields = (b.read(self.counts).op,)
+        name = f"{core.name}_counts"
+        return remove_dead(replace(core, name=name, body=out, symbols=b.symbols, out_tree=Leaf(0), doc=""))
+
+    def block(self, block: Block) -> None:
+        self.defined(block.params)
+        for stmt in block.stmts:
+            if isinstance(stmt, Effect) and stmt.kind == "print":
+                continue
+            new = self.stmt(stmt)
+            self.b.emit(new)
+            match stmt:
+                case NewStack():
+                    self.happen(("new", stmt.var), stmt.var)
+                case Push():
+                    self.happen(("push", stmt.stack), stmt.value)
+                case For() | While():
+                    self.happen(id(stmt), new)
+            self.defined(defines(stmt))
+
+    def defined(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            self.happen(var, var)
+
+    def inner(self, block: Block) -> Block:
+        with self.b.into(Block(block.params, [], block.yields, block.stop)) as out:
+            self.block(block)
+        return out
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case If():
+                return replace(stmt, then=self.inner(stmt.then), orelse=self.inner(stmt.orelse))
+            case For() | While():
+                counted = stmt.trips is None and id(stmt) in self.actions
+                trips = Var("trips", INT) if counted else stmt.trips
+                return replace(stmt, body=self.inner(stmt.body), trips=trips)
+        return stmt
+
+
+def _place(slot: int) -> tuple[tuple[Index], tuple[int]]:
+    return (Index((Point(0),)),), (slot,)
+
+
+__all__ = ["Wanted", "measure"]

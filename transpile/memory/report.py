@@ -1,0 +1,160 @@
+"""What a derivative records, how much and why, for the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transpile import api, describe
+from transpile.core.nodes import Function, Var
+from transpile.errors import error
+from transpile.levels import Grad, Level, Pullback, Pushforward
+from transpile.memory import table
+from transpile.memory.compiled import Plan, compiled_plan
+from transpile.memory.formula import Formula
+from transpile.memory.peak import Peak, Walk, variables
+from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, decisions, finished, largest, outermost
+from transpile.memory.sizes import Sizes
+from transpile.memory.values import Values, arguments_of, values_of
+from transpile.specialize import Request
+
+POINTER = 8  # bytes of an entry of a Python list, without what it points at
+NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a derivative does with memory. Printed, it is a table.
+
+    ``recorded`` are the tapes and stacks; ``bytes`` and ``formula`` are what they take together, each where it is largest. ``kept``
+    are arrays of the function that the reverse sweep reads where they stand. ``not_recorded`` are loops that run again or
+    forward and backward at once, and values that are computed again. ``peak`` is the most that is alive at once in the
+    interpreted derivative, ``compiled_peak`` in the compiled one (None where it cannot be read off its loops), both with the
+    results and without the arguments; of two branches the larger counts. ``known`` are the sizes that the arguments have,
+    ``measured`` the counts that only a run tells. A number of bytes is None where nothing tells it.
+    """
+
+    name: str
+    signature: str
+    file: str
+    recorded: tuple[Recorded, ...]
+    kept: tuple[Recorded, ...]
+    not_recorded: tuple[Unrecorded, ...]
+    bytes: int | None
+    formula: Formula
+    results: int
+    result_bytes: int | None
+    peak: Peak | None
+    compiled_peak: Peak | None
+    known: Mapping[str, int]
+    measured: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return table.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return table.html(self)
+
+
+def make(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
+    """See `transpile.api.report`."""
+    target, args = _called(f, args)
+    request = Request.of(args, kwargs)
+    request.make_static(target)
+    core = request.lift(target)
+    found = _Findings(core, Sizes(core, arguments_of(core, request)))
+    return found.report(values_of(found.sizes, found.amounts, found.every(), request, args, kwargs))
+
+
+def _called(f: Any, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """The transformed function that a call of one of the public functions runs, and its arguments."""
+    if f not in (api.jvp, api.vjp, api.linearize, api.hvp):
+        return f, args
+    if not args or not callable(args[0]):
+        raise error("T411", f"{f.__name__} takes a function first: report(tp.{f.__name__}, f, ...)")
+    fn, *rest = args
+    if f is api.vjp:
+        value = api._made(fn, Level())(*rest)
+        return api._made(fn, Pullback()), (tuple(rest), value)
+    if f is api.linearize:
+        return api._made(fn, Pushforward(value=False)), (tuple(rest), tuple(rest))
+    primals, tangents = api._tuples(*rest)
+    if f is api.jvp:
+        return api._made(fn, Pushforward()), (primals, tangents)
+    argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return api._made(api._made(fn, Grad(argnums)), Pushforward(value=False)), (primals, tangents)
+
+
+class _Findings:
+    """What can be said of a function before any number is known."""
+
+    def __init__(self, core: Function, sizes: Sizes) -> None:
+        from transpile.render.module import named
+
+        self.core, self.sizes = core, sizes
+        self.amounts = amounts(sizes)
+        self.stacks = [a for a in self.amounts if a.entries is not None]
+        self.nested, self.names = named(core)
+        self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
+        self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
+        self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
+        self.plan: Plan | None = compiled_plan(core, sizes, [(a, self.dims_of(a.var)) for a in self.stacks])
+
+    def most(self, formula: Formula) -> Formula:
+        """The formula in the trip that makes it largest."""
+        return self.sizes.extreme(formula, largest=True) or formula
+
+    def dims_of(self, var: Var) -> tuple[Formula, ...]:
+        return tuple(self.most(self.sizes.of_dim(d)) for d in var.type.dims)
+
+    def every(self) -> Iterable[Formula]:
+        """The formulas of which the values are wanted."""
+        return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
+
+    def report(self, values: Values) -> Report:
+        found = [finished(a, self.sizes, values, self.names.get(a.var, "")) for a in self.amounts]
+        found = [r for r in found if r.name]  # what has no name is not in the text
+        recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
+        together = largest(recorded)
+        return Report(
+            name=self.core.name,
+            signature=describe.arguments(self.core),
+            file=self.core.loc.file,
+            recorded=recorded,
+            kept=tuple(r for r in found if r.kind == "kept"),
+            not_recorded=tuple(outermost(decisions(self.sizes))),
+            bytes=table.total(together),
+            formula=sum((r.formula for r in together), Formula()),
+            results=len(self.core.body.yields),
+            result_bytes=values.of(sum(self.results, Formula())),
+            peak=self.peak(values),
+            compiled_peak=None if self.plan is None else self.plan.peak(values),
+            known=dict(values.known),
+            measured=dict(values.measured),
+        )
+
+    def peak(self, values: Values) -> Peak | None:
+        """That of the interpreted derivative; None if the size of something is not known."""
+        bytes_of = {v: values.of(f) for v, f in self.formulas.items()}
+        for amount in self.stacks:
+            if amount.var in values.entries:
+                exact = _listed(amount, values.entries[amount.var], values.taken[amount.var])
+                bytes_of[amount.var] = int(exact.number)
+        if any(n is None for v, n in bytes_of.items() if v.type.dims or v.type.kind == "stack"):
+            return None
+        return Walk(
+            self.nested, self.names, {v: (f, bytes_of[v] or 0) for v, f in self.formulas.items()}, values.taken
+        ).run()
+
+
+def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
+    """What a Python list of the entries takes, ``size`` being that of its arrays; True and False are there once."""
+    type_ = amount.var.type
+    each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
+    return Formula.of(entries) * each + (size if type_.dims else 0)
+
+
+__all__ = ["Report", "make"]
