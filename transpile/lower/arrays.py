@@ -14,6 +14,8 @@ from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, broadcast_index, guarded, named, quick, regroup
+from transpile.lower.sums import peek
+from transpile.lower.views import Uniform, made_by, repeated, view_of
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
@@ -32,7 +34,8 @@ def elementwise(lw: Lowering, stmt: Any) -> Elements:
         args = [e.at(idx) if e.rank else e.at(()) for e in operands]
         return lw.compute(stmt.prim, args, result, stmt.params)
 
-    found = Elements(shaped.sizes, result.dtype, at, cheap=False, unit=_unit(operands))
+    made = made_by(lw, stmt.prim, operands)
+    found = Elements(shaped.sizes, result.dtype, at, cheap=False, unit=_unit(operands), made=made)
     return replace(found.also(*operands), cheap=False)
 
 
@@ -46,17 +49,17 @@ def cast(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     result = Type(stmt.var.type.dtype)
     return replace(
-        x, dtype=result.dtype, root=None, swapped=None, at=lambda idx: lw.compute("cast", [x.at(idx)], result, {})
+        x, dtype=result.dtype, root=None, made=None, at=lambda idx: lw.compute("cast", [x.at(idx)], result, {})
     )
 
 
 def copy(lw: Lowering, stmt: Any) -> Elements:
-    return lw.elements(stmt.args[0])
+    return peek(lw, stmt.args[0]) or lw.elements(stmt.args[0])
 
 
 def _full(lw: Lowering, stmt: Any) -> Elements:
     value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
-    return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value)
+    return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
 
 
 def _empty(lw: Lowering, stmt: Any) -> Elements:
@@ -82,11 +85,12 @@ def _broadcast(lw: Lowering, stmt: Any) -> Elements:
     )
     if x.rank and any(not is_one(s) for s in x.sizes):
         x = lw.steady(x, _name(stmt.args[0]))
-    elif not x.cheap:
+    elif not x.cheap or not x.rank:
         value = x.at([lw.b.expr(0)] * x.rank)  # one element, computed once
-        return Elements(sizes, x.dtype, lambda idx: value)
+        return Elements(sizes, x.dtype, lambda idx: value, made=Uniform(value))
     unit = None if x.unit is None or is_one(x.sizes[x.unit]) else x.unit + lead
-    return replace(x, sizes=sizes, root=None, swapped=None, unit=unit, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
+    made = repeated(x, lead)
+    return replace(x, sizes=sizes, root=None, made=made, unit=unit, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
 
 
 def _transpose(lw: Lowering, stmt: Any) -> Elements:
@@ -94,12 +98,13 @@ def _transpose(lw: Lowering, stmt: Any) -> Elements:
     axes = tuple(stmt.params["axes"])
     where = {a: k for k, a in enumerate(axes)}
     unit = None if x.unit is None else where[x.unit]
-    swapped = x.root if axes == (1, 0) else None
+    view = view_of(x)
+    made = None if view is None else view.permuted(axes)
     return replace(
         x,
         sizes=tuple(x.sizes[a] for a in axes),
-        root=x.swapped if axes == (1, 0) else None,
-        swapped=swapped,
+        root=made.var if made is not None and made.is_whole else None,
+        made=made,
         unit=unit,
         at=lambda idx: x.at([idx[where[a]] for a in range(len(axes))]),
     )
@@ -115,7 +120,7 @@ def _reshape(lw: Lowering, stmt: Any) -> Elements:
         if x.unit is not None and not is_one(x.sizes[x.unit]):
             unit = kept[[k for k, s in enumerate(x.sizes) if not is_one(s)].index(x.unit)]
         if x.root is None or not sizes:
-            return replace(x, sizes=sizes, root=None, swapped=None, unit=unit, at=lambda idx: x.at(move(idx)))
+            return replace(x, sizes=sizes, root=None, made=None, unit=unit, at=lambda idx: x.at(move(idx)))
     x = lw.rooted(x, _name(stmt.args[0]))
     assert x.root is not None
     check_size(lw, x.sizes, sizes)
@@ -169,7 +174,7 @@ def _index(lw: Lowering, stmt: Any) -> Elements:
         deps=x.deps | place.deps,
         cheap=x.cheap and not gathers,
         unit=unit,
-        swapped=x.root if place.swapped else None,
+        made=place.view(lw, view_of(x), (stmt.args[0], path, stmt.args[1:])),
     )
 
 
@@ -224,7 +229,7 @@ def _stack(lw: Lowering, stmt: Any) -> Elements:
 def _moved(lw: Lowering, stmt: Any, sizes: Sequence[Operand], move: Callable[[Sequence[Expr]], list[Expr]]) -> Elements:
     """Every element is one of the operand's."""
     x = lw.steady(lw.elements(stmt.args[0]), _name(stmt.args[0]))
-    return replace(x, sizes=tuple(sizes), root=None, swapped=None, at=lambda idx: x.at(move(idx)))
+    return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(move(idx)))
 
 
 def _flip(lw: Lowering, stmt: Any) -> Elements:
@@ -232,7 +237,7 @@ def _flip(lw: Lowering, stmt: Any) -> Elements:
     axes = stmt.params["axes"]
     tops = {k: lw.b.expr(x.sizes[k]) - 1 for k in axes}
     return replace(
-        x, root=None, swapped=None, at=lambda idx: x.at([tops[k] - i if k in tops else i for k, i in enumerate(idx)])
+        x, root=None, made=None, at=lambda idx: x.at([tops[k] - i if k in tops else i for k, i in enumerate(idx)])
     )
 
 
@@ -302,7 +307,7 @@ def _triangle(lower: bool) -> Rule:
             keep = j <= i + k if lower else j >= i + k
             return _choose(lw, keep, lambda: x.at(idx), lw.b.expr(zero), stmt.var.type.dtype)
 
-        return replace(x, root=None, swapped=None, cheap=False, at=at)
+        return replace(x, root=None, made=None, cheap=False, at=at)
 
     return rule
 
@@ -336,7 +341,7 @@ def _diagonal(lw: Lowering, stmt: Any) -> Elements:
         out[second] = idx[-1] + max(offset, 0)
         return x.at(out)
 
-    return replace(x, sizes=(*(x.sizes[k] for k in rest), size.op), root=None, swapped=None, unit=None, at=at)
+    return replace(x, sizes=(*(x.sizes[k] for k in rest), size.op), root=None, made=None, unit=None, at=at)
 
 
 def _diag(lw: Lowering, stmt: Any) -> Elements:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import SYNTHETIC, Const, Index, Operand, Point, Var
 from transpile.core.types import INT, Type
+
+if TYPE_CHECKING:
+    from transpile.lower.views import Made
 
 At = Callable[[Sequence[Expr]], Expr]
 
@@ -31,7 +35,7 @@ class Elements:
     deps: frozenset[Var] = frozenset()
     cheap: bool = True
     unit: int | None = None
-    swapped: Var | None = None  # the variable of which this (of rank 2) is the transpose
+    made: Made | None = None  # of memory as it lies, or of a product of such: what library calls take
 
     @property
     def rank(self) -> int:

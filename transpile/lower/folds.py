@@ -18,6 +18,7 @@ from transpile.core.builder import Expr
 from transpile.core.nodes import Block, Const, If, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, stored, write
+from transpile.lower.sums import disguised, formed, peek, summed
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
@@ -87,8 +88,11 @@ def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype
     """The sum over ``axes``."""
     carried = wide(dtype)
     kept = [k for k in range(x.rank) if k not in axes]
+    product = disguised(lw, x, axes, keepdims, dtype)
+    if product is not None:
+        return formed(lw, product, name)
     if not axes:
-        return replace(x, root=None, swapped=None, dtype=dtype, at=lambda idx: cast(lw, x.at(idx), dtype))
+        return replace(x, root=None, made=None, dtype=dtype, at=lambda idx: cast(lw, x.at(idx), dtype))
     if kept and x.unit in kept:
         return _sum_in_order(lw, x, axes, kept, keepdims, carried, dtype, name)
 
@@ -136,8 +140,14 @@ def _sum_in_order(
 
 
 def _sum(lw: Lowering, stmt: Any) -> Elements:
+    axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
+    waiting = peek(lw, stmt.args[0])
+    product = None if waiting is None or waiting.dtype != dtype else summed(lw, waiting, axes, keepdims)
+    if product is not None:
+        return product
     x = lw.elements(stmt.args[0])
-    return add_up(lw, x, stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype, stmt.var.name)
+    product = disguised(lw, x, axes, keepdims, dtype)
+    return product if product is not None else add_up(lw, x, axes, keepdims, dtype, stmt.var.name)
 
 
 def count(lw: Lowering, x: Elements, axes: Sequence[int]) -> Expr:
@@ -151,7 +161,7 @@ def _scaled(lw: Lowering, total: Elements, by: Expr, dtype: str) -> Elements:
     return replace(
         total,
         root=None,
-        swapped=None,
+        made=None,
         dtype=dtype,
         cheap=False,
         at=lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype),
@@ -181,7 +191,7 @@ def _moment(root: bool) -> Callable[[Lowering, Any], Elements]:
             d = op(lw, "sub", cast(lw, x.at(idx), carried), mean.at([idx[k] for k in kept]))
             return op(lw, "mul", d, d)
 
-        squares = replace(x, root=None, swapped=None, dtype=carried, at=square, cheap=False)
+        squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
         total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
         freedom = op(lw, "maximum", op(lw, "sub", n, number(lw, stmt.params["ddof"], carried)), number(lw, 0, carried))
         found = _scaled(lw, total, freedom, carried)
@@ -200,12 +210,12 @@ def _norm(lw: Lowering, stmt: Any) -> Elements:
         e = cast(lw, x.at(idx), carried)
         return op(lw, "mul", e, e)
 
-    squares = replace(x, root=None, swapped=None, dtype=carried, at=square, cheap=False)
+    squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
     total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
     return replace(
         total,
         root=None,
-        swapped=None,
+        made=None,
         cheap=False,
         dtype=dtype,
         at=lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype),
@@ -284,7 +294,7 @@ def _without_nan(lw: Lowering, x: Elements) -> Elements:
         e = x.at(idx)
         return lw.compute("where", [_is_nan(lw, e), number(lw, 0, x.dtype), e], Type(x.dtype), {})
 
-    return replace(x, root=None, swapped=None, at=at, cheap=False)
+    return replace(x, root=None, made=None, at=at, cheap=False)
 
 
 def _nanmean(lw: Lowering, stmt: Any) -> Elements:
@@ -295,7 +305,7 @@ def _nanmean(lw: Lowering, stmt: Any) -> Elements:
     valid = replace(
         x,
         root=None,
-        swapped=None,
+        made=None,
         dtype="float64",
         at=lambda idx: cast(lw, op(lw, "logical_not", _is_nan(lw, x.at(idx)), dtype="bool"), "float64"),
     )
@@ -303,7 +313,7 @@ def _nanmean(lw: Lowering, stmt: Any) -> Elements:
     return replace(
         total,
         root=None,
-        swapped=None,
+        made=None,
         cheap=False,
         dtype=dtype,
         at=lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype),
@@ -331,7 +341,7 @@ def _truth(all_of: bool) -> Callable[[Lowering, Any], Elements]:
 def _count_nonzero(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     truth = replace(
-        x, root=None, swapped=None, dtype="int64", at=lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64")
+        x, root=None, made=None, dtype="int64", at=lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64")
     )
     return add_up(lw, truth, stmt.params["axes"], stmt.params["keepdims"], "int64")
 

@@ -77,7 +77,7 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[Operand, Callable[
             x,
             sizes=tuple(x.sizes[a] for a in order),
             root=None,
-            swapped=None,
+            made=None,
             unit=None if x.unit is None else where[x.unit],
             at=lambda idx: x.at([idx[where[a]] for a in range(x.rank)]),
         )
@@ -121,7 +121,7 @@ def _each(
     def at(idx: Sequence[Expr]) -> Expr:
         return Expr(lw.b, lw.b.bind(SYNTHETIC, Type(dtype), "call", args(x.at(idx)), {"fn": fn}))
 
-    found = replace(x, dtype=dtype, root=None, swapped=None, at=at, cheap=False)
+    found = replace(x, dtype=dtype, root=None, made=None, at=at, cheap=False)
     return replace(found.also(*more), cheap=False)
 
 
@@ -150,7 +150,7 @@ def _bincount(lw: Lowering, stmt: Any) -> Elements:
 def _as(lw: Lowering, x: Elements, dtype: str) -> Elements:
     """Rooted in a dtype."""
     if x.dtype != dtype:
-        x = replace(x, dtype=dtype, root=None, swapped=None, at=_casting(lw, x, dtype))
+        x = replace(x, dtype=dtype, root=None, made=None, at=_casting(lw, x, dtype))
     return lw.rooted(x, SYNTHETIC)
 
 

@@ -1,56 +1,141 @@
-"""Linear algebra as calls of `runtime.compiled.linalg`, each on a stack of matrices (batch, rows, columns)."""
+"""Linear algebra as calls of `runtime.compiled.linalg`, one for each matrix of a stack, into memory that is made before.
+
+    y = np.linalg.solve(a, b)     ->      y = np.empty(...)
+                                          for i in range(n):
+                                              linalg.solve(a[i], b[i], y[i])
+
+A matrix is passed as it lies: a transpose or a slice of a stored array is not copied.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Const, Operand
+from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, read, stored
-from transpile.lower.library import call, items, view
-from transpile.lower.places import broadcast_index
+from transpile.lower.elements import Elements, is_one, stored, write
+from transpile.lower.shared import Factors, factors_of, flag
+from transpile.lower.views import ANY, At, Range, View, lying, operand, view_of
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
 
-def stack_of(lw: Lowering, x: Elements, name: str = "a") -> Operand:
-    """The matrices of an array as a stack."""
-    x = lw.rooted(x, name)
-    batch = lw.b.expr(1)
-    for s in x.sizes[:-2]:
-        batch = batch * lw.b.expr(s)
-    return view(lw, x, (batch.op, *x.sizes[-2:]))
+@dataclass(frozen=True)
+class Result:
+    """What a call gives: memory of these sizes, of which the last ``rank`` axes are one matrix's; a number if that is 0."""
+
+    name: str
+    dtype: str
+    sizes: tuple[Operand, ...]
+    rank: int
 
 
-def back(lw: Lowering, found: Elements, sizes: Sequence[Operand]) -> Any:
-    """A result of a stack in its own shape; a scalar if it has none."""
-    if not sizes:
-        root = found.root
-        assert root is not None
-        return read(lw.b, root, [lw.b.expr(0)] * found.rank)
-    return stored(lw.b, view(lw, found, sizes), sizes)  # type: ignore[arg-type]
+Given = Callable[[Sequence[Expr]], list[Operand]]  # from the index of a matrix in the stack to operands
+
+
+def passed(lw: Lowering, matrices: Sequence[Elements]) -> Given:
+    """The matrices as operands."""
+    views = [stacked(lw, x) for x in matrices]
+    return lambda idx: [matrix(lw, v, x, idx) for v, x in zip(views, matrices)]
+
+
+def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[Operand], results: Sequence[Result]) -> list[Any]:
+    """The results of a function of matrices, for each of a stack: elements, or numbers where there is no stack."""
+    batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
+    made = [lw.memory(r.name, r.dtype, r.sizes) if r.sizes else None for r in results]
+    numbers: list[Expr] = []
+
+    def one(idx: list[Expr]) -> None:
+        args = [*given(idx), *flags]
+        out = [part(lw, _whole(var, r.sizes), idx) for var, r in zip(made, results) if var is not None and r.rank]
+        into = tuple(range(len(args), len(args) + len(out)))
+        numbers[:] = _call(lw, fn, (*args, *out), into, results)
+        for var, value in zip(made, numbers):
+            if var is not None:
+                write(lw.b, var, idx, value)
+
+    lw.nest(batch, one)
+    if not batch and numbers:
+        return [e.op for e in numbers]
+    return [stored(lw.b, var, r.sizes) for var, r in zip(made, results)]  # type: ignore[arg-type]
+
+
+def _call(
+    lw: Lowering, fn: str, args: tuple[Operand, ...], into: tuple[int, ...], results: Sequence[Result]
+) -> list[Expr]:
+    """The call, and the numbers that it gives."""
+    b = lw.b
+    scalars = [r for r in results if not r.rank]
+    if not scalars:
+        b.bind("done", INT, "call", args, {"fn": fn, "into": into})
+        return []
+    if len(scalars) == 1:
+        return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn}))]
+    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (whole,), {"k": k})) for k, r in enumerate(scalars)]
+
+
+def stacked(lw: Lowering, x: Elements) -> View:
+    """How the matrices of an array lie; in memory of their own if they do not."""
+    view = lying(x)
+    if view is None or view.factor is not None or (x.rank == 1 and not _is_row(view)):
+        view = view_of(lw.in_memory(x, "a"))
+    assert view is not None
+    return view
+
+
+def _is_row(view: View) -> bool:
+    """Whether a vector is all of the last axis, so that it is contiguous for Numba too."""
+    last = view.parts[-1]
+    return isinstance(last, Range) and last.start is None
+
+
+def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> Operand:
+    """The matrix of the stack at an index of the batch, which is the end of ``idx`` where the stack has fewer axes."""
+    if x.rank == 1:
+        return _column(lw, operand(lw, view), x.sizes[0])
+    own = _own_index(lw, x.sizes[:-2], idx)
+    return operand(lw, view.indexed(lw, [*(At(k.op) for k in own), None, None]))
+
+
+def _own_index(lw: Lowering, batch: Sequence[Operand], idx: Sequence[Expr]) -> list[Expr]:
+    """The index in a stack whose axes broadcast to those that ``idx`` counts."""
+    zero = lw.b.expr(0)
+    return [zero if is_one(s) else k for s, k in zip(batch, idx[len(idx) - len(batch) :])]
+
+
+def _whole(var: Var, sizes: Sequence[Operand]) -> View:
+    return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))
+
+
+def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> Operand:
+    """What belongs to one of a stack, of an array that has an entry for each."""
+    return operand(lw, view.indexed(lw, [*(At(k.op) for k in idx), *[None] * (len(view.order) - len(idx))]))
+
+
+def _column(lw: Lowering, vector: Operand, size: Operand) -> Operand:
+    """A vector as a matrix of one column."""
+    return lw.b.bind(SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), "view", (vector, size, Const(1, INT)), {})
+
+
+# -------------------------------------------------------------------------------------------------------- rules
 
 
 def _flags(stmt: Any, names: Sequence[str]) -> tuple[Operand, ...]:
-    return tuple(Const(_truth(stmt.params.get(n)), Type("bool")) for n in names)
-
-
-def _truth(value: Any) -> bool:
-    return value in ("U", "T", 1, True)
+    return tuple(Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in names)
 
 
 def _single(fn: str, rank: int, *flags: str) -> Callable[[Lowering, Any], Any]:
     """A matrix to a matrix (rank 2), a vector (1) or a number (0)."""
 
     def rule(lw: Lowering, stmt: Any) -> Any:
-        x = lw.elements(stmt.args[0])
-        args = (stack_of(lw, x), *_flags(stmt, flags))
-        found = call(lw, fn, stmt.var.type.dtype, rank + 1, *args, name=stmt.var.name)
-        return back(lw, found, lw.sizes(stmt.var.type.dims))
+        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
+        (found,) = calls(lw, fn, passed(lw, [lw.elements(stmt.args[0])]), _flags(stmt, flags), [result])
+        return found if isinstance(found, Elements) else lw.b.expr(found)
 
     return rule
 
@@ -61,80 +146,100 @@ def _several(fn: str, *flags: str) -> Callable[[Lowering, Any], list[Any]]:
     def rule(lw: Lowering, stmt: Any) -> list[Any]:
         x = lw.elements(stmt.args[0])
         batch = x.rank - 2
-        types = [(t.dtype, t.rank - batch + 1) for t in stmt.var.type.items]
-        found = items(lw, fn, types, stack_of(lw, x), *_flags(stmt, flags))
-        out = [back(lw, e, lw.sizes(t.dims)) for e, t in zip(found, stmt.var.type.items)]
-        return [e.op if isinstance(e, Expr) else e for e in out]
+        results = [Result(SYNTHETIC, t.dtype, lw.sizes(t.dims), t.rank - batch) for t in stmt.var.type.items]
+        return calls(lw, fn, passed(lw, [x]), _flags(stmt, flags), results)
 
     return rule
 
 
 def _qr(lw: Lowering, stmt: Any) -> Any:
-    x = lw.elements(stmt.args[0])
-    mode = stmt.params.get("mode", "reduced")
-    if mode == "r":
-        return back(lw, call(lw, "linalg.qr_r", x.dtype, 3, stack_of(lw, x)), lw.sizes(stmt.var.type.dims))
+    if stmt.params.get("mode", "reduced") == "r":
+        return _single("linalg.qr_r", 2)(lw, stmt)
     return _several("linalg.qr")(lw, stmt)
 
 
-def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
-    """``a x = b`` with batches that broadcast; ``b`` of rank 1 is one vector."""
+def _factored(fn: str, rank: int) -> Callable[[Lowering, Any], Any]:
+    """``inv`` or ``det`` of a matrix; by its factors, if other statements want those too."""
 
     def rule(lw: Lowering, stmt: Any) -> Any:
-        a, y = (lw.elements(x) for x in stmt.args)
-        is_vector = y.rank == 1
-        if is_vector:
-            y = _column(y)
-        dims = stmt.var.type.dims
-        sizes = lw.sizes(dims)
-        batch = sizes[:-1] if is_vector else sizes[:-2]
-        if batch:
-            a, y = _spread(lw, a, batch), _spread(lw, y, batch)
-        args = (stack_of(lw, a), stack_of(lw, y, "b"), *_flags(stmt, flags))
-        found = call(lw, fn, stmt.var.type.dtype, 3, *args, name=stmt.var.name)
-        return back(lw, found, sizes)
+        shared = factors_of(lw, stmt.args[0])
+        if shared is None:
+            return _single(f"linalg.{fn}", rank)(lw, stmt)
+        factors, turned = shared
+        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
+        flags = (flag(turned),) if rank else ()
+        (found,) = calls(lw, f"linalg.lu_{fn}", _kept(lw, factors), flags, [result])
+        return found if isinstance(found, Elements) else lw.b.expr(found)
 
     return rule
 
 
-def _column(y: Elements) -> Elements:
-    return replace(
-        y, sizes=(*y.sizes, Const(1, INT)), root=None, swapped=None, unit=None, at=lambda idx: y.at(idx[:-1])
-    )
+def _kept(lw: Lowering, factors: Factors) -> Given:
+    """The factors as operands."""
+
+    def given(idx: Sequence[Expr]) -> list[Operand]:
+        own = _own_index(lw, factors.batch, idx)
+        return [part(lw, factors.columns, own), part(lw, factors.pivots, own)]
+
+    return given
 
 
-def _spread(lw: Lowering, x: Elements, batch: Sequence[Operand]) -> Elements:
-    """The matrices broadcast to a batch."""
-    if x.rank == len(batch) + 2 and all(a == b for a, b in zip(x.sizes, batch)):
-        return x
-    x = lw.steady(x, SYNTHETIC)
-    sizes = (*batch, *x.sizes[-2:])
-    return replace(x, sizes=sizes, root=None, swapped=None, unit=None, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
+def _slogdet(lw: Lowering, stmt: Any) -> list[Any]:
+    shared = factors_of(lw, stmt.args[0])
+    if shared is None:
+        return _several("linalg.slogdet")(lw, stmt)
+    results = [Result(SYNTHETIC, t.dtype, lw.sizes(t.dims), 0) for t in stmt.var.type.items]
+    return calls(lw, "linalg.lu_slogdet", _kept(lw, shared[0]), (), results)
+
+
+def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
+    """``a x = b`` with batches that broadcast."""
+    return lambda lw, stmt: _equation(lw, stmt, fn, _flags(stmt, flags))
+
+
+def _linear_solve(lw: Lowering, stmt: Any) -> Elements:
+    shared = factors_of(lw, stmt.args[0])
+    if shared is None:
+        return _equation(lw, stmt, "linalg.solve", ())
+    factors, turned = shared
+    return _equation(lw, stmt, "linalg.lu_solve", (flag(turned),), factors)
+
+
+def _equation(lw: Lowering, stmt: Any, fn: str, flags: Sequence[Operand], factors: Factors | None = None) -> Elements:
+    """``b`` of rank 1 is one vector: a matrix of one column."""
+    a, y = (lw.elements(x) for x in stmt.args)
+    dtype, sizes = stmt.var.type.dtype, lw.sizes(stmt.var.type.dims)
+    first = passed(lw, [a]) if factors is None else _kept(lw, factors)
+    second = passed(lw, [y])
+    var = lw.memory(stmt.var.name, dtype, sizes)
+    is_vector = y.rank == 1
+
+    def one(idx: list[Expr]) -> None:
+        args = [*first(idx), *(() if factors is None else flags), *second(idx), *(flags if factors is None else ())]
+        out = part(lw, _whole(var, sizes), idx)
+        out = _column(lw, out, sizes[-1]) if is_vector else out
+        lw.b.bind("done", INT, "call", (*args, out), {"fn": fn, "into": (len(args),)})
+
+    lw.nest(sizes[:-1] if is_vector else sizes[:-2], one)
+    return stored(lw.b, var, sizes)
 
 
 def _lstsq(lw: Lowering, stmt: Any) -> Any:
-    a, y = (lw.elements(x) for x in stmt.args)
-    sizes = lw.sizes(stmt.var.type.dims)
-    if y.rank == 1:
-        y = _column(y)
     rcond = stmt.params.get("rcond")
     value = Const(-2.0 if rcond is None else float(rcond), Type("float64"))
-    found = call(
-        lw, "linalg.lstsq", stmt.var.type.dtype, 3, stack_of(lw, a), stack_of(lw, y, "b"), value, name=stmt.var.name
-    )
-    return back(lw, found, sizes)
+    return _equation(lw, stmt, "linalg.lstsq", (value,))
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "inv": _single("linalg.inv", 2),
-    "det": _single("linalg.det", 0),
+    "inv": _factored("inv", 2),
+    "det": _factored("det", 0),
     "cholesky": _single("linalg.cholesky", 2, "upper"),
     "eigvalsh": _single("linalg.eigvalsh", 1, "UPLO"),
     "svdvals": _single("linalg.svdvals", 1),
     "pinv": _single("linalg.pinv", 2),
     "matrix_rank": _single("linalg.matrix_rank", 0),
     "expm": _single("linalg.expm", 2),
-    "solve": _solve("linalg.solve"),
+    "solve": _linear_solve,
     "solve_triangular": _solve("linalg.solve_triangular", "lower", "trans", "unit_diagonal"),
     "lstsq": _lstsq,
     "qr": _qr,
@@ -144,6 +249,6 @@ SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
     "svd": _several("linalg.svd"),
     "svd_full": _several("linalg.svd_full"),
     "eigh": _several("linalg.eigh", "UPLO"),
-    "slogdet": _several("linalg.slogdet"),
+    "slogdet": _slogdet,
     "lu": _several("linalg.lu"),
 }

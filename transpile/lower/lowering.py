@@ -41,9 +41,10 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
-from transpile.lower import arrays, effects, folds, library, linear, products
+from transpile.lower import arrays, effects, folds, library, linear, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, at_least_zero
+from transpile.lower.shared import Matrices
 
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 
@@ -68,6 +69,7 @@ class Lowering:
         self.buffers: dict[Var, Var] = {}  # buffer of the source -> variable of the result
         self.origin: dict[Var, Var] = {}  # variable of the result -> the buffer of the source that it is
         self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # loop index -> its least and its greatest value
+        self.matrices = Matrices(fn)
         self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     # ---- where buffers are written for the last time
@@ -158,6 +160,8 @@ class Lowering:
     def elements(self, op: Operand) -> Elements:
         """An operand as an array; a scalar is one of rank 0."""
         held = self.held(op)
+        if isinstance(held, sums.Pending):
+            held = self.env[op] = sums.formed(self, held, _name(op))  # type: ignore[index]
         if isinstance(held, Elements):
             return held
         return Elements((), op.type.dtype, lambda idx: self.b.expr(held))
@@ -270,6 +274,9 @@ class Lowering:
         return var
 
     def fill(self, var: Var, elements: Elements) -> None:
+        if isinstance(elements, sums.Pending):
+            sums.fill(self, var, elements)
+            return
         order = loop_order(elements)
         self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
 
@@ -349,7 +356,7 @@ class Lowering:
         """The elements of an array primitive."""
         prim = self.b.prims[stmt.prim]
         if prim.elementwise:
-            return arrays.elementwise(self, stmt)
+            return sums.linear(self, stmt) or arrays.elementwise(self, stmt)
         rule = ARRAYS.get(stmt.prim)
         if rule is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
@@ -438,9 +445,16 @@ class Lowering:
         self.settle(stmt.buf, but=stmt.value)
         target: Elements = self.env[stmt.buf]
         place = Place.of(self, stmt.path, stmt.args, target.sizes)
+        waiting = sums.peek(self, stmt.value)
+        if waiting is not None and sums.write(self, stmt, waiting, place):
+            return
         value = self.elements(stmt.value)
         if stmt.buf in value.deps and not (isinstance(stmt.value, Var) and self.same_place(stmt, value)):
             value = self.in_memory(value, _name(stmt.value))
+        self.put(stmt, place, value)
+
+    def put(self, stmt: Store | Add, place: Place, value: Elements) -> None:
+        """Writes elements that do not read what is written before them."""
         var = self.buffers[stmt.buf]
         adds = isinstance(stmt, Add)
 

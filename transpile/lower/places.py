@@ -37,11 +37,13 @@ from transpile.core.nodes import (
 from transpile.core.places import is_nonnegative
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower.elements import Elements, is_one
+from transpile.lower.views import NEW, At, Range, View
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
 Map = Callable[[Sequence[Expr]], list[Expr]]
+Move = Callable[[View], View]
 
 
 @dataclass
@@ -59,8 +61,8 @@ class Place:
     deps: frozenset[Var] = frozenset()
     mask: Elements | None = None
     lead: int = 0
-    swapped: bool = False
     identity: bool = field(default=False)
+    moves: tuple[Move, ...] | None = ()  # how it lies in the source, if it is as memory lies
 
     @staticmethod
     def of(lw: Lowering, path: Path, args: Sequence[Operand], sizes: Sequence[Operand]) -> Place:
@@ -74,8 +76,16 @@ class Place:
     def then(self, sizes: Sequence[Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
         outer = self.at
         return replace(
-            self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, swapped=False, **more
+            self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
         )
+
+    def view(self, lw: Lowering, source: View | None, name: Any = None) -> View | None:
+        """How the place lies, if it is part of how the source lies."""
+        if source is None or self.moves is None:
+            return None
+        for move in self.moves:
+            source = move(source)
+        return replace(source, source=name)
 
     def each(self, lw: Lowering, body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
         """Runs ``body`` with each index of the place."""
@@ -99,7 +109,7 @@ def _permute(lw: Lowering, place: Place, step: Permute, args: list[Operand]) -> 
 
     unit = None if place.unit is None else axes.index(place.unit)
     found = place.then([place.sizes[a] for a in axes], inner, unit)
-    found.swapped = place.identity and tuple(axes) == (1, 0)
+    found.moves = None if place.moves is None else (*place.moves, lambda view: view.permuted(axes))
     return found
 
 
@@ -180,27 +190,34 @@ def _index(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Plac
     unit = None
     axis = 0
     identity = place.identity
+    taken: list[Any] = []  # the same as items of a view
     for item in step.items:
         match item:
             case NewAxis():
                 sizes.append(Const(1, INT))
+                taken.append(NEW)
                 identity = False
                 continue
             case Point():
                 at = checked(lw, args[item.arg], place.sizes[axis])
                 parts.append(lambda idx, at=at: at)
+                taken.append(At(at.op))
                 identity = False
             case Slice():
                 k = len(sizes)
                 start, count, stride = span(lw, item, args, place.sizes[axis])
                 sizes.append(count)
                 parts.append(lambda idx, k=k, start=start, stride=stride: stretch(idx[k], start, stride))
+                taken.append(None if item.is_full else Range(None if start is None else start.op, count))
+                if stride is not None:
+                    place = replace(place, moves=None)
                 if place.unit == axis and stride is None:
                     unit = k
                 identity = identity and item.is_full
         axis += 1
     found = place.then(sizes, lambda idx: [p(idx) for p in parts], unit)
     found.identity = identity
+    found.moves = None if place.moves is None else (*place.moves, lambda view: view.indexed(lw, taken))
     return found
 
 
@@ -255,7 +272,6 @@ def is_not_negative(lw: Lowering, x: Expr) -> bool:
 
 
 def at_least_zero(lw: Lowering, x: Expr) -> Expr:
-    form = _form(x)
     if isinstance(x.op, Const):
         return lw.b.expr(max(x.op.value, 0))
     if is_not_negative(lw, x):
@@ -444,7 +460,7 @@ def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Pla
     check_shape(lw, mask.sizes, place.sizes[lead : lead + mask.rank])
     count = count_true(lw, mask)
     sizes = (*place.sizes[:lead], count.op, *place.sizes[lead + mask.rank :])
-    return replace(place, sizes=sizes, mask=mask, lead=lead, unit=None, identity=False, swapped=False,
+    return replace(place, sizes=sizes, mask=mask, lead=lead, unit=None, identity=False, moves=None,
                    deps=place.deps | mask.deps)  # fmt: skip
 
 

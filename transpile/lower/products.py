@@ -1,6 +1,6 @@
 """Products that contract, as loops: the axes of the result outside, the contracted ones inside, in memory order.
 
-A product of two matrices is BLAS (`runtime.compiled.linalg.matmul`), which takes a transposed operand as it is.
+A product with a matrix is a call of BLAS where `transpile.lower.contractions` finds one; what is left are these loops.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
+from transpile.core.nodes import Const, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.folds import add_up, cast, number, op, wide
+from transpile.lower.sums import Pending, formed, pending
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
@@ -57,58 +58,52 @@ def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int 
     return list(letters).index(max(votes, key=lambda c: (votes[c], c)))
 
 
+def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
+    """The product of two as calls of BLAS where that is possible, of more of them two at a time where that saves loops."""
+    if len(parts) == 2:
+        sizes: dict[str, Operand] = {}
+        for s, x in parts:
+            sizes.update((c, n) for c, n in zip(s, x.sizes) if c not in sizes or not is_one(n))
+        found = pending(lw, parts, output, [sizes[c] for c in output])
+        if found is not None:
+            return found
+    pair = _pair(parts, output) if len(parts) > 2 else None
+    if pair is not None:
+        two = [parts[k] for k in pair]
+        rest = [p for k, p in enumerate(parts) if k not in pair]
+        needed = {*output, *(c for s, _ in rest for c in s)}
+        letters = "".join(c for c in dict.fromkeys(two[0][0] + two[1][0]) if c in needed)
+        inner = einsum(lw, two, letters, dtype, "")
+        if isinstance(inner, Pending):
+            inner = formed(lw, inner, "")
+        return einsum(lw, [(letters, inner), *rest], output, dtype, name)
+    return contract(lw, parts, output, dtype, name)
+
+
+def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int] | None:
+    """Two operands with a letter that is summed and that no other has, if they do not have all letters."""
+    every = {c for s, _ in parts for c in s}
+    for k, (s, _) in enumerate(parts):
+        for j, (t, _) in enumerate(parts[:k]):
+            others = {*output, *(c for i, (u, _) in enumerate(parts) if i not in (j, k) for c in u)}
+            if ({*s} & {*t}) - others and {*s, *t} != every:
+                return j, k
+    return None
+
+
 def _einsum(lw: Lowering, stmt: Any) -> Elements:
     inputs, output = stmt.params["subscripts"].split("->")
-    operands = [lw.elements(a) for a in stmt.args]
-    letters = inputs.split(",")
-    if len(operands) == 2 and _is_matmul(letters, output):
-        return blas(lw, operands[0], operands[1], stmt.var.name)
-    return contract(lw, list(zip(letters, operands)), output, stmt.var.type.dtype, stmt.var.name)
-
-
-def _is_matmul(letters: Sequence[str], output: str) -> bool:
-    first, second = letters
-    return (
-        len(first) == len(second) == len(output) == 2
-        and first[1] == second[0]
-        and output == first[0] + second[1]
-        and len({*first, *second}) == 3
-    )
+    parts = [(s, lw.elements(a)) for s, a in zip(inputs.split(","), stmt.args)]
+    return einsum(lw, parts, output, stmt.var.type.dtype, stmt.var.name)
 
 
 def _matmul(lw: Lowering, stmt: Any) -> Elements:
     x, y = (lw.elements(a) for a in stmt.args)
-    name, dtype = stmt.var.name, stmt.var.type.dtype
-    if x.rank == y.rank == 2:
-        return blas(lw, x, y, name)
     batch = "abcdefgh"[: max(x.rank - 2, y.rank - 2, 0)]
     first = (batch[len(batch) - (x.rank - 2) :] if x.rank > 2 else "") + ("ik" if x.rank > 1 else "k")
     second = (batch[len(batch) - (y.rank - 2) :] if y.rank > 2 else "") + ("kj" if y.rank > 1 else "k")
     output = batch + ("i" if x.rank > 1 else "") + ("j" if y.rank > 1 else "")
-    return contract(lw, [(first, x), (second, y)], output, dtype, name)
-
-
-def blas(lw: Lowering, x: Elements, y: Elements, name: str) -> Elements:
-    """The product of two matrices; of integers, and of anything tiny, as loops."""
-    if x.dtype not in ("float64", "float32") or _is_small(x) and _is_small(y):
-        return contract(lw, [("ik", x), ("kj", y)], "ij", x.dtype, name)
-    a, c = (_matrix(lw, m, f"{name or 't'}_{k}") for k, m in enumerate((x, y)))
-    sizes = (x.sizes[0], y.sizes[1])
-    var = lw.memory(name, x.dtype, sizes)
-    b = lw.b
-    b.bind("done", INT, "call", (a, c, var), {"fn": "linalg.matmul", "into": 2})
-    return stored(b, var, sizes)
-
-
-def _is_small(x: Elements) -> bool:
-    return all(isinstance(s, Const) and s.value <= 4 for s in x.sizes)
-
-
-def _matrix(lw: Lowering, x: Elements, name: str) -> Operand:
-    """The variable of a matrix, or the transpose of one: BLAS reads both as they lie."""
-    if x.root is None and x.swapped is not None:
-        return lw.b.bind(SYNTHETIC, Type(x.dtype, x.swapped.type.dims), "swap", (x.swapped,), {})
-    return lw.rooted(x, name).root  # type: ignore[return-value]
+    return einsum(lw, [(first, x), (second, y)], output, stmt.var.type.dtype, stmt.var.name)
 
 
 def _tensordot(lw: Lowering, stmt: Any) -> Elements:
@@ -120,7 +115,8 @@ def _tensordot(lw: Lowering, stmt: Any) -> Elements:
     for a, c in zip(first, second):
         right[c] = left[a]
     output = [c for k, c in enumerate(left) if k not in first] + [c for k, c in enumerate(right) if k not in second]
-    return contract(lw, [("".join(left), x), ("".join(right), y)], "".join(output), stmt.var.type.dtype, stmt.var.name)
+    parts = [("".join(left), x), ("".join(right), y)]
+    return einsum(lw, parts, "".join(output), stmt.var.type.dtype, stmt.var.name)
 
 
 def _outer(lw: Lowering, stmt: Any) -> Elements:
@@ -173,10 +169,6 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
         return cast(lw, lw.fold([(high - low).op], [number(lw, 0, carried)], body)[0], dtype)
 
     return Elements((size.op,), dtype, at, cheap=False, deps=x.deps | y.deps)
-
-
-def _name(op: Operand) -> str:
-    return op.name if isinstance(op, Var) else SYNTHETIC
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {

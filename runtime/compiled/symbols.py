@@ -1,0 +1,124 @@
+"""BLAS and LAPACK by name: addresses in the library that NumPy or SciPy has loaded, and intrinsics that call them.
+
+Every address is registered with LLVM when this module is imported, unconditionally: code from the disk cache calls the names. The
+routines are Fortran's, so that all arguments are pointers; integers are 64 bits wide and zero-extended, which on a little-endian
+machine serves a library of 32-bit integers too.
+"""
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import get_cython_function_address, intrinsic
+
+_BLAS = ("gemm", "gemv", "syrk", "trsm")
+_LAPACK = ("gesv", "getrf", "potrf", "syevd", "gesdd", "geqrf", "orgqr", "gelsd")
+_LETTERS = {types.float64: "d", types.float32: "s"}
+_INT, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
+
+
+# ---------------------------------------------------------------------------------------------------- addresses
+
+
+def _numpy_library():
+    """The library that holds NumPy's own linear algebra: that of its extension module, which leads to the others."""
+    from numpy.linalg import _umath_linalg
+
+    if sys.platform == "win32":  # there a library is asked for its own names only
+        found = sorted(Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*.dll"))
+        return ctypes.CDLL(str(found[0])) if found else None
+    return ctypes.CDLL(_umath_linalg.__file__)
+
+
+def _in_numpy(library, name):
+    """The address of a routine, under one of the names that builds of OpenBLAS and others give it."""
+    for pattern in ("scipy_{}_64_", "{}_64_", "scipy_{}_", "{}_", "{}"):
+        found = getattr(library, pattern.format(name), None)
+        if found is not None:
+            return ctypes.cast(found, ctypes.c_void_p).value
+    return None
+
+
+def _in_scipy(name, kind):
+    """The address of a routine in SciPy: one extension module is loaded, not all of ``scipy.linalg``."""
+    module = f"scipy.linalg.cython_{kind}"
+    if module not in sys.modules:
+        folder = Path(importlib.util.find_spec("scipy").origin).parent / "linalg"
+        finder = importlib.machinery.PathFinder.find_spec(f"cython_{kind}", [str(folder)])
+        loader = importlib.machinery.ExtensionFileLoader(module, finder.origin)
+        spec = importlib.machinery.ModuleSpec(module, loader, origin=finder.origin)
+        sys.modules[module] = importlib.util.module_from_spec(spec)
+        loader.exec_module(sys.modules[module])
+    return get_cython_function_address(module, name)
+
+
+def _register():
+    library = _numpy_library()
+    for kind, names in (("blas", _BLAS), ("lapack", _LAPACK)):
+        for name in (f"{letter}{name}" for name in names for letter in "ds"):
+            address = _in_numpy(library, name) or _in_scipy(name, kind)
+            binding.add_symbol(f"transpile.{name}", address)
+
+
+_register()
+
+
+# --------------------------------------------------------------------------------------------------- intrinsics
+
+
+def routine(name, parameters):
+    """The intrinsic of a routine, for float64 and float32 as its arrays are.
+
+    A parameter in capitals is an option, given as the number of its letter. One that is called ``info`` is not given: it is what
+    the call returns.
+    """
+    given = parameters.split()
+    taken = [p for p in given if p != "info"]
+
+    def typed(context, *args):
+        arrays = {a.dtype for a in args if isinstance(a, types.Array) and a.dtype in _LETTERS}
+        if len(arrays) != 1:
+            return None
+        (real,) = arrays
+        kinds = [
+            a if isinstance(a, types.Array) else types.int64 if isinstance(a, types.Integer) else real for a in args
+        ]
+        result = types.int64 if "info" in given else types.void
+        return result(*kinds), _caller(f"transpile.{_LETTERS[real]}{name}", given)
+
+    form = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    typed.__signature__ = inspect.Signature([inspect.Parameter(p, form) for p in ("context", *taken)])
+    typed.__name__ = name
+    return intrinsic(typed)
+
+
+def _caller(symbol, given):
+    def generate(context, builder, signature, args):
+        def pointer(kind, value):
+            if isinstance(kind, types.Array):
+                value = context.make_array(kind)(context, builder, value).data
+                return builder.bitcast(value, _POINTER)
+            place = cgutils.alloca_once(builder, value.type)
+            builder.store(value, place)
+            return builder.bitcast(place, _POINTER)
+
+        info = cgutils.alloca_once(builder, _INT)
+        builder.store(_INT(0), info)
+        values = iter(zip(signature.args, args))
+        passed = [builder.bitcast(info, _POINTER) if p == "info" else pointer(*next(values)) for p in given]
+        lengths = [_INT(1) for p in given if p.isupper()]  # of the options, which are strings to Fortran
+        kinds = [_POINTER] * len(passed) + [_INT] * len(lengths)
+        kind = ir.FunctionType(ir.VoidType(), kinds)
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, symbol), passed + lengths)
+        if signature.return_type == types.void:
+            return context.get_dummy_value()
+        return builder.sext(builder.trunc(builder.load(info), ir.IntType(32)), _INT)
+
+    return generate

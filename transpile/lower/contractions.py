@@ -1,0 +1,315 @@
+"""Products of two arrays as calls of BLAS: which letters become rows, columns and the sum, and which become loops around the call.
+
+    bij,bjk->bik   ->   for b: gemm(x[b], y[b]) into out[b]
+    ntd,nth->dh    ->   gemm(x.reshape((n * t, d)).T, y.reshape((n * t, h)))
+
+Operands stay where they lie; one is copied only if no call could take it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Const, Operand, Var
+from transpile.core.types import INT
+from transpile.lower.elements import Elements, is_one, read, write
+from transpile.lower.views import At, Range, View, lying, number, operand, reshaped, scaled
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+SMALL = 4  # sizes up to this, if they are known, make loops that LLVM unrolls
+
+
+@dataclass(frozen=True)
+class Product:
+    """``factor * einsum(letters, x, y)``: views, the letters of their axes, and those of the result."""
+
+    x: View
+    y: View
+    letters: tuple[str, str, str]
+    axes: tuple[int, ...]  # of the result, for each of its letters; the others have size 1
+    sizes: Mapping[str, Operand]
+    factor: Expr | None = None
+    deps: frozenset[Var] = frozenset()
+
+    @property
+    def summed(self) -> str:
+        """The letters that are summed: first those that loops around the calls add up, last the one that the calls do."""
+        found = [c for c in self.letters[0] if c in self.letters[1] and c not in self.letters[2]]
+        close = (_close(self.x, self.letters[0]), _close(self.y, self.letters[1]))
+        return "".join(sorted(found, key=lambda c: (c == close[0], c == close[1])))
+
+    def own(self, k: int) -> str:
+        """The letters of the result that only one operand has."""
+        return "".join(c for c in self.letters[2] if c in self.letters[k] and c not in self.letters[1 - k])
+
+
+def product(
+    lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, axes: Sequence[int] | None = None
+) -> Product | None:
+    """The product as calls; None if loops are better: no matrix in it, a matrix that is computed on the way, small sizes.
+
+    ``axes`` are those of the result that the letters of the output stand for, if there are more.
+    """
+    (first, x), (second, y) = (_without_ones(lw, s, e) for s, e in parts)
+    both, dtype = {*first, *second}, x.dtype
+    axes = tuple(a for c, a in zip(output, range(len(output)) if axes is None else axes) if c in both)
+    output = "".join(c for c in output if c in both)
+    if dtype != y.dtype or dtype not in ("float64", "float32") or any(len(set(s)) < len(s) for s in (first, second)):
+        return None
+    common = {*first} & {*second}
+    if any(c not in output and c not in common for c in both) or common <= {*output}:
+        return None
+    sizes = {c: n for s, e in ((first, x), (second, y)) for c, n in zip(s, e.sizes)}
+    own = [[c for c in s if c not in common] for s in (first, second)]
+    if not (own[0] or own[1]) or _is_small(sizes, [*own[0], *own[1]], [c for c in common if c not in output]):
+        return None
+    views: list[View] = []
+    for e, letters in ((x, own[0]), (y, own[1])):
+        view = lying(e)
+        if view is None:
+            if letters and not (own[0] and own[1]):
+                return None  # a matrix by a vector reads the matrix once: its elements are computed there
+            view = lying(lw.in_memory(e, ""))
+            assert view is not None
+        views.append(view)
+    factor = scaled(lw, views[0].factor, views[1].factor)
+    triple = (first, second, output)
+    found = Product(views[0].plain(), views[1].plain(), triple, axes, sizes, factor, x.deps | y.deps)
+    return _prepared(lw, found, is_matrix=bool(own[0] and own[1]))
+
+
+def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Elements]:
+    """Without the axes of size 1."""
+    ones = [is_one(s) for s in x.sizes]
+    if not any(ones):
+        return letters, x
+    kept = [k for k, one in enumerate(ones) if not one]
+    zero = lw.b.expr(0)
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        rest = iter(idx)
+        return x.at([zero if one else next(rest) for one in ones])
+
+    view = lying(x)
+    made = None if view is None else view.indexed(lw, [At(zero.op) if one else None for one in ones])
+    sizes = tuple(x.sizes[k] for k in kept)
+    return "".join(letters[k] for k in kept), replace(x, sizes=sizes, root=None, made=made, unit=None, at=at)
+
+
+def _is_small(sizes: Mapping[str, Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
+    """Whether at most one of the sizes is not known to be small."""
+    small = [isinstance(n, Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
+    return len(small) - sum(small) <= (1 if len(small) > 2 else 0)
+
+
+def _prepared(lw: Lowering, p: Product, is_matrix: bool) -> Product | None:
+    """Operands of which a call can take slices; None where that takes a copy of a matrix that is read once."""
+    x, y, output = p.letters
+    summed = "".join(c for c in x if c in y and c not in output)
+    if len(summed) > 1 and summed in y and summed in x and p.x.is_whole and p.y.is_whole:
+        p = _merged(lw, p, [summed])
+    for k in (0, 1):
+        if p.own(k) and not _fits(p, k, _chosen(p, k)):
+            if not is_matrix:
+                return None
+            last = _chosen(p, k) + p.summed[-1]
+            order = "".join(c for c in p.letters[k] if c not in last) + last
+            copy = _copied(lw, (p.x, p.y)[k], p.letters[k], order, p.sizes)
+            if k == 0:
+                p = replace(p, x=copy, letters=(order, p.letters[1], output))
+            else:
+                p = replace(p, y=copy, letters=(p.letters[0], order, output))
+    return p
+
+
+def _fits(p: Product, k: int, chosen: str) -> bool:
+    """Whether slices of operand ``k`` by the chosen letter and the summed one have a contiguous axis."""
+    return _close((p.x, p.y)[k], p.letters[k]) in (p.summed[-1], chosen)
+
+
+def _close(view: View, letters: str) -> str:
+    """The letter of the axis that is contiguous; "" if that is none."""
+    return "" if view.close is None else letters[view.close]
+
+
+def _chosen(p: Product, k: int, last: str | None = None) -> str:
+    """The letter of operand ``k`` that is the rows or columns of the calls; ``last`` is contiguous in the result."""
+    own = p.own(k)
+    wanted = (p.letters[2][-1] if last is None else last, _close((p.x, p.y)[k], p.letters[k]))
+    return next((c for c in wanted if c and c in own), own[-1:])
+
+
+def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, Operand]) -> View:
+    """A copy whose axes are in another order; the view itself if they are in that."""
+    if order == letters and view.is_whole:
+        return view
+    wanted = tuple(sizes[c] for c in order)
+    var = lw.memory("", view.var.type.dtype, wanted)
+
+    def put(idx: list[Expr]) -> None:
+        where = dict(zip(order, idx))
+        write(lw.b, var, idx, read(lw.b, view.var, position(lw, view, [where[c] for c in letters])))
+
+    lw.nest(wanted, put)
+    return View(var, tuple(Range(None, s) for s in wanted), tuple(range(len(wanted))))
+
+
+def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
+    """The index in the variable of an index in the view."""
+    b, found = lw.b, []
+    for axis, part in enumerate(view.parts):
+        if isinstance(part, At):
+            found.append(b.expr(part.index))
+        else:
+            here = idx[view.order.index(axis)]
+            found.append(here if part.start is None else b.expr(part.start) + here)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- letters
+
+
+def _merged(lw: Lowering, p: Product, groups: Sequence[str]) -> Product:
+    """The product with each group of letters as one, its first."""
+    sizes = {**p.sizes, **{g[0]: _count(lw, [p.sizes[c] for c in g]) for g in groups}}
+    x = _regrouped(lw, p.x, p.letters[0], groups, sizes)
+    y = _regrouped(lw, p.y, p.letters[1], groups, sizes)
+    first, second, output = (_fewer(s, groups) for s in p.letters)
+    axes = tuple(a for c, a in zip(p.letters[2], p.axes) if c in output)
+    return replace(p, x=x, y=y, letters=(first, second, output), axes=axes, sizes=sizes)
+
+
+def _fewer(letters: str, groups: Sequence[str]) -> str:
+    return "".join(c for c in letters if not any(c in g[1:] for g in groups))
+
+
+def _regrouped(lw: Lowering, view: View, letters: str, groups: Sequence[str], sizes: Mapping[str, Operand]) -> View:
+    fewer = _fewer(letters, groups)
+    return view if fewer == letters else reshaped(lw, view, [sizes[c] for c in fewer])
+
+
+def _count(lw: Lowering, sizes: Sequence[Operand]) -> Operand:
+    n = lw.b.expr(1)
+    for s in sizes:
+        n = n * lw.b.expr(s)
+    return n.op
+
+
+def _groups(p: Product, target: View) -> list[str]:
+    """Neighbouring letters of the result that are neighbours in whole operands too."""
+    views = list(zip((p.x, p.y, target), p.letters))
+
+    def go_together(pair: str) -> bool:
+        return all(pair in s and v.is_whole for v, s in views if pair[0] in s or pair[1] in s)
+
+    found: list[str] = []
+    for pair in (a + b for a, b in zip(p.letters[2], p.letters[2][1:])):
+        if go_together(pair):
+            if found and found[-1][-1] == pair[0]:
+                found[-1] += pair[1]
+            else:
+                found.append(pair)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------- calls
+
+
+def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
+    """Adds the product to ``beta`` times the target, which is a view of the result's axes."""
+    zero = At(Const(0, INT))
+    target = target.indexed(lw, [None if k in p.axes else zero for k in range(len(target.order))])
+    groups = _groups(p, target)
+    if groups:
+        whole, p = p, _merged(lw, p, groups)
+        target = _regrouped(lw, target, whole.letters[2], groups, p.sizes)
+    output = p.letters[2]
+    last = _close(target, output)
+    chosen = [_chosen(p, k, last) for k in (0, 1)]
+    called = "".join(chosen)
+    if len(called) == 2 and not (last in called and _fits(p, 0, chosen[0]) and _fits(p, 1, chosen[1])):
+        _through_memory(lw, p, target, beta)
+        return
+    around = [c for c in output if c not in called]
+    if len(p.summed) > 1:
+        _scale(lw, target, [p.sizes[c] for c in output], beta)
+        beta = number(lw, 1.0, target.var.type.dtype).op
+        around += p.summed[:-1]
+
+    def body(idx: list[Expr]) -> None:
+        where = dict(zip(around, idx))
+
+        def part(view: View, letters: str, wanted: str) -> Operand:
+            view = view.indexed(lw, [At(where[c].op) if c in where else None for c in letters])
+            left = [c for c in letters if c not in where]
+            return operand(lw, view.permuted([left.index(c) for c in wanted]))
+
+        _call(lw, p, [c for c in output if c in called], part, target, beta)
+
+    lw.nest([p.sizes[c] for c in around], body)
+
+
+Part = Callable[[View, str, str], Operand]
+
+
+def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: View, beta: Operand) -> None:
+    b, summed = lw.b, p.summed[-1]
+    dtype = target.var.type.dtype
+    factor = (number(lw, 1.0, dtype) if p.factor is None else p.factor).op
+    if len(called) == 2:
+        rows, columns = called
+        first, second = (0, 1) if rows in p.letters[0] else (1, 0)
+        wanted = {first: rows + summed, second: summed + columns}
+    else:
+        first, second = (0, 1) if called[0] in p.letters[0] else (1, 0)
+        wanted = {first: called[0] + summed, second: summed}
+    views = (p.x, p.y)
+    args = [part(views[k], p.letters[k], wanted[k]) for k in (first, second)]
+    into = part(target, p.letters[2], "".join(called))
+    fn = "blas.gemm" if len(called) == 2 else "blas.gemv"
+    b.bind("done", INT, "call", (factor, *args, beta, into), {"fn": fn, "into": (4,)})
+
+
+def _scale(lw: Lowering, target: View, sizes: Sequence[Operand], beta: Operand) -> None:
+    """Multiplies what is there by a factor; 0 does not read it."""
+    if isinstance(beta, Const) and beta.value == 1:
+        return
+    b, dtype = lw.b, target.var.type.dtype
+
+    def put(idx: list[Expr]) -> None:
+        place = position(lw, target, idx)
+        is_zero = isinstance(beta, Const) and beta.value == 0
+        write(b, target.var, place, number(lw, 0.0, dtype) if is_zero else b.expr(beta) * read(b, target.var, place))
+
+    lw.nest(sizes, put)
+
+
+def _through_memory(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
+    """For a target of which no slice has a contiguous axis: into memory of its own, and from there by loops."""
+    output = p.letters[2]
+    called = _chosen(p, 0) + _chosen(p, 1)
+    order = "".join(c for c in output if c not in called) + called
+    sizes = [p.sizes[c] for c in order]
+    var = lw.memory("", target.var.type.dtype, sizes)
+    whole = View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))
+    direct = replace(p, letters=(p.letters[0], p.letters[1], order), axes=tuple(range(len(order))))
+    emit(lw, direct, whole, number(lw, 0.0, var.type.dtype).op)
+
+    def put(idx: list[Expr]) -> None:
+        where = dict(zip(order, idx))
+        place = position(lw, target, [where[c] for c in output])
+        value = read(lw.b, var, idx)
+        if not (isinstance(beta, Const) and beta.value == 0):
+            old = read(lw.b, target.var, place)
+            value = value + (old if isinstance(beta, Const) and beta.value == 1 else lw.b.expr(beta) * old)
+        write(lw.b, target.var, place, value)
+
+    lw.nest(sizes, put)
+
+
+__all__ = ["Product", "Var", "emit", "position", "product"]

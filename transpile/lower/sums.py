@@ -1,0 +1,239 @@
+"""Sums of products that are still to be computed: ``alpha * a @ b + beta * c`` waits until it is known where it goes.
+
+What reads its elements makes it wait no longer; what stores it, or adds it to what is there, is the call itself: the products
+accumulate where they are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Add, Const, Operand, Store, Var
+from transpile.core.types import INT, Type
+from transpile.lower.contractions import Product, emit, product
+from transpile.lower.elements import Elements, is_one, stored
+from transpile.lower.places import Place
+from transpile.lower.views import Times, View, lying, number, operand, scaled, uniform, view_of
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+
+@dataclass(frozen=True)
+class Pending(Elements):
+    """The sum of products, and of ``rest`` if there is more; its elements cannot be asked for."""
+
+    products: tuple[Product, ...] = ()
+    rest: Elements | None = None
+
+
+def _refuse(idx: Sequence[Expr]) -> Expr:
+    raise AssertionError("a product is read before it is computed")
+
+
+def pending(
+    lw: Lowering,
+    parts: Sequence[tuple[str, Elements]],
+    output: str,
+    sizes: Sequence[Operand],
+    axes: Sequence[int] | None = None,
+) -> Pending | None:
+    """The product of two arrays, to be computed where it is wanted; None where loops are better. See `product`."""
+    found = product(lw, parts, output, axes)
+    if found is None:
+        return None
+    return Pending(tuple(sizes), parts[0][1].dtype, _refuse, deps=found.deps, cheap=False, products=(found,))
+
+
+def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str) -> Pending | None:
+    """A sum of products element by element that is a product of matrices: ``sum(a[:, :, None] * b, axis=1)``.
+
+    Not of float32: a long sum of those is carried in float64.
+    """
+    if not isinstance(x.made, Times) or x.dtype != "float64" or dtype != "float64":
+        return None
+    names = "abcdefghijklmnop"[: x.rank]
+    parts = []
+    for view in (x.made.x, x.made.y):
+        letters = "".join(c for c, a in zip(names, view.order) if a is not None)
+        own = replace(view, order=tuple(a for a in view.order if a is not None))
+        sizes = tuple(s for s, a in zip(x.sizes, view.order) if a is not None)
+        parts.append((letters, Elements(sizes, x.dtype, _refuse, deps=x.deps, made=own)))
+    kept = [k for k in range(x.rank) if k not in axes]
+    if any(c not in s for k, c in enumerate(names) if k in axes and not is_one(x.sizes[k]) for s, _ in parts):
+        return None  # summed in one of the two alone
+    sizes = tuple(Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
+    output = "".join(names[k] for k in kept)
+    return pending(lw, parts, output, sizes, kept if keepdims else None) if kept else None
+
+
+def peek(lw: Lowering, op: Operand) -> Pending | None:
+    """The operand, if it is a product that nobody else reads."""
+    held = lw.held(op) if isinstance(op, Var) and op.type.dims else None
+    return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
+
+
+def formed(lw: Lowering, x: Pending, name: str) -> Elements:
+    """The products in memory; what is added to them is still an element function."""
+    found = stored(lw.b, lw.materialise(replace(x, rest=None), name), x.sizes)
+    return found if x.rest is None else _plus(lw, "add", found, x.rest)
+
+
+def fill(lw: Lowering, var: Var, x: Pending) -> None:
+    """Computes all of it into new memory."""
+    whole = view_of(stored(lw.b, var, x.sizes))
+    assert whole is not None
+    if x.rest is not None:
+        lw.fill(var, x.rest)
+    accumulate(lw, x, whole, number(lw, 0.0 if x.rest is None else 1.0, x.dtype).op)
+
+
+def accumulate(lw: Lowering, x: Pending, target: View, beta: Operand) -> None:
+    """``target = products + beta * target``."""
+    for p in x.products:
+        emit(lw, p, target, beta)
+        beta = number(lw, 1.0, x.dtype).op
+
+
+def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pending | None:
+    """The sum over axes that are those of a stack: the calls for each matrix of it add to one result."""
+    kept = [k for k in range(x.rank) if k not in axes]
+    found = []
+    for p in x.products:
+        first, second, output = p.letters
+        dropped = [c for c, a in zip(output, p.axes) if a in axes]
+        if x.rest is not None or any(c not in first or c not in second for c in dropped):
+            return None
+        if any(k in axes and k not in p.axes and not is_one(s) for k, s in enumerate(x.sizes)):
+            return None
+        left = [(c, a if keepdims else kept.index(a)) for c, a in zip(output, p.axes) if a not in axes]
+        letters = (first, second, "".join(c for c, _ in left))
+        found.append(replace(p, letters=letters, axes=tuple(a for _, a in left)))
+    sizes = tuple(Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
+    return replace(x, sizes=sizes, products=tuple(found)) if kept else None
+
+
+# ------------------------------------------------------------------------------------------ sums and multiples
+
+
+def linear(lw: Lowering, stmt: Any) -> Pending | None:
+    """The sum, difference or multiple of what waits, which then waits as well."""
+    if stmt.prim not in ("add", "sub", "neg", "mul"):
+        return None
+    found = [peek(lw, a) for a in stmt.args]
+    if not any(found) or stmt.var.type.dtype not in ("float64", "float32"):
+        return None
+    dtype = stmt.var.type.dtype
+    if stmt.prim == "neg":
+        return _times(lw, found[0], number(lw, -1.0, dtype))  # type: ignore[arg-type]
+    (a, b), (x, y) = found, stmt.args
+    if stmt.prim == "mul":
+        whole, other = (a, y) if a is not None else (b, x)
+        if peek(lw, other) is not None or whole.rest is not None:  # type: ignore[union-attr]
+            return None
+        factor = uniform(lw.elements(other))
+        return None if factor is None else _times(lw, whole, factor)  # type: ignore[arg-type]
+    if b is not None and stmt.prim == "sub":
+        b = _times(lw, b, number(lw, -1.0, dtype))
+    parts = [p for p in (a, b) if p is not None]
+    left = a.rest if a is not None else lw.elements(x)
+    right = b.rest if b is not None else lw.elements(y)
+    rest = _sum(lw, stmt.prim if b is None else "add", left, right, parts[0].sizes)
+    products = tuple(q for p in parts for q in p.products)
+    deps = frozenset[Var]().union(*(p.deps for p in parts), rest.deps if rest is not None else ())
+    return replace(parts[0], products=products, rest=rest, deps=deps)
+
+
+def _times(lw: Lowering, x: Pending, factor: Expr) -> Pending:
+    products = tuple(replace(p, factor=scaled(lw, factor, p.factor)) for p in x.products)
+    rest = None if x.rest is None else _multiple(lw, x.rest, factor)
+    return replace(x, products=products, rest=rest)
+
+
+def _multiple(lw: Lowering, x: Elements, factor: Expr) -> Elements:
+    result = Type(x.dtype)
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        if isinstance(factor.op, Const) and factor.op.value == -1:
+            return lw.compute("neg", [x.at(idx)], result, {})
+        return lw.compute("mul", [factor, x.at(idx)], result, {})
+
+    view = view_of(x)
+    made = None if view is None else replace(view, factor=scaled(lw, factor, view.factor))
+    return replace(x, root=None, made=made, at=at, cheap=False)
+
+
+def _sum(lw: Lowering, prim: str, a: Elements | None, b: Elements | None, sizes: Sequence[Operand]) -> Elements | None:
+    if a is None or b is None:
+        x = b if a is None else a
+        if x is not None and a is None and prim == "sub":
+            x = _multiple(lw, x, number(lw, -1.0, x.dtype))
+        return x if x is None or x.rank else _spread(x, sizes)
+    return _plus(lw, prim, a, b)
+
+
+def _spread(x: Elements, sizes: Sequence[Operand]) -> Elements:
+    """A number as an array."""
+    return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(()), unit=None)
+
+
+def _plus(lw: Lowering, prim: str, a: Elements, b: Elements) -> Elements:
+    shaped = a if a.rank >= b.rank else b
+    result = Type(shaped.dtype)
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        return lw.compute(prim, [e.at(idx) if e.rank else e.at(()) for e in (a, b)], result, {})
+
+    units = [e.unit for e in (a, b) if e.unit is not None]
+    found = Elements(shaped.sizes, shaped.dtype, at, cheap=False, unit=units[0] if units else None)
+    return replace(found.also(a, b), cheap=False)
+
+
+# ----------------------------------------------------------------------------------------------------- stores
+
+
+def write(lw: Lowering, stmt: Store | Add, x: Pending, place: Place) -> bool:
+    """Stores or adds what waits by calls that accumulate in the place; False if the place is none for that."""
+    target = place.view(lw, view_of(lw.env[stmt.buf]), (stmt.buf, stmt.path, stmt.args))
+    if target is None or place.mask is not None or target.var.type.dtype != x.dtype:
+        return False
+    if any(stmt.buf in p.deps for p in x.products):
+        return False
+    beta: Operand = number(lw, 1.0, x.dtype).op
+    rest = x.rest
+    own = None if rest is None else _own(rest, target)
+    if isinstance(stmt, Store) and rest is None:
+        beta = number(lw, 0.0, x.dtype).op
+    elif isinstance(stmt, Store) and own is not None and (own.factor is None or len(target.order) == 2):
+        beta, rest = _beta(lw, own, target), None
+    if rest is not None:
+        if stmt.buf in rest.deps and own is None:
+            rest = lw.in_memory(rest, "")
+        lw.put(stmt, place, rest)
+    accumulate(lw, x, target, beta)
+    return True
+
+
+def _own(rest: Elements, target: View) -> View | None:
+    """What is at the place itself, perhaps with a factor."""
+    view = lying(rest)
+    if view is None or view.var is not target.var:
+        return None
+    is_same = view.source == target.source or (view.parts == target.parts and view.order == target.order)
+    return view if is_same else None
+
+
+def _beta(lw: Lowering, own: View, target: View) -> Operand:
+    """The factor of what is at the place; where it may be 0, NaN is still NaN."""
+    if own.factor is None:
+        return number(lw, 1.0, target.var.type.dtype).op
+    if isinstance(own.factor.op, Const) and own.factor.op.value != 0:
+        return own.factor.op
+    args = (own.factor.op, operand(lw, target))
+    return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept"})
+
+
+__all__ = ["Pending", "accumulate", "disguised", "fill", "formed", "linear", "peek", "pending", "summed", "write"]
