@@ -407,7 +407,6 @@ def test_print(capfd):
     ("make", "code"),
     [
         (lambda: tp.jit(picks, target="gpu"), "T505"),
-        (lambda: tp.jit(picks, parallel=True), "T505"),
         (lambda: tp.jit(lambda x: x + 1)(np.ones(2, dtype=np.float16)), "T502"),
     ],
 )

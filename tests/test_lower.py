@@ -18,7 +18,7 @@ from transpile.core.text import dump
 from transpile.core.types import FLOAT64
 from transpile.loops.hoist import hoist
 from transpile.lower.lowering import ARRAYS, SEVERAL, lower
-from transpile.lower.numba import compile_core
+from transpile.lower.numba import Options, compile_core
 from transpile.lower.scalars import spell
 from transpile.rules import prims
 
@@ -65,7 +65,7 @@ def check_group(group: list[tuple[str, Any, Any]]) -> None:
     programs = [Program(build, args, symbolic) for _, build, args in group]
     labels = [name for (name, *_), program in zip(group, programs) for _ in program.outs]
     wanted = [v for program in programs for v in program.value()]
-    kernel = compile_core(merged(programs), ("contract", "reassoc"), cache=False)
+    kernel = compile_core(merged(programs), Options(), cache=False)
     got = kernel(*(_ready(a) for program in programs for a in program.args))
     for label, g, w in zip(labels, got if isinstance(got, tuple) else (got,), wanted):
         w = np.asarray(w)
@@ -154,9 +154,9 @@ def test_indices_that_are_in_range_are_not_checked() -> None:
             total += x[i - 1] * x[i + 1] - x[i]
         return total
 
-    text = tp.source(f, np.ones(4), 1, stage="loops")
+    text = tp.source(f, np.ones(9), 1, stage="loops")
     assert "raise" not in text
-    text = tp.source(lambda x, k: x[k], np.ones(4), 1, stage="loops")
+    text = tp.source(lambda x, k: x[k], np.ones(9), 1, stage="loops")
     assert "raise errors.IndexError_" in text
 
 
@@ -170,7 +170,7 @@ def test_temporaries_leave_loops() -> None:
             total += np.sum(y * np.max(y))
         return total
 
-    lines = tp.source(f, np.ones(4), 3, stage="loops").splitlines()
+    lines = tp.source(f, np.ones(9), 3, stage="loops").splitlines()
     empty = next(k for k, line in enumerate(lines) if "np.empty" in line)
     loop = next(k for k, line in enumerate(lines) if "for k in" in line)
     assert empty < loop

@@ -306,8 +306,8 @@ def test_compiled(name: str, k: int) -> None:
 
 
 def _same_when_compiled(fn: Function, args: Sequence[Any], what: str) -> None:
-    from transpile.lower.numba import compile_core
+    from transpile.lower.numba import Options, compile_core
 
-    kernel = compile_core(fn, ("contract", "reassoc"), cache=False)
+    kernel = compile_core(fn, Options(), cache=False)
     found = kernel(*(np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a)[()] for a in args))
     _agree(found if isinstance(found, tuple) else (found,), evaluate(fn, *args), what)

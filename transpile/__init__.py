@@ -22,6 +22,7 @@ from transpile.api import (
     jit,
     jvp,
     linearize,
+    report,
     source,
     stop_gradient,
     value_and_grad,
@@ -31,6 +32,6 @@ from transpile.errors import Diagnostic, TranspileError
 
 __all__ = [
     "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "grad", "hessian", "hvp", "jacfwd", "jacrev",
-    "jit", "jvp", "linearize", "source", "stop_gradient", "value_and_grad", "vjp",
+    "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 __version__ = "0.1.0"

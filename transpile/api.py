@@ -6,21 +6,27 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
-from transpile.fastpath import MISS
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward
 from transpile.specialize import Specializer
+
+if TYPE_CHECKING:
+    from transpile.memory.report import Report
 
 
 class Transformed:
     """A function under one more transform. Calling it builds, on first use of each argument type, the generated code.
 
     ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. The frontend lifts a call of it inside user code
-    through ``__transpile_lift__``.
+    through ``__transpile_lift__``. ``__call__`` is a slot: each object is called by a function of its own, which at first
+    finds out what the call is, and then is the one that was written for such calls (`transpile.repeated`).
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
 
     def __init__(self, fn: Any, level: Level) -> None:
         if not callable(fn) and not hasattr(fn, "__transpile_function__"):
@@ -28,15 +34,12 @@ class Transformed:
         functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
         self.__transpile_level__ = level
-        self._specializer = Specializer(self)
+        self._specializer = specializer = Specializer(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        specializer = self._specializer
-        if not kwargs:
-            out = specializer.fast(args)
-            if out is not MISS:
-                return out
-        return specializer(args, kwargs)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return specializer(args, kwargs)
+
+        self.__call__ = call
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -210,8 +213,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
     does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
+    from transpile.captured import holding
     from transpile.nested import fitted, own
-    from transpile.run import holding
 
     primals = own(primals)
     pull = _made(f, Pullback(has_aux))
@@ -262,8 +265,6 @@ def jit(
     """
     if target != "cpu":
         raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
-    if parallel:
-        raise error("T505", "parallel=True is not available yet")
     several = isinstance(fastmath, (set, frozenset, tuple, list))
     unknown = sorted({str(flag) for flag in fastmath} - _FLAGS) if several else []
     if unknown or not several and not isinstance(fastmath, (bool, int)):
@@ -287,6 +288,29 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     from transpile.run import text
 
     return text(f, args, kwargs, stage or "derivative")
+
+
+def report(f: Any, *args: Any, **kwargs: Any) -> Report:
+    """What the derivative ``f`` records at these arguments: the bytes, as a formula in the dimensions and as a number, and why.
+
+    ``f`` is a transformed function (``grad(f)``, ``jit(grad(f))``, ``hessian(f)``, any stack), or one of `jvp`, `vjp`, `linearize`
+    and `hvp` with the arguments that it takes: ``report(tp.vjp, f, x)``. The result prints as a table and has the fields of
+    `transpile.memory.report.Report`: what is recorded and kept, what is computed again instead, the most that is alive at once.
+    Counts that only a run can tell (the trips of a ``while`` loop) are found by one: interpreted, with nothing but what they
+    depend on. Raises what a call of ``f`` raises.
+
+    >>> import numpy as np
+    >>> def decay(x, steps):
+    ...     for _ in range(steps):
+    ...         x = x * np.exp(-x)
+    ...     return np.sum(x)
+    >>> found = report(grad(decay), np.ones(1000), 50)
+    >>> found.bytes, str(found.formula)
+    (800000, '16·steps·n')
+    """
+    from transpile.memory.report import make
+
+    return make(f, args, kwargs)
 
 
 def stop_gradient(x: Any) -> Any:

@@ -5,7 +5,7 @@ One exception for users, `TranspileError`, with all that was found in ``diagnost
     TranspileError        the user's program or request cannot be transformed; carries Diagnostics
     InternalError         a bug of transpile itself (the verifier's, never the user's fault)
 
-Lines and columns of a `transpile.core.nodes.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
+Lines and columns of a `transpile.core.loc.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
 nodes), and ``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.locate` makes them so.
 
 >>> d = Diagnostic("T405", "name 'z' is not defined", Loc("<none>", 3, 5))
@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from transpile.core.nodes import NOWHERE, Loc
+from transpile.core.loc import NOWHERE, Loc
 
 CODES: dict[str, str] = {
     # ---- T1xx: the language

@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import linecache
+import pickle
 import sys
 from collections.abc import Mapping
 from typing import Any
 
-from transpile.core.nodes import Loc
+from transpile.core.loc import Loc
 from transpile.errors import position, source_line
 
 _LINES: dict[str, Mapping[int, Loc]] = {}  # file name of generated text -> its line -> the user's
+_LATER: dict[str, bytes] = {}  # the same, pickled, of text that came from the cache
 
 
 def load(text: str, name: str, lines: Mapping[int, Loc], namespace: Mapping[str, Any] | None = None) -> Any:
@@ -39,12 +41,24 @@ def register(file: str, text: str, lines: Mapping[int, Loc]) -> None:
     _LINES[file] = lines
 
 
+def register_later(file: str, lines: bytes) -> None:
+    """The same for a file on disk, with the line map pickled: it is wanted only for an exception."""
+    if file not in _LINES:
+        _LATER[file] = lines
+
+
+def _lines(file: str) -> Mapping[int, Loc] | None:
+    if file in _LATER:
+        _LINES[file] = pickle.loads(_LATER.pop(file))
+    return _LINES.get(file)
+
+
 def user_line(error: BaseException) -> Loc | None:
     """Where in the user's source an exception comes from that was raised inside generated code."""
     trace = error.__traceback__
     found = None
     while trace is not None:
-        lines = _LINES.get(trace.tb_frame.f_code.co_filename)
+        lines = _lines(trace.tb_frame.f_code.co_filename)
         if lines is not None:
             found = lines.get(trace.tb_lineno, found)
         trace = trace.tb_next

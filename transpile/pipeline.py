@@ -9,6 +9,7 @@ from typing import Any
 
 from transpile.core.nodes import Function
 from transpile.custom import Custom, call_custom
+from transpile.levels import is_derivative, jit_level
 from transpile.tree import Tree
 
 
@@ -48,26 +49,6 @@ def clean(fn: Function) -> Function:
     from transpile.transform.tidy import tidy
 
     return remove_dead(tidy(expand_calls(fn)))
-
-
-def is_derivative(target: Any) -> bool:
-    """Whether any level of the stack differentiates."""
-    while (level := getattr(target, "__transpile_level__", None)) is not None:
-        if level.is_derivative:
-            return True
-        target = target.__wrapped__
-    return False
-
-
-def jit_level(target: Any) -> Any:
-    """The outermost `Jit` of the stack, or None: what a compiled function is part of is compiled."""
-    from transpile.levels import Jit
-
-    while (level := getattr(target, "__transpile_level__", None)) is not None:
-        if isinstance(level, Jit):
-            return level
-        target = target.__wrapped__
-    return None
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:

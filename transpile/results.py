@@ -7,58 +7,78 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transpile.core.nodes import Operand, Undef
-from transpile.core.types import Type
 from transpile.tree import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
 
+if TYPE_CHECKING:
+    from transpile.core.nodes import Operand
+
 Convert = Callable[[Any], Any]
+Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
 
 _PYTHON: dict[str, Convert] = {"float64": float, "int64": int, "bool": bool, "complex128": complex}
 
 
-def scalar_converter(type_: Type) -> Convert:
-    """Makes a scalar of exactly this type."""
-    return _PYTHON[type_.dtype] if type_.weak else np.dtype(type_.dtype).type
+def wanted(yields: Sequence[Operand], tree: Tree | None) -> tuple[Wanted, ...]:
+    """For each leaf what it has to be made, None for arrays: they are."""
+    from transpile.core.nodes import Undef
+
+    leaves = walk_leaves(tree) if tree is not None else ()
+    arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
+
+    def one(k: int, y: Operand) -> Wanted:
+        if y.type.dims or isinstance(y, Undef):
+            return None
+        return ("array" if k in arrays else "python" if y.type.weak else "numpy", y.type.dtype)
+
+    return tuple([one(k, y) for k, y in enumerate(yields)])
+
+
+def converter(wanted: Wanted) -> Convert | None:
+    """Makes a scalar what is wanted."""
+    if wanted is None:
+        return None
+    kind, dtype = wanted
+    if kind == "array":
+        return partial(np.array, dtype=dtype)
+    return _PYTHON[dtype] if kind == "python" else np.dtype(dtype).type
 
 
 def converters(yields: Sequence[Operand], tree: Tree | None) -> list[Convert | None]:
-    """For each leaf what makes it of its type, None for arrays: they are."""
-    arrays = (
-        {leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf) and leaf.zero_dim}
-        if tree is not None
-        else set()
-    )
-
-    def one(k: int, y: Operand) -> Convert | None:
-        if y.type.dims or isinstance(y, Undef):
-            return None
-        return partial(np.array, dtype=y.type.dtype) if k in arrays else scalar_converter(y.type)
-
-    return [one(k, y) for k, y in enumerate(yields)]
+    """For each leaf what makes it of its type, None for arrays."""
+    return [converter(w) for w in wanted(yields, tree)]
 
 
-def assemble_flat(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:
+def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:
     """From what a kernel returns (a tuple of leaves, or the only one) to the result."""
     count = len(convert)
-    if tree is None:
-        tree = Leaf(0) if count == 1 else Node("tuple", tuple(Leaf(k) for k in range(count)))
+    tree = flat_tree(given, count)
 
     def leaves(out: Any) -> list[Any]:
         values = out if count != 1 else (out,)
         return [v if c is None else c(v) for v, c in zip(values or (), convert)]
 
-    if isinstance(tree, Leaf) and count == 1:
-        only = convert[0]
-        return (lambda out: out) if only is None else only
-    if isinstance(tree, Node) and tree.kind == "tuple" and tree.children == tuple(Leaf(k) for k in range(count)):
-        if not any(convert):
-            return lambda out: out if count != 1 else (out,)
-        return lambda out: tuple(leaves(out))
     return lambda out: rebuild(tree, leaves(out))
+
+
+def flat_tree(tree: Tree | None, count: int) -> Tree:
+    """The structure of a result of ``count`` leaves; without one, a tuple of them or the only one."""
+    if tree is not None:
+        return tree
+    return Leaf(0) if count == 1 else Node("tuple", tuple(Leaf(k) for k in range(count)))
+
+
+def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
+    """Whether what a kernel returns is the result."""
+    if any(convert):
+        return False
+    count = len(convert)
+    if count == 1:
+        return isinstance(tree, Leaf)
+    return bool(count) and tree == Node("tuple", tuple(Leaf(k) for k in range(count)))
 
 
 def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:

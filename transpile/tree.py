@@ -18,26 +18,45 @@ from __future__ import annotations
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
 class Leaf:
     """Leaf number ``k`` of the flat sequence. Of a result, ``zero_dim`` says that a number is given as an array of rank 0."""
 
-    k: int
-    zero_dim: bool = dataclasses.field(default=False, compare=False)
+    __slots__ = ("k", "zero_dim")
+
+    def __init__(self, k: int, zero_dim: bool = False) -> None:
+        self.k, self.zero_dim = k, zero_dim
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Leaf and other.k == self.k
+
+    def __hash__(self) -> int:
+        return hash(self.k)
+
+    def __repr__(self) -> str:
+        return f"Leaf({self.k})"
 
 
-@dataclass(frozen=True, slots=True)
 class ArgLeaf:
     """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example."""
 
-    type: Any
-    example: Any = dataclasses.field(default=None, compare=False)
+    __slots__ = ("example", "type")
+
+    def __init__(self, type: Any, example: Any = None) -> None:
+        self.type, self.example = type, example
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArgLeaf) and other.type == self.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __repr__(self) -> str:
+        return f"ArgLeaf({self.type!r})"
 
 
 class Static:
@@ -54,6 +73,9 @@ class Static:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    def __reduce__(self) -> Any:
+        return Static, (self.value,)  # the key may hold an id
 
     def __repr__(self) -> str:
         return f"Static({self.value!r})"
@@ -73,30 +95,45 @@ def _identity(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
 class Node:
     """A container. ``kind``: tuple, list, dict, namedtuple, dataclass; ``keys`` are dict keys or field names."""
 
-    kind: str
-    children: tuple[Any, ...]
-    keys: tuple[Any, ...] = ()
-    cls: type | None = None
+    __slots__ = ("children", "cls", "keys", "kind")
+
+    def __init__(
+        self, kind: str, children: tuple[Any, ...], keys: tuple[Any, ...] = (), cls: type | None = None
+    ) -> None:
+        self.kind, self.children, self.keys, self.cls = kind, children, keys, cls
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Node:
+            return False
+        same = other.kind == self.kind and other.cls is self.cls and other.keys == self.keys
+        return same and other.children == self.children
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.children, self.keys, self.cls))
+
+    def __repr__(self) -> str:
+        return f"Node({self.kind!r}, {self.children!r}, {self.keys!r}, {self.cls!r})"
 
 
 Tree = Leaf | ArgLeaf | Static | Node
 
 
-@dataclass(frozen=True, slots=True)
 class ArgSpec:
     """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
 
     ``at`` is the position in the signature of one that has a position.
     """
 
-    name: str
-    tree: Any
-    kind: str = "pos"
-    at: int = -1
+    __slots__ = ("at", "kind", "name", "tree")
+
+    def __init__(self, name: str, tree: Any, kind: str = "pos", at: int = -1) -> None:
+        self.name, self.tree, self.kind, self.at = name, tree, kind, at
+
+    def __repr__(self) -> str:
+        return f"ArgSpec({self.name!r}, {self.tree!r}, {self.kind!r}, {self.at})"
 
 
 NUMBERS = (int, float, complex)

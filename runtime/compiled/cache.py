@@ -5,7 +5,9 @@ same number, and then load one for the other. Here a file is named by what is in
 """
 
 import hashlib
+import os
 import pickle
+import sys
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -25,16 +27,69 @@ def keep(dispatcher):
 @lru_cache(maxsize=1)
 def sources():
     """A hash of all of this package: a compiled function holds what it calls, of other files too."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest(Path(__file__).parent)
+
+
+def digest(folder):
+    """A hash of the Python files under a folder, their names and contents."""
+    found = hashlib.sha256()
+    start = len(str(folder))
+    for path in sorted(python_files(folder)):
+        with open(path, "rb") as file:
+            data = file.read()
+        found.update(f"{path[start:]} {len(data)} ".encode())
+        found.update(data)
+    return found.hexdigest()
+
+
+def python_files(folder):
+    """The paths of the Python files under a folder."""
+    for here, _, names in os.walk(folder):
+        yield from (os.path.join(here, name) for name in names if name.endswith(".py"))
+
+
+@lru_cache(maxsize=1)
+def environment():
+    """What object code depends on besides its text: this package, the versions, the processor, Numba's settings."""
+    import llvmlite
+    import numba
+    import numpy
+    from llvmlite import binding
+    from numba.core import config
+
+    versions = (
+        numba.__version__,
+        llvmlite.__version__,
+        numpy.__version__,
+        sys.version_info[:3],
+        sys.implementation.name,
+    )
+    processor = (binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    settings = [(name, getattr(config, name, None)) for name in _SETTINGS]
+    return hashlib.sha256(repr((sources(), versions, processor, settings)).encode()).hexdigest()
+
+
+_SETTINGS = (
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "ENABLE_AVX",
+    "CPU_NAME",
+    "CPU_FEATURES",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "DISABLE_INTEL_SVML",
+    "LLVM_REFPRUNE_PASS",
+    "LLVM_REFPRUNE_FLAGS",
+)
 
 
 @lru_cache(maxsize=1)
 def _classes():
-    from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
     from numba.core.runtime.nrt import rtsys
+
+    from runtime.compiled import objects
 
     class Files(IndexDataCacheFile):
         def save(self, key, data):
@@ -56,9 +111,22 @@ def _classes():
                 raise ValueError(f"{name} is damaged")
             return pickle.loads(data)
 
+    class Light(CompileResultCacheImpl):
+        def reduce(self, result):
+            return objects.describe(result, linking=True)
+
+        def rebuild(self, target_context, found):
+            return objects.compile_result(found, target_context)
+
     class Cache(FunctionCache):
+        def __init__(self, function):
+            super().__init__(function)
+            if objects.is_known():
+                self._impl.__class__ = Light
+
         def load_overload(self, sig, target_context):
-            rtsys.initialize(target_context)  # all that loading needs; Numba's own does far more
+            if not objects.is_known():
+                rtsys.initialize(target_context)  # all that loading needs; Numba's own does far more
             try:
                 return self._load_overload(sig, target_context)
             except Exception:

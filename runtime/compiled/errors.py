@@ -10,7 +10,10 @@ import os
 import numpy as np
 from numba import njit, objmode
 
+from runtime.compiled.pending import PENDING
+
 SITES = {}
+SITES.update(PENDING)
 
 
 def message(parts, args):

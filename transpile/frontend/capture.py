@@ -8,6 +8,7 @@ import numpy as np
 
 from transpile.core.nodes import Var
 from transpile.core.types import Type
+from transpile.frontend import reads
 from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Tuple
@@ -63,6 +64,7 @@ def leaf(lx: Lifter, found: Captured) -> Any:
     lx.captures[var] = found
     if found in lx.frozen:
         lx.checked[var] = example
+        reads.note_number(found)
         return lx.const(int(example))
     if not type_.dims:
         return Scalar(var)

@@ -1,25 +1,22 @@
 """What lifting reads outside a function and builds into the text: flags, strings, functions, the structure of containers.
 
-Arrays and numbers are read at each call (`transpile.frontend.capture`); the rest is remembered here, so that a call after one of
-them was changed lifts the function again.
+Arrays and numbers are read at each call (`transpile.captured`); the rest is remembered here, so that a call after one of them was
+changed lifts the function again.
 
 >>> with recorded() as found:
 ...     note("global", {"mode": "relu"}, "mode", "relu")
->>> unchanged = checker(found)
->>> unchanged()
+>>> found[0].holds()
 True
 >>> found[0].holder["mode"] = "tanh"
->>> unchanged()
+>>> found[0].holds()
 False
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from transpile.tree import Static, flatten, is_leaf, open_node
@@ -27,19 +24,21 @@ from transpile.tree import Static, flatten, is_leaf, open_node
 MISSING = object()
 
 
-@dataclass(frozen=True, slots=True)
 class Read:
-    """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container."""
+    """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container.
 
-    kind: str  # global, cell, attr; function: an attribute of a function, the same object or another
-    holder: Any
-    key: str
-    value: Any
-    tree: Any = None
+    ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another. `MISSING` is the
+    value of a name that the module does not have, which is therefore Python's own.
+    """
+
+    __slots__ = ("holder", "key", "kind", "tree", "value")
+
+    def __init__(self, kind: str, holder: Any, key: Any, value: Any, tree: Any = None) -> None:
+        self.kind, self.holder, self.key, self.value, self.tree = kind, holder, key, value, tree
 
     def now(self) -> Any:
         """What stands there now; `MISSING` if nothing does."""
-        return _NOW[self.kind](self.holder, self.key)
+        return read_place(self.kind, self.holder, self.key)
 
     def holds(self) -> bool:
         """Whether it means what it meant."""
@@ -51,16 +50,18 @@ class Read:
         return value is self.value or Static(value) == Static(self.value)
 
 
-def _cell(cell: Any, key: str) -> Any:
+def read_place(kind: str, holder: Any, key: Any) -> Any:
+    """What stands at a place now; `MISSING` if nothing does."""
     try:
-        return cell.cell_contents
-    except ValueError:
+        return _NOW[kind](holder, key)
+    except (ValueError, LookupError, TypeError):
         return MISSING
 
 
-_NOW: dict[str, Callable[[Any, str], Any]] = {
+_NOW: dict[str, Callable[[Any, Any], Any]] = {
     "global": lambda holder, key: holder.get(key, MISSING),
-    "cell": _cell,
+    "item": lambda holder, key: holder[key],
+    "cell": lambda holder, key: holder.cell_contents,
     "attr": lambda holder, key: getattr(holder, key, MISSING),
     "function": lambda holder, key: getattr(holder, key, MISSING),
 }
@@ -81,10 +82,10 @@ def recorded() -> Iterator[list[Read]]:
         reads += found.values()
 
 
-def note(kind: str, holder: Any, key: str, value: Any) -> None:
-    """Remembers what stands at a place outside, unless that is a module, or cannot be told from its next reading."""
+def note(kind: str, holder: Any, key: Any, value: Any) -> None:
+    """Remembers what stands at a place outside, unless that cannot be told from its next reading."""
     found = _open.get()
-    if found is None or isinstance(value, types.ModuleType) or (kind, id(holder), key) in found:
+    if found is None or (kind, id(holder), key) in found:
         return
     contains = kind != "function" and open_node(value) is not None
     read = Read(kind, holder, key, value, flatten(value)[1] if contains else None)
@@ -92,43 +93,24 @@ def note(kind: str, holder: Any, key: str, value: Any) -> None:
         found[kind, id(holder), key] = read
 
 
-def note_data(kind: str, holder: Any, key: str, value: Any) -> None:
+def note_data(kind: str, holder: Any, key: Any, value: Any) -> None:
     """The same for data that is read at each call: of that only the structure is remembered."""
     if not is_leaf(value):
         note(kind, holder, key, value)
 
 
-def checker(reads: list[Read]) -> Callable[[], bool] | None:
-    """A function that says whether all that was read means what it meant; None if there is nothing to ask."""
-    if not reads:
-        return None
-    plain = [r for r in reads if r.tree is None and r.key.isidentifier() and r.now() is r.value]
-    others = [r for r in reads if all(r is not p for p in plain)]
-    identical = _identical(plain)
-
-    def unchanged() -> bool:
-        try:
-            same = identical()
-        except (AttributeError, ValueError):
-            return False
-        return (same or all(r.holds() for r in plain)) and (not others or all(r.holds() for r in others))
-
-    return unchanged
+def note_absent(holder: Any, key: str) -> None:
+    """Remembers that a name of Python's own is not one of the module."""
+    note("global", holder, key, MISSING)
 
 
-_TEXT = {
-    "global": "h{k}.get({key!r}, MISSING) is v{k}",
-    "cell": "h{k}.cell_contents is v{k}",
-    "attr": "h{k}.{key} is v{k}",
-    "function": "h{k}.{key} is v{k}",
-}
-
-
-def _identical(reads: list[Read]) -> Callable[[], bool]:
-    """Whether each place holds the very same object, as one expression: it is asked at every call."""
-    scope: dict[str, Any] = {"MISSING": MISSING}
-    for k, read in enumerate(reads):
-        scope[f"h{k}"], scope[f"v{k}"] = read.holder, read.value
-    tests = [_TEXT[r.kind].format(k=k, key=r.key) for k, r in enumerate(reads)]
-    exec(f"def identical():\n    return {' and '.join(tests) or True}", scope)
-    return scope["identical"]
+def note_number(found: Any) -> None:
+    """Remembers a captured integer (a `transpile.frontend.bindings.Captured`) whose value is built into the text."""
+    if not found.steps:
+        note(found.root.kind, found.root.holder, found.root.name, found.example)
+        return
+    holder = found.root.read()
+    for kind, key in found.steps[:-1]:
+        holder = getattr(holder, key) if kind == "attr" else holder[key]
+    kind, key = found.steps[-1]
+    note(kind, holder, key, found.example)

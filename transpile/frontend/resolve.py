@@ -60,6 +60,7 @@ class LiveScope:
             return _noted("global", self.fn.__globals__, name, value, Root(name, "global", self.fn.__globals__))
         if hasattr(builtins, name):
             value = getattr(builtins, name)
+            reads.note_absent(self.fn.__globals__, name)
             return bind(value, Captured(Root(name, "object", value), (), value))
         raise unknown_name(name, [*self.cells, *self.fn.__globals__], loc)
 
@@ -227,7 +228,8 @@ def live_defaults(fn: types.FunctionType) -> dict[str, Binding]:
     names = code.co_varnames[code.co_argcount - len(positional) : code.co_argcount]
     values = {**dict(zip(names, positional)), **(fn.__kwdefaults__ or {})}
     for held in ("__code__", "__defaults__", "__kwdefaults__"):  # modules that are reloaded in place set them anew
-        reads.note("function", fn, held, getattr(fn, held))
+        if getattr(fn, held) is not None:  # defaults that come later make calls valid which are refused now
+            reads.note("function", fn, held, getattr(fn, held))
     return {name: _default(value, name) for name, value in values.items()}
 
 

@@ -43,6 +43,20 @@ class Linear:
         return frozenset(v for v, _ in self.terms)
 
 
+class Twins:
+    """Forms as they are in another trip of a loop: what a trip defines has other values there."""
+
+    def __init__(self, own: set[Var]) -> None:
+        self.own = own
+        self.twins: dict[Var, Var] = {}
+
+    def of(self, var: Var) -> Var:
+        return self.twins.setdefault(var, Var(var.name, var.type))
+
+    def form(self, form: Linear) -> Linear:
+        return Linear(form.const, frozenset((self.of(v) if v in self.own else v, c) for v, c in form.terms))
+
+
 class Forms:
     """The linear forms of the operands of one function."""
 
@@ -73,7 +87,7 @@ class Forms:
             return self.of(self.same[var])
         alone = Linear(0, frozenset(((var, 1),)))
         let = self.lets.get(var)
-        if let is None or not var.type.is_int or var.type.dims or not all(_is_index(a) for a in let.args):
+        if let is None or not _is_index(var) or not all(_is_index(a) for a in let.args):
             return alone
         match let.prim:
             case "add":

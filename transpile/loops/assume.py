@@ -3,7 +3,7 @@
     n = A.shape[0]                        n = A.shape[0]
     d = A.shape[1]               ->       d = A.shape[1]
                                           if n != d:
-                                              raise errors.OtherSizes_(0)
+                                              raise again.OtherSizes
 
 A square matrix is then known to be square: what is checked against one size need not be checked against the other, and loops over
 both are one. A small last axis, as of points in space, becomes a number, so that loops over it are written out. A call whose
@@ -65,7 +65,7 @@ def assume(fn: Function, sizes: Sequence[Assumed]) -> Function:
         for other in known[1:]:
             test = Var(SYNTHETIC, BOOL)
             guards.append(Let(test, "not_equal", (other, known[0]), {}, fn.loc))
-            raised = Effect("raise", (), {"class": "OtherSizes_", "site": 0, "entry": None}, fn.loc)
+            raised = Effect("raise", (), {"class": "OtherSizes", "site": 0, "entry": None}, fn.loc)
             guards.append(If(test, Block((), [raised]), Block(), (), fn.loc))
     if not guards:
         return fn

@@ -31,7 +31,7 @@ from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.forward import ends
-from transpile.loops.memory import is_pure
+from transpile.loops.memory import is_pure, may_raise
 from transpile.loops.rebuild import with_blocks
 
 
@@ -63,14 +63,20 @@ class _Hoist:
         out = _Out(self, loop)
         for stmt in loop.body.stmts:
             out.take(stmt)
-        if not out.before or any(raises(s) for s in out.left):  # which of two errors comes first must stay
+        before = [*out.before, *out.later]
+        if not before or any(raises(s, checks=False) for s in out.left):  # which of two errors comes first must stay
             return [], loop
-        return out.before, replace(loop, body=replace(loop.body, stmts=out.left))
+        return before, replace(loop, body=replace(loop.body, stmts=out.left))
 
 
-def raises(stmt: Stmt) -> bool:
+def raises(stmt: Stmt, checks: bool = True) -> bool:
+    """Whether the statement, or one nested in it, may raise; with ``checks`` a check counts."""
     inner = (s for b in blocks(stmt) for s in statements(b))
-    return any(isinstance(s, Effect) and s.kind == "raise" for s in (stmt, *inner))
+    return any(
+        (isinstance(s, Effect) and (s.kind == "raise" or (checks and s.kind == "check")))
+        or (isinstance(s, Let) and may_raise(s))
+        for s in (stmt, *inner)
+    )
 
 
 class _Out:
@@ -81,14 +87,16 @@ class _Out:
         self.own = {loop.index, *defined(loop.body)}
         self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
         self.copied: dict[Var, Operand] = {}
-        self.before: list[Stmt] = []
+        self.before: list[Stmt] = []  # what the first trip asks, in its order
+        self.later: list[Stmt] = []  # what a later one does
         self.left: list[Stmt] = []
         self.trip: Operand | None = None
+        self.has_raise = any(isinstance(s, If) and self.is_fixed_raise(s) for s in loop.body.stmts)
 
     def take(self, stmt: Stmt) -> None:
         if isinstance(stmt, Effect) and stmt.kind == "check" and self.is_linear(stmt):
             self.check(stmt)
-        elif isinstance(stmt, If) and self.is_fixed_raise(stmt):
+        elif isinstance(stmt, If) and self.is_fixed_raise(stmt) and not any(raises(s) for s in self.left):
             effect = stmt.then.stmts[0]
             assert isinstance(effect, Effect)
             raised = replace(effect, args=tuple(self.copy(a) for a in effect.args))
@@ -155,27 +163,41 @@ class _Out:
         if not coef:
             self.emit_check(check, at, size, given, low)
         elif coef * step > 0:  # counts up: the first index that is out of range is the size
-            if begin != Linear(0):
+            if begin != Linear(0) or self.has_raise:
                 self.emit_check(check, begin, size, begin.plus(shift), low)
-            self.emit_check(check, end, size, size.plus(shift), False, begin != Linear(0))
+            counts = begin == Linear(0) and isinstance(loop.start, Const)  # then the end is less than 0 without a trip
+            self.emit_check(check, end, size, size.plus(shift), not self.is_small(end), self.later, not counts)
         else:
             self.emit_check(check, begin, size, begin.plus(shift), low)
             if low:
-                self.emit_check(check, end, size, Linear(-1).plus(shift), True)
+                self.emit_check(check, end, size, Linear(-1).plus(shift), True, self.later)
+
+    def is_small(self, form: Linear) -> bool:
+        """Whether it is made of sizes of arrays, so that it cannot be too large for an integer."""
+        lets = [self.forms.lets.get(v) for v in form.variables]
+        return all(let is not None and let.prim == "dim" for let in lets)
 
     def emit_check(
-        self, check: Effect, at: Linear, size: Linear, given: Linear, low: bool, only_trips: bool = True
+        self,
+        check: Effect,
+        at: Linear,
+        size: Linear,
+        given: Linear,
+        low: bool,
+        to: list[Stmt] | None = None,
+        only_trips: bool = True,
     ) -> None:
+        to = self.before if to is None else to
         if not at.plus(size, -1).terms and at.const < size.const and not low:
             return
         loc = check.loc
         args: list[Operand] = [self.operand(f, loc) for f in (at, size, given)]
-        guard = self.has_trip() if only_trips else None
+        guard = self.has_trip() if only_trips or low else None
         for held in check.args[3:]:
             guard = self.both(guard, self.copy(held), loc)
         if guard is not None:
             args.append(guard)
-        self.before.append(replace(check, args=tuple(args), params={**check.params, "low": low}))
+        to.append(replace(check, args=tuple(args), params={**check.params, "low": low}))
 
     def has_trip(self) -> Operand | None:
         """Whether the loop has a trip; None if it always has."""

@@ -53,7 +53,7 @@ class _Forward:
         self.equal: dict[Var, Operand] = {}
         self.computed: dict[Key, Var] = {}
         self.held: dict[Place, Operand] = {}  # what elements of arrays hold
-        self.checked: set[tuple[Hashable, Hashable, frozenset[Operand]]] = set()
+        self.checked: set[tuple[Hashable, Hashable, bool, frozenset[Operand]]] = set()
         self.depth = 0
         self.facts = Facts(self.forms)
 
@@ -101,8 +101,9 @@ class _Forward:
                 if check is None or self.holds(check):
                     return ()
                 stmt = check
-                key = (self.form(stmt.args[0]), self.form(stmt.args[1]), self.conjuncts(stmt.args[3:]))
-                if any(key[:2] == held[:2] and held[2] <= key[2] for held in self.checked):
+                at, size = (self.form(a) for a in stmt.args[:2])
+                key = (at, size, stmt.params["low"], self.conjuncts(stmt.args[3:]))
+                if any(key[:2] == held[:2] and held[2] >= key[2] and held[3] <= key[3] for held in self.checked):
                     return ()
                 self.checked.add(key)
                 if len(stmt.args) == 3:
@@ -261,7 +262,8 @@ class _Forward:
             return
         a, b = (self.operand(x) for x in let.args)
         if isinstance(a, Var) and a.type.dtype == "int64" and not a.type.dims and a is not b:
-            self.drop(a, b)
+            if a not in self.forms.of(b).variables:
+                self.drop(a, b)
 
     def loop(self, stmt: For | While) -> Stmt:
         self.forget_inside(stmt)

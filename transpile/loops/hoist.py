@@ -4,8 +4,8 @@
         t = np.empty(m)           ->      for i in range(n):
         ...                                   ...
 
-One whose size changes with the index is made as large as it gets. The size is not negative there: before the loop nothing says
-that the loop has a trip.
+One whose size changes with the index is made as large as it gets. Before the loop nothing says that the loop has a trip: without
+one the size is 0, or what it would be if that is not negative. A size that may be negative in a trip raises there, and stays.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, Let, Operand, Push, Stmt, Var, While
-from transpile.core.types import INT
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.affine import Forms, Linear
+from transpile.loops.facts import Facts, is_integer
+from transpile.loops.parallel import PARALLEL
 from transpile.loops.rebuild import with_blocks
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
+VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself
 
 
 def hoist(fn: Function) -> Function:
@@ -30,22 +33,31 @@ def hoist(fn: Function) -> Function:
 class _Hoist:
     def __init__(self, fn: Function) -> None:
         self.forms = Forms(fn.body)
+        self.facts = Facts(self.forms)
+        for stmt in statements(fn.body):
+            if isinstance(stmt, Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: Block, loop: For | None = None) -> Block:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
         stmts: list[Stmt] = []
         for stmt in block.stmts:
             if blocks(stmt):
-                stmt = with_blocks(stmt, self.block)
-            if isinstance(stmt, (For, While)):
+                inside = stmt if isinstance(stmt, For) else None
+                stmt = with_blocks(stmt, lambda b, inside=inside: self.block(b, inside))  # type: ignore[misc]
+            if isinstance(stmt, While) or (isinstance(stmt, For) and stmt.index.note != PARALLEL):
                 out, stmt = self.taken_out(stmt)
                 stmts += out
             stmts.append(stmt)
+        self.facts = around
         return replace(block, stmts=stmts)
 
     def taken_out(self, loop: For | While) -> tuple[list[Stmt], For | While]:
         body = loop.body
         named, sized = _named_otherwise(body), _asked_for_size(body)
-        sizes = _Sizes(self.forms, loop)
+        sizes = _Sizes(self.forms, self.facts, loop)
         moved: dict[int, Stmt] = {}
         for s in body.stmts:
             if isinstance(s, Alloc) and s.prim == "empty" and s.var not in named:
@@ -61,38 +73,55 @@ class _Hoist:
 class _Sizes:
     """Sizes that are known in a loop, as they are known before it."""
 
-    def __init__(self, forms: Forms, loop: For | While) -> None:
+    def __init__(self, forms: Forms, facts: Facts, loop: For | While) -> None:
         self.forms, self.loop = forms, loop
+        self.facts = facts.inner()
         self.own = set(defined(loop.body))
         if isinstance(loop, For):
             self.own.add(loop.index)
-        self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
+            self.facts.enter(loop)
         self.stmts: list[Stmt] = []
+        self.trip: Var | None = None
 
     def before(self, alloc: Alloc, exact: bool) -> tuple[Operand, ...] | None:
         """The sizes of the array before the loop: at least what they are in any trip, or, with ``exact``, the same."""
-        kept = len(self.stmts)
+        kept, trip = len(self.stmts), self.trip
         found: list[Operand] = []
         for size in alloc.args:
             new = self.size(size, exact)
             if new is None:
                 del self.stmts[kept:]
+                self.trip = trip
                 return None
             found.append(new)
         return tuple(found)
 
     def size(self, size: Operand, exact: bool) -> Operand | None:
-        form: Linear | None = self.forms.of(size)
-        if isinstance(size, Var) and size in self.own:
-            assert form is not None
+        if isinstance(size, Const):
+            return size
+        inside = self.forms.of(size)
+        form: Linear | None = inside
+        if size in self.own:
             if not exact and isinstance(self.loop, For):
-                form = self.greatest(form, self.loop)
+                form = self.greatest(inside, self.loop)
             if form is None or form.variables & self.own:
                 return None
             size = self.emit(form)
         if isinstance(size, Const) or self.is_size(size):
             return size
-        return self.let("maximum", size, Const(0, INT), {"py": True})
+        if self.facts.is_not_negative(inside):
+            return self.let("maximum", size, Const(0, INT), params={"py": True})
+        if form != inside or isinstance(self.loop, While):
+            return None  # a trip may ask for a size that is negative, which raises
+        return self.let("where", self.has_trip(self.loop), size, Const(0, INT))
+
+    def has_trip(self, loop: For) -> Var:
+        if self.trip is None:
+            ends = (loop.start, loop.bound)
+            if not isinstance(loop.step, Const) or loop.step.value < 0:
+                ends = (loop.bound, loop.start)
+            self.trip = self.let("less", *ends, type=BOOL)
+        return self.trip
 
     def greatest(self, form: Linear, loop: For) -> Linear | None:
         """The form at the end of the range where it is largest."""
@@ -121,8 +150,8 @@ class _Sizes:
             found = term if is_first and coef > 0 else self.let("add" if coef > 0 else "sub", found, term)
         return found
 
-    def let(self, prim: str, a: Operand, b: Operand, params: dict | None = None) -> Var:
-        let = Let(Var(SYNTHETIC, INT), prim, (a, b), params or {}, self.loop.loc)
+    def let(self, prim: str, *args: Operand, params: dict | None = None, type: Type = INT) -> Var:
+        let = Let(Var(SYNTHETIC, type), prim, args, params or {}, self.loop.loc)
         self.stmts.append(let)
         self.forms.learn(let)
         return let.var
@@ -137,13 +166,20 @@ def _named_otherwise(body: Block) -> set[object]:
             found.update(leaves(inner))
         if isinstance(s, (For, While)):
             found.update(s.inits)
+    for s in reversed(list(statements(body))):
+        if isinstance(s, Let) and s.prim in VIEWS and s.var in found:
+            found.add(s.args[0])
     return found
 
 
 def _gives_away(stmt: Stmt) -> Iterable[object]:
     if isinstance(stmt, Push):
         return (stmt.value,)
-    if isinstance(stmt, Let) and stmt.prim not in READS and not (stmt.prim == "call" and not stmt.var.type.dims):
+    if (
+        isinstance(stmt, Let)
+        and stmt.prim not in (*READS, *VIEWS)
+        and not (stmt.prim == "call" and not stmt.var.type.dims)
+    ):
         return [a for a in stmt.args if isinstance(a, Var) and a.type.dims]
     return ()
 

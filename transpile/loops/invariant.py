@@ -6,7 +6,8 @@
             ...                                    for c in range(k):
                                                        z = x[i] * scale[c]
 
-It is computed only if the outer loop has a trip: nothing else says that the arrays that it reads have those elements.
+It is computed only if the outer loop, and each loop around it, has a trip: nothing else says that the arrays that it reads have
+those elements. What is read after a check in the outer loop stays there: the check would come too late.
 """
 
 from __future__ import annotations
@@ -15,9 +16,24 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
-from transpile.core.types import BOOL, Type
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Store,
+    Var,
+)
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
+from transpile.loops.checks import raises
 from transpile.loops.contract import points
 from transpile.loops.kinds import DEAR
 from transpile.loops.memory import Roots, Touches, is_pure
@@ -66,31 +82,37 @@ class _Out:
         self.written = touch.written | touch.added
         self.before: list[Stmt] = []
         self.made: dict[Hashable, Var] = {}  # the arrays, by what they hold
+        self.guarded: set[Var] = set()  # what is read after a check in the outer loop
+        self.sizes: dict[Operand, Var] = {}  # of bounds, as sizes of arrays
 
     def run(self) -> tuple[list[Stmt], For]:
         body = self.block(self.outer.body, _Nest((), {}))
         if not self.before:
             return [], self.outer
         outer = replace(self.outer, body=body)
-        loops = [s for s in self.before if isinstance(s, For)]
-        allocs: list[Stmt] = [s for s in self.before if not isinstance(s, For)]
+        loops = [s for s in self.before if isinstance(s, (For, If))]
+        others: list[Stmt] = [s for s in self.before if not isinstance(s, (For, If))]
         test = Var(SYNTHETIC, BOOL)
         ends = (outer.start, outer.bound)
         if not isinstance(outer.step, Const) or outer.step.value < 0:
             ends = (outer.bound, outer.start)
         asked = Let(test, "less", ends, {}, outer.loc)
-        return [*allocs, asked, If(test, Block((), list(loops)), Block(), (), outer.loc)], outer
+        return [*others, asked, If(test, Block((), list(loops)), Block(), (), outer.loc)], outer
 
-    def block(self, block: Block, nest: _Nest) -> Block:
+    def block(self, block: Block, nest: _Nest, asked: bool = False) -> Block:
+        """``asked``: a check of the outer loop stands before."""
         stmts: list[Stmt] = []
         lets = dict(nest.lets)
         for stmt in block.stmts:
             if isinstance(stmt, Let):
                 lets[stmt.var] = stmt
+                if asked and stmt.prim == "index":
+                    self.guarded.add(stmt.var)
                 if stmt.prim in DEAR and nest.loops and self.is_fixed(stmt, nest.loops, lets):
                     stmt = self.moved(stmt, nest.loops, lets)
             elif isinstance(stmt, For) and self.is_plain(stmt):
-                stmt = replace(stmt, body=self.block(stmt.body, _Nest((*nest.loops, stmt), lets)))
+                stmt = replace(stmt, body=self.block(stmt.body, _Nest((*nest.loops, stmt), lets), asked))
+            asked = asked or (isinstance(stmt, (Effect, If)) and raises(stmt))
             stmts.append(stmt)
         return replace(block, stmts=stmts)
 
@@ -119,20 +141,21 @@ class _Out:
     def is_steady(self, let: Let) -> bool:
         if let.prim == "index":
             source = let.args[0]
-            return (
-                isinstance(source, Var) and source not in self.own and self.around.roots.of(source) not in self.written
-            )
+            if let.var in self.guarded or not isinstance(source, Var) or source in self.own:
+                return False
+            return self.around.roots.of(source) not in self.written
         return is_pure(let) and not let.var.type.dims and let.var.type.kind == "array"
 
     def moved(self, let: Let, loops: tuple[For, ...], lets: dict[Var, Let]) -> Let:
         """The read of the array that now holds the value; what fills it goes before the outer loop."""
         used = [loop for loop in loops if self.depends(let, loop.index, lets)]
-        key = self.key(let.var, used, lets)
+        others = [loop for loop in loops if not any(loop is u for u in used) and not has_trips(loop)]
+        key = (self.key(let.var, used, lets), *(self.key(loop.bound, [], lets) for loop in others))
         params = {"path": points(len(used)), "dims": ()}
         if key in self.made:
             return Let(let.var, "index", (self.made[key], *(loop.index for loop in used)), params, let.loc)
         array = Var(let.var.name, Type(let.var.type.dtype, tuple(Dim.symbol("?") for _ in used)), buffer=True)
-        self.before.append(Alloc(array, "empty", tuple(loop.bound for loop in used), {}, let.loc))
+        self.before.append(Alloc(array, "empty", tuple(self.size(loop) for loop in used), {}, let.loc))
         copy = Cloner()
         indices = [copy.fresh(loop.index) for loop in used]
         stmts: list[Stmt] = []
@@ -149,9 +172,22 @@ class _Out:
         for loop, index in zip(used[::-1], indices[::-1]):
             body = Block((), stmts)
             stmts = [replace(loop, index=index, inits=(), results=(), trips=None, backwards=False, body=body)]
+        for loop in others:
+            test = Var(SYNTHETIC, BOOL)
+            self.before.append(Let(test, "less", (loop.start, loop.bound), {}, loop.loc))
+            stmts = [If(test, Block((), stmts), Block(), (), loop.loc)]
         self.before += stmts
         self.made[key] = array
         return Let(let.var, "index", (array, *(loop.index for loop in used)), params, let.loc)
+
+    def size(self, loop: For) -> Operand:
+        """How many indices the loop has: its bound may be less than 0."""
+        if isinstance(loop.bound, Const):
+            return Const(max(loop.bound.value, 0), INT)
+        if loop.bound not in self.sizes:
+            self.sizes[loop.bound] = size = Var(SYNTHETIC, INT)
+            self.before.append(Let(size, "maximum", (loop.bound, Const(0, INT)), {"py": True}, loop.loc))
+        return self.sizes[loop.bound]
 
     def key(self, op: Operand, loops: list[For], lets: dict[Var, Let]) -> Hashable:
         """What two values that are always equal have in common."""
@@ -171,3 +207,8 @@ class _Out:
             for a in let.args
             if isinstance(a, Var)
         )
+
+
+def has_trips(loop: For) -> bool:
+    """Whether a loop from 0 is known to have a trip."""
+    return isinstance(loop.bound, Const) and loop.bound.value > 0

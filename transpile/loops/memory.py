@@ -13,6 +13,7 @@ from transpile.core.nodes import (
     Add,
     Alloc,
     Block,
+    Const,
     Effect,
     For,
     Function,
@@ -195,19 +196,37 @@ def has_order(a: Touch, b: Touch) -> bool:
     return (first and second) or (first and b.visible) or (second and a.visible)
 
 
-RAISING = ("int_of",)
+RAISING = frozenset("floor_int ceil_int round_int isqrt factorial comb perm".split())
+"""Of Python's numbers; they raise of what no integer is, or of negative ones."""
 
 
 def may_raise(let: Let) -> bool:
-    """Whether a *let* may raise: a call that takes memory, or one with Python's meaning of a number."""
-    if let.prim != "call":
-        return bool(let.var.type.weak) and let.prim in ("floordiv", "mod", "cast", "left_shift", "right_shift", "pow")
-    return any(is_array(a) for a in let.args)
+    """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
+    match let.prim:
+        case "call":
+            if let.params.get("fn") in ("arrays.span", "arrays.steps"):
+                return not _is_number(let.args[-1])
+            return any(is_array(a) for a in let.args)
+        case "floordiv" | "mod":
+            return bool(let.var.type.weak) and not _is_number(let.args[1])
+        case "left_shift" | "right_shift":
+            return bool(let.var.type.weak)
+        case "cast":  # `int(x)`
+            return bool(let.var.type.weak) and let.var.type.is_int and let.args[0].type.is_float
+        case "pow":  # of integers, to a negative power
+            power = let.args[1]
+            return let.var.type.is_int and not (isinstance(power, Const) and power.value >= 0)
+    return let.prim in RAISING
+
+
+def _is_number(op: Operand) -> bool:
+    """Whether it is known, and not 0."""
+    return isinstance(op, Const) and op.value != 0
 
 
 def is_pure(let: Let) -> bool:
     """Whether it may be computed again, elsewhere or not at all."""
-    return not (let.prim == "call" and any(is_array(a) for a in let.args)) and not may_raise(let)
+    return not may_raise(let)
 
 
 def everything(block: Block) -> Iterator[Stmt | Alloc | NewStack]:

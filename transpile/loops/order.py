@@ -26,7 +26,6 @@ from transpile.core.nodes import (
     Const,
     For,
     Function,
-    If,
     Let,
     Operand,
     Stmt,
@@ -36,7 +35,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
-from transpile.loops.affine import Forms, Linear
+from transpile.loops.affine import Forms, Linear, Twins
 from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.fuse import is_conflict
@@ -105,13 +104,12 @@ class _Pair:
         if not all(isinstance(s, Let) and is_pure(s) and not s.var.type.dims for s in before):
             return None
         inside = list(statements(inner.body))
-        if any(isinstance(s, (For, While, If)) or not isinstance(s, (Let, Store, Add)) for s in inside):
-            return None
-        if any(not isinstance(s, (Let, Store, Add)) or (isinstance(s, Let) and not is_pure(s)) for s in after):
+        if not all(is_plain(s) for s in (*inside, *after)):
             return None
         if not isinstance(outer.step, Const) or abs(outer.step.value) != 1 or not is_integer(outer.start):
             return None
-        return _Pair(around, outer, inner, before, after)  # type: ignore[arg-type]
+        found = _Pair(around, outer, inner, before, after)  # type: ignore[arg-type]
+        return found if not inner.inits or found.counts_up() else None
 
     # ---- whether
 
@@ -139,29 +137,28 @@ class _Pair:
         inner = of(self.inner)
         if params & inner.uses or any(params & set(s.args) for s in self.before):
             return False
-        facts = self.around.facts.inner()
-        facts.enter(self.outer)
-        facts.enter(self.inner)
-        twin = Var(self.outer.index.name, INT)
-        facts.enter(replace(self.outer, index=twin))
+        facts, twins = self.around.facts.inner(), Twins(own)
+        for loop in (self.outer, self.inner):
+            facts.enter(loop)
+            facts.enter(replace(loop, index=twins.of(loop.index)))
         mine = inner.found
         early = [a for s in self.before for a in of(s).found]
-        if not all(self.is_never(x, y, facts, twin) for x in early for y in mine if self.meet(x, y)):
+        if not all(self.is_never(x, y, facts, twins) for x in early for y in mine if self.meet(x, y)):
             return False
-        if not all(self.is_own(x, y, facts, twin) for x in mine for y in mine if self.meet(x, y)):
+        if not all(self.is_own(x, y, facts, twins) for x in mine for y in mine if self.meet(x, y)):
             return False
         late = [a for s in self.after for a in of(s).found]
-        return all(self.is_own(x, y, facts, twin) for x in early + mine for y in late if self.meet(x, y))
+        return all(self.is_own(x, y, facts, twins) for x in early + mine for y in late if self.meet(x, y))
 
     def meet(self, x: Access, y: Access) -> bool:
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
-    def is_own(self, x: Access, y: Access, facts: Facts, twin: Var) -> bool:
+    def is_own(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
         """Whether both touch one element only in the same trip of the outer loop (and then only in one of the inner one, if
         both stand in it), or never."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
-        if self.is_never(x, y, facts, twin):
+        if self.is_never(x, y, facts, twins):
             return True
         forms = self.around.forms
         pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
@@ -177,13 +174,12 @@ class _Pair:
         inside = any(y is a for a in self.around.touches.of(self.inner).found)
         return not inside or any(p.coefficient(self.inner.index) and not p.coefficient(self.outer.index) for p in same)
 
-    def is_never(self, x: Access, y: Access, facts: Facts, twin: Var) -> bool:
-        """Whether they touch no common element in any two trips of the outer loop."""
+    def is_never(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
+        """Whether they touch no common element in any two trips."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
-        of, other = self.around.forms.of, Linear(0, frozenset(((twin, 1),)))
-        pairs = [(of(i), of(j).replaced(self.outer.index, other)) for i, j in zip(x.indices, y.indices)]
-        return any(facts.compare("not_equal", p, q) for p, q in pairs)
+        of = self.around.forms.of
+        return any(facts.compare("not_equal", of(i), twins.form(of(j))) for i, j in zip(x.indices, y.indices))
 
     # ---- the new loops
 
@@ -191,9 +187,11 @@ class _Pair:
         outer, inner = self.outer, self.inner
         count = len(inner.inits)
         sums = [self.array(p) for p in inner.body.params]
-        allocs: list[Stmt] = [Alloc(s, "empty", (outer.bound,), {}, outer.loc) for s in sums]
+        allocs: list[Stmt] = []
         loops: list[Stmt] = []
         if count:
+            size = self.size(allocs)
+            allocs += [Alloc(s, "empty", (size,), {}, outer.loc) for s in sums]
             first = Cloner()
             index = first.fresh(outer.index)
             stmts = [first.stmt(s) for s in self.before]
@@ -219,12 +217,34 @@ class _Pair:
             loops.append(replace(outer, index=index, body=Block(params, stmts, yields)))
         return [*allocs, *loops]
 
+    def counts_up(self) -> bool:
+        """Whether no index of the outer loop is negative, so that it is one of an array."""
+        of, step = self.around.forms.of, self.outer.step.value  # type: ignore[union-attr]
+        least = of(self.outer.start) if step > 0 else of(self.outer.bound).plus(Linear(1))
+        return self.around.facts.is_not_negative(least)
+
+    def size(self, stmts: list[Stmt]) -> Operand:
+        """How long an array with all indices of the outer loop is."""
+        outer = self.outer
+        size: Operand = outer.bound
+        if outer.step.value < 0:  # type: ignore[union-attr]
+            size = Var(SYNTHETIC, INT)
+            stmts.append(Let(size, "add", (outer.start, Const(1, INT)), {}, outer.loc))
+        found = Var(SYNTHETIC, INT)
+        stmts.append(Let(found, "maximum", (size, Const(0, INT)), {"py": True}, outer.loc))
+        return found
+
     def array(self, param: Var) -> Var:
         return Var(param.name or SYNTHETIC, Type(param.type.dtype, (Dim.symbol("?"),)), buffer=True)
 
     def loop(self, index: Var, stmts: list[Stmt]) -> For:
         outer = self.outer
         return replace(outer, index=index, inits=(), results=(), body=Block((), stmts), backwards=False)
+
+
+def is_plain(stmt: Stmt) -> bool:
+    """Whether it only computes, or writes an element."""
+    return is_pure(stmt) if isinstance(stmt, Let) else isinstance(stmt, (Store, Add))
 
 
 def read(var: Var, array: Var, index: Operand, loop: For) -> Let:

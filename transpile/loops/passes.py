@@ -14,14 +14,16 @@ from transpile.loops.fuse import fuse
 from transpile.loops.hoist import hoist
 from transpile.loops.invariant import move_invariants
 from transpile.loops.order import order
+from transpile.loops.parallel import parallelise
 from transpile.loops.promote import promote
 from transpile.loops.unroll import unroll
 
 
-def optimise(fn: Function, sizes: Sequence[Assumed] = ()) -> Function:
+def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
 
-    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`).
+    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many cores
+    independent trips of outer loops run; 0 is without.
     """
     fn = remove_dead(forward(assume(fn, sizes)))
     fn = forward(hoist_checks(fn))
@@ -33,6 +35,8 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = ()) -> Function:
     moved = move_invariants(fn)
     if moved is not fn:
         fn = _fused(forward(moved))
+    if threads:
+        fn = parallelise(fn, threads)
     return remove_dead(forward(hoist(promote(fn))))
 
 

@@ -5,15 +5,31 @@
                                ->             total = total + a[i, j]
                                           x_bar[i] += total
 
-LLVM does this by itself only where it knows that nothing else in the loop touches that element.
+LLVM does this by itself only where it knows that nothing else in the loop touches that element. Where nothing but a trip of the
+loop says that the array has the element, it is written only if there was one.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Var, While
-from transpile.core.types import Type
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Var,
+    While,
+)
+from transpile.core.types import BOOL, Type
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.facts import Facts, is_integer
@@ -32,6 +48,7 @@ class _Promote:
     def __init__(self, fn: Function) -> None:
         self.forms, self.roots = Forms(fn.body), Roots(fn)
         self.facts = Facts(self.forms)
+        self.sizes = sizes_of(fn)
 
     def block(self, block: Block, loop: For | None) -> Block:
         around, self.facts = self.facts, self.facts.inner()
@@ -41,10 +58,13 @@ class _Promote:
         for stmt in block.stmts:
             if isinstance(stmt, Let) and is_integer(stmt.var):
                 self.facts.define(stmt)
+            elif isinstance(stmt, Effect) and stmt.kind == "check" and len(stmt.args) == 3:
+                self.facts.less(self.forms.of(stmt.args[0]), self.forms.of(stmt.args[1]))
             if isinstance(stmt, For):
                 new = replace(stmt, body=self.block(stmt.body, stmt))
                 is_inner = not any(isinstance(s, (For, While)) for s in statements(new.body))
-                stmts += self.promoted(new) if is_inner and new.body.stop is None else [new]
+                is_simple = is_inner and new.body.stop is None and isinstance(new.step, Const)
+                stmts += self.promoted(new) if is_simple else [new]
             else:
                 stmts.append(with_blocks(stmt, lambda b: self.block(b, None)) if blocks(stmt) else stmt)
         self.facts = around
@@ -58,7 +78,7 @@ class _Promote:
         params: list[Var] = []
         yields: list[Operand] = []
         results: list[Var] = []
-        after: list[Stmt] = []
+        after: list[Add] = []
         stmts: list[Stmt] = []
         sums: dict[tuple[Var, tuple[Linear, ...]], int] = {}
         for stmt in loop.body.stmts:
@@ -79,7 +99,33 @@ class _Promote:
             yields[at] = total
         zeros = tuple(Const(0.0, p.type) for p in params)
         body = replace(loop.body, params=(*loop.body.params, *params), stmts=stmts, yields=(*loop.body.yields, *yields))
-        return [replace(loop, inits=(*loop.inits, *zeros), results=(*loop.results, *results), body=body), *after]
+        loop = replace(loop, inits=(*loop.inits, *zeros), results=(*loop.results, *results), body=body)
+        return [loop, *self.guarded(loop, after)]
+
+    def guarded(self, loop: For, adds: list[Add]) -> list[Stmt]:
+        """The writes after the loop, those of elements that may not be there only if it had a trip."""
+        assert isinstance(loop.step, Const)
+        ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
+        if self.facts.compare("less", *map(self.forms.of, ends)):
+            return [*adds]
+        safe: list[Stmt] = [a for a in adds if self.is_there(a)]
+        others: list[Stmt] = [a for a in adds if not any(a is s for s in safe)]
+        if not others:
+            return safe
+        test = Var(SYNTHETIC, BOOL)
+        asked = Let(test, "less", ends, {}, loop.loc)
+        return [*safe, asked, If(test, Block((), others), Block(), (), loop.loc)]
+
+    def is_there(self, add: Add) -> bool:
+        """Whether the array is known to have the element."""
+        for axis, at in enumerate(add.args):
+            index = self.forms.of(at)
+            sizes = self.sizes.get((add.buf, axis), ())
+            if not self.facts.is_not_negative(index):
+                return False
+            if not any(self.facts.compare("less", index, self.forms.of(s)) for s in sizes):
+                return False
+        return True
 
     def is_alone(self, add: Add, loop: For, own: set[Var]) -> bool:
         """Whether the place is the same in all trips, and nothing else in the loop touches it, but to add."""
@@ -103,3 +149,15 @@ class _Promote:
                 if not any(facts.compare("not_equal", p, q) for p, q in zip(place, other)):
                     return False
         return True
+
+
+def sizes_of(fn: Function) -> dict[tuple[Var, int], list[Operand]]:
+    """For arrays and their axes, what is known to be the size."""
+    found: dict[tuple[Var, int], list[Operand]] = {}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, Alloc):
+            for axis, size in enumerate(stmt.args):
+                found.setdefault((stmt.var, axis), []).append(size)
+        elif isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var):
+            found.setdefault((stmt.args[0], stmt.params["axis"]), []).append(stmt.var)
+    return found

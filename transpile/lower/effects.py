@@ -97,4 +97,6 @@ def sites(fn: Any) -> dict[int, Any]:
     """All messages of a lowered function: what `runtime.compiled.errors.SITES` must hold before it runs."""
     from transpile.core.walk import statements
 
-    return {s.params["site"]: s.params["entry"] for s in statements(fn.body) if isinstance(s, Effect)}
+    return {
+        s.params["site"]: s.params["entry"] for s in statements(fn.body) if isinstance(s, Effect) and s.params["entry"]
+    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,11 +35,14 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import blocks, leaves, reads, uses
+from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
+from transpile.loops.parallel import PARALLEL
 from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, spell
 
 _WIDTH = 88  # an expression longer than this gets a name
+
+_VIEWS = ("view", "swap", "row")  # the same memory under another shape
 
 Piece = tuple[str, int]  # text and precedence
 
@@ -65,6 +68,8 @@ from numba import njit
 from runtime.compiled import {modules}
 """
 RESERVED = (
+    "again",
+    "prange",
     "np",
     "math",
     "njit",
@@ -72,11 +77,14 @@ RESERVED = (
     "scalars",
     "special",
     "linalg",
+    "blas",
     "arrays",
     "stop",
     "errors",
     "float",
     "int",
+    "max",
+    "min",
     "bool",
 )
 
@@ -101,6 +109,9 @@ class _Emitter:
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
         self.inline: dict[Var, tuple[str, int, bool]] = {}
         self.loc: Loc | None = None
+        self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, Let)}
+        self.steady: set[Var] = set()  # loop indices that are known to be no negative numbers
+        self.released: dict[str, list[str]] = {}  # names of loop indices whose loops are over
 
     # ---- names
 
@@ -118,6 +129,13 @@ class _Emitter:
             found = f"{base}_{k}"
         self.taken.add(found)
         return found
+
+    def index(self, var: Var) -> str:
+        """The name of a loop index: one that an earlier loop had, if there is one."""
+        found = self.released.get(var.name)
+        if found:
+            self.names[var] = found.pop()
+        return self.name(var)
 
     # ---- operands
 
@@ -167,9 +185,12 @@ class _Emitter:
         text, level = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, Var) and a in self.inline]
         has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
-        may = plan.once and stmt.var.type.kind == "array" and not stmt.var.type.dims and stmt.prim != "call"
+        may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
+        may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
+        elif "into" in stmt.params:
+            self.put(depth, text)  # it gives nothing
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 
@@ -190,14 +211,25 @@ class _Emitter:
             case "swap":
                 return f"{self.plain(stmt.args[0])}.T", ATOM
             case "row":
-                return f"{self.plain(stmt.args[0])}[{', '.join(self.plain(a) for a in stmt.args[1:])}]", ATOM
+                return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
         types = [a.type for a in stmt.args]
+        if stmt.prim in ("maximum", "minimum") and stmt.params.get("py") and stmt.var.type.dtype == "int64":
+            return f"{stmt.prim[:3]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
         if found is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
         template, level = found
         text = self.fill(template, level, stmt.args)
         return (text, level) if is_natural(stmt.var.type) else (f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM)
+
+    def parts(self, stmt: Let) -> Iterator[str]:
+        """The subscripts of a view."""
+        args = iter(stmt.args[1:])
+        for kind in stmt.params["kinds"]:
+            if kind == "range":
+                yield f"{self.plain(next(args))}:{self.plain(next(args))}"
+            else:
+                yield self.plain(next(args)) if kind == "point" else ":"
 
     def cast(self, op: Operand, to: Type) -> Piece:
         text, level = self.piece(op)
@@ -219,8 +251,25 @@ class _Emitter:
         return f"{dtype_text(to.dtype)}({text})", ATOM
 
     def access(self, root: Operand, indices: Sequence[Operand]) -> str:
-        inner = ", ".join(self.plain(i) for i in indices)
+        inner = ", ".join(self.subscript(i) for i in indices)
         return f"{self.plain(root)}[{inner or '()'}]"
+
+    def subscript(self, op: Operand) -> str:
+        """An index, known not to be negative. Numba asks whether it is, unless it is unsigned, and so keeps LLVM from vectors;
+        of a loop index, or one with a number added, LLVM knows it."""
+        text = self.plain(op)
+        return text if self.is_steady(op) else f"np.uint64({text})"
+
+    def is_steady(self, op: Operand) -> bool:
+        if isinstance(op, Const) or op in self.steady:
+            return True
+        let = self.lets.get(op) if isinstance(op, Var) else None
+        if let is None or let.prim not in ("add", "sub"):
+            return False
+        a, b = let.args
+        return (self.is_steady(a) and isinstance(b, Const)) or (
+            isinstance(a, Const) and self.is_steady(b) and let.prim == "add"
+        )
 
     def shape(self, sizes: Sequence[Operand]) -> str:
         inner = ", ".join(self.plain(s) for s in sizes)
@@ -260,10 +309,21 @@ class _Emitter:
     def loop(self, stmt: For, depth: int, plan: _Reach) -> None:
         loc = stmt.loc
         trips = self.begin(stmt, depth)
-        index = self.name(stmt.index)
-        self.put(depth, f"for {index} in {self.range(stmt, depth)}:")
+        span = self.range(stmt, depth)
+        index = self.index(stmt.index)
+        if stmt.index.note == PARALLEL:
+            span = f"p{span}"
+        self.put(depth, f"for {index} in {span}:")
+        if (
+            isinstance(stmt.start, Const)
+            and stmt.start.value >= 0
+            and isinstance(stmt.step, Const)
+            and stmt.step.value > 0
+        ):
+            self.steady.add(stmt.index)
         start = len(self.text.lines)
         self.turn(stmt, depth + 1, trips)
+        self.released.setdefault(stmt.index.name, []).append(index)
         if len(self.text.lines) == start:
             self.text.add(depth + 1, "pass", loc)
 
@@ -352,6 +412,9 @@ class _Emitter:
     def effect(self, stmt: Effect, depth: int, plan: _Reach) -> None:
         if stmt.kind == "check":
             self.check(stmt, depth)
+            return
+        if stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
+            self.put(depth, "raise again.OtherSizes")
             return
         args = "".join(f", {self.plain(a)}" for a in stmt.args)
         if stmt.kind == "raise":

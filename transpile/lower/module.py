@@ -9,12 +9,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.lower.numba import MODULES, text_of
+from transpile.lower.numba import text_of
+from transpile.lower.standalone import inlined
 from transpile.render.layout import WIDTH, Line, wrap
 from transpile.tree import Leaf, Node, Static, Tree
 
@@ -168,131 +168,3 @@ def _result(tree: Tree, count: int) -> str:
     if tree.kind == "list":
         return f"[{', '.join(parts)}]"
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-
-
-# ---------------------------------------------------------------------------------------------------- standalone
-
-
-def inlined(text: str, core: Function) -> str:
-    """The text with the functions of `runtime.compiled` that it calls in it."""
-    import runtime.compiled
-
-    assert runtime.compiled.__file__ is not None
-    folder = Path(runtime.compiled.__file__).parent
-    sources = {m: _Source(ast.parse((folder / f"{m}.py").read_text(encoding="utf-8"))) for m in MODULES}
-    wanted: dict[tuple[str, str], None] = {}
-    for module, name in _calls(ast.parse(text)):
-        _gather(sources, module, name, wanted, core)
-    head, _, rest = text.partition("from runtime.compiled import ")
-    if not rest:
-        return text
-    rest = rest.partition("\n")[2].lstrip("\n")
-    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in _prelude(sources, wanted)]
-    needs_math = any("math." in part for part in parts)
-    head = head if "import math" in head or not needs_math else f"import math\n\n{head}"
-    if any(m == "errors" for m, _ in wanted):
-        head = f"import os\n{head}" if head.startswith("import math\n") else f"import os\n\n{head}"
-    if ("errors", "say") in wanted:
-        head = head.replace("from numba import njit", "from numba import njit, objmode")
-    return f"{head.rstrip()}\n\n\n" + "\n\n\n".join(parts) + f"\n\n\n{_own_names(rest)}"
-
-
-def _own_names(text: str) -> str:
-    """``scalars.maximum`` as ``scalars_maximum``, the name of its copy; what `errors` has keeps its name."""
-    text = re.sub(r"\berrors\.(\w)", r"\1", text)
-    return re.sub(rf"\b({'|'.join(m for m in MODULES if m != 'errors')})\.(\w+)", r"\1_\2", text)
-
-
-class _Source:
-    """What a module of the runtime defines."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
-        self.functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
-        self.constants: dict[str, ast.stmt] = {}
-        for s in tree.body:
-            if isinstance(s, ast.Assign):
-                for target in s.targets:
-                    for name in ast.walk(target):
-                        if isinstance(name, ast.Name):
-                            self.constants[name.id] = s
-
-
-def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
-            yield node.value.id, node.attr
-
-
-def _gather(
-    sources: dict[str, _Source], module: str, name: str, wanted: dict[tuple[str, str], None], core: Function
-) -> None:
-    """The function and all that it calls, those first."""
-    if (module, name) in wanted:
-        return
-    if module == "errors":
-        wanted[module, name] = None
-        return
-    source = sources[module]
-    if name not in source.functions:
-        if name in source.constants and not _is_external(source, name):
-            wanted[module, name] = None
-            return
-        raise error(
-            "T901", f"--standalone: {module}.{name} needs the package 'runtime'", core.loc, "leave --standalone out"
-        )
-    for node in ast.walk(source.functions[name]):
-        if (
-            isinstance(node, ast.Name)
-            and node.id != name
-            and (node.id in source.functions or node.id in source.constants)
-        ):
-            _gather(sources, module, node.id, wanted, core)
-    wanted[module, name] = None
-
-
-def _is_external(source: _Source, name: str) -> bool:
-    """Whether a constant is a function of SciPy."""
-    return (
-        any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(source.constants[name])) or name == "digamma"
-    )
-
-
-def _prelude(sources: dict[str, _Source], wanted: dict[tuple[str, str], None]) -> list[ast.stmt]:
-    """The definitions, each after what it needs."""
-    out: list[ast.stmt] = []
-    if any(m == "errors" for m, _ in wanted):
-        source = sources["errors"]
-        names = ["_shown", "_value", "_typed", "message", "_make"] + ["show"] * (("errors", "say") in wanted)
-        out += [source.constants["SITES"], *(source.functions[n] for n in names)]
-    for module, name in wanted:
-        source = sources[module]
-        if module == "errors":
-            if name != "SITES":
-                out.append(source.constants.get(name) or source.functions[name])
-            continue
-        own = {n for m, n in wanted if m == module}
-        if name in source.functions:
-            function = source.functions[name]
-            flags = "False" if ast.unparse(function.decorator_list[0]) == "exact" else '{"contract"}'
-            options = f'njit(error_model="numpy", fastmath={flags})'
-            function.decorator_list = [ast.parse(options, mode="eval").body]
-            out.append(_Rename(module, own).visit(function))
-        elif source.constants[name] not in out:
-            out.append(_Rename(module, own).visit(source.constants[name]))
-    return out
-
-
-class _Rename(ast.NodeTransformer):
-    """Names of a runtime module as those of their copies."""
-
-    def __init__(self, module: str, own: set[str]) -> None:
-        self.module, self.own = module, own
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        self.generic_visit(node)
-        node.name = f"{self.module}_{node.name}"
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.copy_location(ast.Name(f"{self.module}_{node.id}", node.ctx), node) if node.id in self.own else node

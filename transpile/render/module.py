@@ -62,6 +62,12 @@ def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
     return nest(final, settled.names), settled.names
 
 
+def named(fn: Function) -> tuple[Nested, dict[Var, str]]:
+    """The function as it is printed, and the names that its variables have there."""
+    nested, preferred = _prepared(fn)
+    return nested, name_variables(nested, preferred, set())
+
+
 def _module(fn: Function, lines: Sequence[Line], imports: Imports) -> Rendered:
     head = imports.lines()
     text: list[str] = [*head, *(["", ""] if head else [])]
@@ -163,4 +169,4 @@ def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
 
 
-__all__ = ["Rendered", "render_function"]
+__all__ = ["Rendered", "named", "render_function"]

@@ -1,0 +1,101 @@
+"""Where the cache is, and files in it that carry a checksum.
+
+Code and pickles are loaded from there, so the directory must be the user's own: one that others own or can write to is not used.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import warnings
+from functools import lru_cache
+from pathlib import Path
+
+_MARK = b"transpile cache\n"
+
+
+def cache_directory() -> Path:
+    """Where generated files are kept: ``TRANSPILE_CACHE_DIR``, else the user's cache directory."""
+    given = os.environ.get("TRANSPILE_CACHE_DIR")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "transpile"
+
+
+def folder() -> Path:
+    """The directory that is used: the one that is wanted, or one of this process alone where that cannot be."""
+    return _usable(cache_directory().absolute())
+
+
+@lru_cache(maxsize=8)
+def _usable(wanted: Path) -> Path:
+    try:
+        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
+        refused = why_not(wanted)
+        if refused is None:
+            with tempfile.TemporaryFile(dir=wanted):
+                return wanted
+        warnings.warn(f"the cache directory {wanted} is not used: {refused}", RuntimeWarning, stacklevel=2)
+    except OSError:
+        pass
+    own = tempfile.mkdtemp(prefix="transpile-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return Path(own)
+
+
+def why_not(path: Path) -> str | None:
+    """Why what is in a directory cannot be trusted; None if only the user can write there."""
+    if not hasattr(os, "getuid"):
+        return None  # the user's own folders of Windows are private
+    found = os.stat(path)
+    if found.st_uid != os.getuid():
+        return "it belongs to another user"
+    if stat.S_IMODE(found.st_mode) & 0o022:
+        return "other users can write to it (chmod go-w)"
+    return None
+
+
+def read(name: str) -> bytes | None:
+    """The content of a file; None if there is none, or it is not as it was written."""
+    try:
+        data = (folder() / name).read_bytes()
+    except OSError:
+        return None
+    start = len(_MARK)
+    content = data[start + 32 :]
+    whole = data[:start] == _MARK and data[start : start + 32] == hashlib.sha256(content).digest()
+    return content if whole else None
+
+
+def write(name: str, content: bytes) -> bool:
+    """Writes a file with its checksum, all of it or nothing; whether that worked."""
+    return put(name, _MARK + hashlib.sha256(content).digest() + content)
+
+
+def put(name: str, data: bytes) -> bool:
+    """Writes a file as it is, all of it or nothing; whether that worked."""
+    path = folder() / name
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        return False
+    return True

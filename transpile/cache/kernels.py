@@ -1,0 +1,85 @@
+"""Compiled kernels on disk: object code, and what goes with it, under a hash of the text that it was compiled from."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from runtime.compiled.cache import environment
+from transpile import loader
+from transpile.cache import directory
+
+Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
+
+_loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
+
+
+def stem(name: str, text: str, kinds: Kinds) -> str:
+    """The name of a kernel's files: it says what is in them and what that depends on."""
+    stamp = hashlib.sha256(repr((text, kinds, environment())).encode()).hexdigest()[:20]
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
+
+
+def find(stem: str) -> Any:
+    """The kernel of this name, from this process or from disk; None if there is none that can be used."""
+    found = _loaded.get(stem)
+    if found is None:
+        data = directory.read(f"{stem}.kernel")
+        try:
+            found = _revived(stem, pickle.loads(data)) if data is not None else None
+        except Exception:  # whatever is wrong with it, it is compiled again
+            return None
+        if found is not None:
+            _loaded[stem] = found
+    return found
+
+
+def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
+    from runtime.compiled import objects, pending
+    from runtime.compiled.kernel import Kernel
+
+    if not objects.is_known():
+        return None
+    made = Kernel(kept["name"], kept["kinds"], objects.entry(kept["object"]))
+    made.stem, made.returns = stem, kept["returns"]
+    pending.add(kept["sites"])
+    loader.register_later(kept["file"], kept["lines"])
+    return made
+
+
+def keep(kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str, lines: Mapping[int, Any]) -> None:
+    """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``."""
+    from numba.core.serialize import dumps
+
+    from runtime.compiled import objects
+
+    if not objects.can_be_kept(compiled):
+        return
+    kept = {
+        "name": kernel.__name__,
+        "kinds": kernel.kinds,
+        "returns": kernel.returns,
+        "object": objects.describe(compiled, linking=False),
+        "sites": dict(sites),
+        "file": file,
+        "lines": pickle.dumps(dict(lines)),
+    }
+    if directory.write(f"{kernel.stem}.kernel", dumps(kept)):
+        _loaded[kernel.stem] = kernel
+    else:
+        kernel.stem = None
+
+
+def text_file(stem: str, text: str) -> str | None:
+    """The path of a file with the text; None if it cannot be written."""
+    path = directory.folder() / f"{stem}.py"
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return str(path)
+    except (OSError, ValueError):
+        pass
+    return str(path) if directory.put(path.name, text.encode()) else None

@@ -1,0 +1,170 @@
+"""Interpreted programs: the generated text, run as a Python function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from transpile.captured import Place, Stale, reader
+from transpile.conditions import Scope, checker
+from transpile.core.nodes import Function
+from transpile.loader import explain, load
+from transpile.program import Program, slim
+from transpile.repeated import Call, Otherwise
+from transpile.results import adjust_tree, converters
+from transpile.specialize import Request
+from transpile.tree import ArgSpec, flatten, unflatten
+
+
+class Interpreted(Program):
+    """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
+
+    def __init__(self, core: Function, request: Request, quiet: bool) -> None:
+        from transpile.render import render
+
+        super().__init__()
+        rendered = render(core)
+        function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes)
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.name, self.protected = core.name, protected(function, core, quiet)
+        self.hidden = names[len(names) - len(core.captured) :]
+        self.place = placement(core, request)
+        self.places = [Place.of(c) for c in core.captured]
+        self.reads = request.reads
+        self.outside, self.unchanged = reader(self.places), checker(request.reads)
+        self.trees = [*request.args, *request.kwargs.values()]
+        self.named = tuple(request.kwargs)
+        self.examples = [slim(v) for v in request.leaves]
+        self.known = {k: request.leaves[k] for k in request.known}
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        if self.unchanged is not None and not self.unchanged():
+            raise Stale
+        if self.place is not None:
+            args, kwargs = self.place(args, kwargs)
+        if self.outside is not None:
+            kwargs = {**kwargs, **dict(zip(self.hidden, self.outside()))}
+        return self.protected(*args, **kwargs)
+
+    def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
+        if self.place is not None:
+            return None
+        every = range(-len(self.places), len(self.examples))
+        call = Call(self.name, self.trees, self.examples, self.known, every, self.reads, self.places)
+        return call.write(otherwise, self._call)
+
+    def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
+        own = len(self.trees) - len(self.named)
+        given = [f"__a{k}" for k in range(own)]
+        given += [f"{name}=__a{own + k}" for k, name in enumerate(self.named)]
+        given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
+        scope.line(f"return {scope.constant(self.protected)}({', '.join(given)})")
+
+
+def interpreted(core: Function, request: Request, quiet: bool) -> Interpreted:
+    """The program of a core function for calls like the one that was requested."""
+    return Interpreted(core, request, quiet)
+
+
+def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
+    """The function with the settings that it needs, its exceptions explained and its results of the right types."""
+    finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
+    settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
+    errstate = np.errstate
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        failed: Exception | None = None
+        try:
+            if settings:
+                with errstate(**settings):
+                    out = function(*args, **kwargs)
+            else:
+                out = function(*args, **kwargs)
+        except Exception as error:
+            if not quiet or type(error) not in PYTHON_ONLY:
+                explain(error)
+                raise
+            failed = error
+        if failed is not None:
+            out = again(function, args, kwargs, failed)
+        return out if finish is None else finish(out)
+
+    return call
+
+
+PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
+"""What Python's float arithmetic raises where NumPy's gives inf or nan."""
+
+
+def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+    """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
+    function itself does not."""
+    (args, kwargs), changed = _numpy_floats((args, kwargs))
+    try:
+        if changed or "math" in function.__globals__:
+            names = {**function.__globals__, **({"math": _NUMPY_MATH} if "math" in function.__globals__ else {})}
+            with np.errstate(all="ignore"):
+                return FunctionType(function.__code__, names, function.__name__)(*args, **kwargs)
+    except Exception as second:
+        explain(second)
+        raise
+    explain(error)
+    raise error
+
+
+class _Math:
+    """`math` with NumPy's floats as results; it raises what `math` raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(math, name)
+
+        def call(*args: Any) -> Any:
+            value = found(*args)
+            return np.float64(value) if type(value) is float else value
+
+        return call if callable(found) else found
+
+
+_NUMPY_MATH = _Math()
+
+
+def _numpy_floats(values: Any) -> tuple[Any, bool]:
+    leaves, tree = flatten(values)
+    floats = [np.float64(v) if type(v) is float else v for v in leaves]
+    return unflatten(tree, floats), any(type(v) is float for v in leaves)
+
+
+def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[Any, Any]] | None:
+    """How the arguments of a call become those of the generated function, which has no defaults; None: as they are."""
+    specs: Sequence[ArgSpec] = core.arg_tree or ()
+    count, names = len(request.args), tuple(request.kwargs)
+    plain = [s for s in specs if s.kind == "pos"]
+    if all(s.kind in ("pos", "varpos", "kw") for s in specs):
+        fits = len(plain) <= count or {s.name for s in plain[count:]} <= set(names)
+        keywords = {s.name for s in specs if s.kind == "kw"} <= set(names)
+        if fits and keywords:
+            return None
+
+    def place(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+        rest = dict(kwargs)
+        out: list[Any] = []
+        named: dict[str, Any] = {}
+        given = list(args)
+        for spec in specs:
+            if spec.kind == "pos":
+                out.append(given.pop(0) if given else rest.pop(spec.name, None))
+            elif spec.kind == "varpos":
+                out += given
+                given = []
+            elif spec.kind == "kw":
+                named[spec.name] = rest.pop(spec.name, None)
+            else:
+                named.update(rest)
+        return out, named
+
+    return place

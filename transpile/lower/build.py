@@ -1,0 +1,123 @@
+"""From the text of a kernel to its callable: found on disk, or compiled by Numba from a real file in the cache directory."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from transpile.cache import kernels
+from transpile.core.nodes import Loc
+from transpile.errors import Diagnostic, TranspileError
+from transpile.loader import register
+
+Kinds = kernels.Kinds
+
+
+def build(name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: bool, loc: Loc) -> Any:
+    """The kernel of function ``name`` of a module text, for parameters of these kinds.
+
+    It raises `runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the function's.
+    """
+    from runtime.compiled import objects
+
+    stem = kernels.stem(name, text, kinds)
+    if cache:
+        found = kernels.find(stem)
+        if found is not None:
+            return found
+    path = kernels.text_file(stem, text) if cache else None
+    file = path or f"<transpile jit {stem}>"
+    register(file, text, lines)
+    module = types.ModuleType(f"transpile_compiled_{stem}")
+    module.__file__ = file
+    exec(compile(text, file, "exec"), module.__dict__)
+    dispatcher = getattr(module, name)
+    if not objects.is_known():
+        return _ordinary(module, dispatcher, kinds, lines, loc, path is not None)
+    compiled = _compiled(dispatcher, kinds, lines, loc)
+    from runtime.compiled.kernel import Kernel
+
+    kernel = Kernel(name, kinds, compiled.entry_point)
+    kernel.returns = _returns(compiled.signature.return_type)
+    if path is not None:
+        kernel.stem = stem
+        kernels.keep(kernel, compiled, _sites(text), file, lines)
+    return kernel
+
+
+def _compiled(dispatcher: Any, kinds: Kinds, lines: Mapping[int, Loc], loc: Loc) -> Any:
+    from runtime.compiled.kernel import numba_type
+
+    wanted = tuple(numba_type(*kind) for kind in kinds)
+    try:
+        dispatcher.compile(wanted)
+    except TranspileError:
+        raise
+    except Exception as failed:
+        raise _diagnose(failed, lines, loc) from failed
+    return dispatcher.overloads[wanted]
+
+
+def _returns(type_: Any) -> tuple[str, ...]:
+    """The dtypes of what the function returns, "" for what is not a number."""
+    from numba import types as numba_types
+
+    several = isinstance(type_, numba_types.BaseTuple)
+    found = tuple(type_) if several else () if type_ == numba_types.none else (type_,)
+    numbers = (numba_types.Number, numba_types.Boolean)
+    return tuple([str(t) if isinstance(t, numbers) else "" for t in found])
+
+
+def _sites(text: str) -> dict[int, Any]:
+    """The messages that the module text registers when it runs."""
+    _, found, rest = text.partition("errors.SITES.update(")
+    return ast.literal_eval(rest[: rest.index("\n})") + 2]) if found else {}
+
+
+def _ordinary(
+    module: types.ModuleType, dispatcher: Any, kinds: Kinds, lines: Mapping[int, Loc], loc: Loc, cache: bool
+) -> Any:
+    """The kernel as any Numba makes it, with Numba's own cache: for versions whose private names were not tried."""
+    from runtime.compiled.again import Again
+    from runtime.compiled.cache import keep
+
+    if cache:
+        sys.modules[module.__name__] = module  # Numba finds a function's globals by the name of its module
+        keep(dispatcher)
+    _compiled(dispatcher, kinds, lines, loc)
+    dispatcher.disable_compile()
+
+    def kernel(*values: Any) -> Any:
+        try:
+            return dispatcher(*values)
+        except TypeError as error:
+            if hasattr(error, "site"):
+                raise
+        raise Again
+
+    kernel.returns, kernel.stem = (), None  # type: ignore[attr-defined]
+    return kernel
+
+
+# ------------------------------------------------------------------------------------------------- diagnostics
+
+_LINE = re.compile(r'File "[^"]*", line (\d+)')
+
+
+def _diagnose(failed: Exception, lines: Mapping[int, Loc], at: Loc) -> TranspileError:
+    """Numba's error as a diagnostic at the user's line."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", str(failed))
+    numbers = [int(n) for n in _LINE.findall(message)]
+    first = getattr(getattr(failed, "loc", None), "line", None)
+    numbers = ([first] if first else []) + numbers
+    loc = next((lines[n] for n in numbers if n in lines), at)
+    said = (line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Failed in"))
+    note = f"Numba says: {next(said, '')[:200]}"
+    return TranspileError(
+        Diagnostic("T504", "Numba cannot compile what was generated for this line", loc, (note,),
+                   "without jit the function runs; please report this")
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""What a specialisation runs as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from transpile.captured import Stale
+from transpile.repeated import Otherwise
+
+
+class Program:
+    """Called with the arguments and the leaves of a call. ``front`` writes the function of a repeated call, if there can be one."""
+
+    kernel: Any = None
+    examples: Sequence[Any] = ()  # the leaves of the first call
+
+    unchanged: Callable[[], bool] | None = None  # whether what lifting read outside means what it meant
+    outside: Callable[[], list[Any]] | None = None  # reads the captured values
+
+    def __init__(self) -> None:
+        self.fronts: dict[bool, Callable[..., Any] | None] = {}  # as written; with True for calls with names
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
+        raise NotImplementedError
+
+    def holds(self) -> bool:
+        """Whether what stands outside is what the program was built for."""
+        try:
+            if self.outside is not None:
+                self.outside()
+        except Stale:
+            return False
+        return self.unchanged is None or self.unchanged()
+
+    def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
+        """The function of a repeated call, for what is done where a call is not such a one."""
+        return None
+
+
+def slim(value: Any) -> Any:
+    """An array that stands for another where its class, dtype and sizes are asked for, without its memory."""
+    import numpy as np
+
+    if type(value) is not np.ndarray:
+        return value
+    return np.broadcast_to(np.empty((), value.dtype), value.shape) if value.ndim else value.copy()
