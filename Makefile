@@ -19,7 +19,7 @@ help:
 	@echo 'make test-all     all tests'
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
-	@echo 'make bench        what a gradient costs, compared with its function'
+	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
 	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden'

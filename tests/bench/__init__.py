@@ -1,1 +1,1 @@
-"""What a gradient costs, compared with its function: `run` measures `kernels`. Reports; never a timed test."""
+"""Gradients beside those of JAX, PyTorch and C written by hand: `run` measures the problems of `suites`. Never a timed test."""

@@ -1,8 +1,9 @@
-"""How many bytes a gradient records: its generated text is run with tapes that count."""
+"""How many bytes a gradient records: as `tp.report` says, and as its generated text does it when it runs."""
 
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -12,21 +13,38 @@ import numpy as np
 
 import transpile as tp
 
-IS_TAPE = re.compile(r"_(tape|stack)\d*$")
+IS_TAPE = re.compile(r"_tape(_\d+)?$")
 
 
-def recorded_bytes(text: str, kernel: Any, gradient: Callable) -> int | None:
-    """Bytes in arrays that are tapes and in stacks at their highest, in one interpreted run; by `tp.report` where there is one."""
-    if hasattr(tp, "report"):
-        return getattr(tp.report(gradient, *kernel.args()), "bytes", None)
+class TooLong(BaseException):
+    """The interpreted run takes longer than it may."""
+
+
+def recorded_bytes(gradient: Callable, args: tuple, seconds: float) -> int | None:
+    """What `tp.report` says; None where counts that only a run can tell would take longer than ``seconds``."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooLong
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return tp.report(gradient, *args).bytes
+    except TooLong:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def measured_bytes(gradient: Callable, args: tuple) -> int:
+    """Bytes in arrays that are tapes and in stacks at their highest, in one interpreted run."""
     highest: dict[str, int] = {}
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         if not frame.f_code.co_filename.startswith("<transpile "):
             return None
-        frame.f_trace_lines = (
-            any("_stack" in n or "_tape" in n for n in frame.f_code.co_varnames) and "append" in frame.f_code.co_names
-        )
+        frame.f_trace_lines = any(IS_TAPE.search(n) for n in frame.f_code.co_varnames)
         for name, value in frame.f_locals.items():
             if IS_TAPE.search(name):
                 highest[name] = max(highest.get(name, 0), size_of(value))
@@ -35,14 +53,16 @@ def recorded_bytes(text: str, kernel: Any, gradient: Callable) -> int | None:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        gradient(*kernel.args())
+        gradient(*args)
     finally:
         sys.settrace(before)
     return sum(highest.values())
 
 
 def size_of(value: Any) -> int:
-    """Bytes of a tape: an array, or a list, whose items are taken to be of one size."""
+    """Bytes of a tape: an array, or a list, whose items are taken to be of one size, if they are numbers."""
     if isinstance(value, list):
+        if value and isinstance(value[0], np.ndarray):
+            return sum(v.nbytes for v in value)
         return len(value) * size_of(value[0]) if value else 0
-    return value.nbytes if isinstance(value, np.ndarray) else 8
+    return np.asarray(value).nbytes

@@ -1,0 +1,262 @@
+"""What a call costs besides its work, and a process that begins: ours beside Numba alone and JAX, on the smallest of gradients.
+
+``python tests/bench/calls.py`` prints a table and writes it to ``results/calls.md``. Calls are timed in interleaved rounds, by the
+processor's time, the least of many; the processes that begin are timed by the clock, in turn, the least and the median of several.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent), str(ROOT)]
+
+from bench import environment  # noqa: E402
+
+TABLE = HERE / "results" / "calls.md"
+CALLS = {
+    "a Python float, one gradient": "cube(1.5)",
+    "five arrays of 5, five gradients": "five(*xs)",
+    "the same in a dict of dicts": "tree(p)",
+    "the same, by name": "five(a=xs[0], b=xs[1], c=xs[2], d=xs[3], e=xs[4])",
+    "one array of 5, a captured array": "one(xs[0])",
+    "one array of 5, written in place": "write(xs[0])",
+}
+SCRIPTS = {
+    "import numba": "import numba",
+    "numba, a cached gradient": """
+import numba
+from by_hand import gradient
+gradient(1.5)
+""",
+    "transpile, a cached gradient": """
+import numba
+import transpile as tp
+from program import loss
+tp.jit(tp.grad(loss))(w, x, y)
+""",
+    "JAX, a gradient": """
+import jax
+import jax.numpy as np
+import program
+jax.jit(jax.grad(program.jax_loss))(w, x, y)
+""",
+}
+DATA = """
+import numpy
+w, x, y = numpy.ones(3), numpy.ones((7, 3)), numpy.ones(7)
+"""
+BY_HAND = """
+import numba
+
+
+@numba.njit("float64(float64)", cache=True)
+def gradient(x):
+    return 3.0 * x * x
+"""
+PROGRAM = """
+import numpy as np
+
+
+def loss(w, x, y):
+    z = x @ w
+    return np.mean(np.logaddexp(0.0, z) - y * z)
+
+
+def jax_loss(w, x, y):
+    import jax.numpy as np
+    z = x @ w
+    return np.mean(np.logaddexp(0.0, z) - y * z)
+"""
+
+
+# --------------------------------------------------------------------------------------------------------- calls
+
+
+def ours(np: Any, xs: Any) -> dict[str, Any]:
+    """The functions by the names that the statements have."""
+    import transpile as tp
+
+    table = np.ones(5)
+
+    def cube(x):
+        return x * x * x
+
+    def five(a, b, c, d, e):
+        return np.sum(a * b + c * d * e)
+
+    def tree(p):
+        q = p["q"]
+        return np.sum(p["a"] * p["b"] + q["c"] * q["d"] * q["e"])
+
+    def one(a):
+        return np.sum(a * a * table)
+
+    def write(a):
+        a[0] = a[1] * 2.0
+
+    numbers = tp.grad(five, argnums=(0, 1, 2, 3, 4))
+    names = {"cube": tp.grad(cube), "five": numbers, "tree": tp.grad(tree), "one": tp.grad(one), "write": write}
+    return {name: tp.jit(f) for name, f in names.items()}
+
+
+def by_numba(np: Any, xs: Any) -> dict[str, Any]:
+    """What one would write by hand."""
+    from numba import njit
+
+    table = np.ones(5)
+
+    @njit
+    def cube(x):
+        return 3.0 * x * x
+
+    @njit
+    def five(a, b, c, d, e):
+        n = a.shape[0]
+        a_bar, b_bar, c_bar, d_bar, e_bar = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+        for i in range(n):
+            a_bar[i], b_bar[i] = b[i], a[i]
+            c_bar[i], d_bar[i], e_bar[i] = d[i] * e[i], c[i] * e[i], c[i] * d[i]
+        return a_bar, b_bar, c_bar, d_bar, e_bar
+
+    @njit
+    def with_table(a, table):
+        a_bar = np.empty(a.shape[0])
+        for i in range(a.shape[0]):
+            a_bar[i] = 2.0 * a[i] * table[i]
+        return a_bar
+
+    @njit
+    def write(a):
+        a[0] = a[1] * 2.0
+
+    return {"cube": cube, "five": five, "one": lambda a: with_table(a, table), "write": write}
+
+
+def by_jax(np: Any, xs: Any) -> dict[str, Any]:
+    """The same functions of `jax.numpy`; results are waited for."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    table = jnp.ones(5)
+
+    def five(a, b, c, d, e):
+        return jnp.sum(a * b + c * d * e)
+
+    def tree(p):
+        return jnp.sum(p["a"] * p["b"] + p["q"]["c"] * p["q"]["d"] * p["q"]["e"])
+
+    made = {
+        "cube": jax.grad(lambda x: x * x * x),
+        "five": jax.grad(five, argnums=(0, 1, 2, 3, 4)),
+        "tree": jax.grad(tree),
+        "one": jax.grad(lambda a: jnp.sum(a * a * table)),
+    }
+    ready = jax.block_until_ready
+
+    def waited(f):
+        compiled = jax.jit(f)
+        return lambda *args: ready(compiled(*args))
+
+    return {name: waited(f) for name, f in made.items()}
+
+
+PEERS = {"transpile": ours, "Numba alone": by_numba, "JAX": by_jax}
+
+
+def time_calls(rounds: int) -> dict[str, dict[str, float]]:
+    """Seconds of each call by peer; nothing for a peer that is not installed, or that does not have it."""
+    import numpy as np
+
+    xs = [np.linspace(0.1, 1.0, 5) + k for k in range(5)]
+    data = {"xs": xs, "p": {"a": xs[0], "b": xs[1], "q": {"c": xs[2], "d": xs[3], "e": xs[4]}}}
+    timers: dict[tuple[str, str], tuple[timeit.Timer, int]] = {}
+    for peer, make in PEERS.items():
+        try:
+            scope = {**data, **make(np, xs)}
+        except ImportError:
+            continue
+        for what, statement in CALLS.items():
+            if statement.partition("(")[0] not in scope or (peer == "JAX" and "a=" in statement):
+                continue
+            timer = timeit.Timer(statement, timer=time.process_time, globals=scope)
+            timer.timeit(50)
+            once = timer.timeit(200) / 200
+            timers[what, peer] = timer, max(int(0.02 / max(once, 1e-8)), 100)
+    best: dict[str, dict[str, float]] = {what: {} for what in CALLS}
+    for _ in range(rounds):
+        for (what, peer), (timer, count) in timers.items():
+            best[what][peer] = min(best[what].get(peer, 1.0), timer.timeit(count) / count)
+    return best
+
+
+# ----------------------------------------------------------------------------------------------------- processes
+
+
+def time_processes(rounds: int) -> dict[str, list[float]]:
+    """Seconds that each script takes as a process of its own, all with their caches filled."""
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("program.py", PROGRAM), ("by_hand.py", BY_HAND)):
+            Path(folder, name).write_text(text, encoding="utf-8")
+        env = {**os.environ, "TRANSPILE_CACHE_DIR": str(Path(folder, "cache")), "PYTHONPATH": str(ROOT)}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
+        commands = {name: [sys.executable, "-c", DATA + script] for name, script in SCRIPTS.items()}
+        for name, command in commands.items():  # fills the caches, and says who is here
+            if all(subprocess.run(command, cwd=folder, env=env, capture_output=True).returncode == 0 for _ in range(2)):
+                found[name] = []
+        for _ in range(rounds):
+            for name in found:
+                start = time.perf_counter()
+                subprocess.run(commands[name], cwd=folder, env=env, check=True, capture_output=True)
+                found[name].append(time.perf_counter() - start)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------- table
+
+
+def table(calls: dict[str, dict[str, float]], processes: dict[str, list[float]]) -> str:
+    """Both as Markdown."""
+    lines = ["# What a call costs", "", f"Measured on {environment.measured_on()}.", ""]
+    lines += [f"| µs a call | {' | '.join(PEERS)} |", f"| --- |{' --- |' * len(PEERS)}"]
+    for what, times in calls.items():
+        shown = [f"{1e6 * times[peer]:.2f}" if peer in times else "–" for peer in PEERS]
+        lines.append(f"| {what} | {' | '.join(shown)} |")
+    lines += [
+        "",
+        "| a process, from its start, s | least | median | more than `import numba` |",
+        "| --- | --- | --- | --- |",
+    ]
+    least = {name: min(times) for name, times in processes.items()}
+    for name, times in processes.items():
+        more = f"{least[name] - least['import numba']:+.3f}" if "import numba" in least else "–"
+        lines.append(f"| {name} | {least[name]:.3f} | {statistics.median(times):.3f} | {more} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=15, help="of calls")
+    parser.add_argument("--processes", type=int, default=9, help="rounds of processes")
+    options = parser.parse_args(arguments)
+    environment.pin()
+    text = table(time_calls(options.rounds), time_processes(options.processes))
+    print(text)
+    TABLE.parent.mkdir(exist_ok=True)
+    TABLE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""C adjoints: a source file beside the problem becomes a library in a folder of its own, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
+SOURCES = Path(__file__).parent / "problems" / "c"
+
+
+class NoCompiler(Exception):
+    """There is no C compiler here."""
+
+
+@cache
+def library(source: Path) -> ctypes.CDLL:
+    """The compiled file; ``CC`` names the compiler, else it is ``cc``."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        raise NoCompiler("no C compiler")
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(folder) / (source.stem + ".so")
+        subprocess.run([compiler, *FLAGS, str(source), "-o", str(built), "-lm"], check=True, capture_output=True)
+        return ctypes.CDLL(str(built))
+
+
+def function(name: str, signature: str, file: str | None = None) -> Callable[..., float]:
+    """A function of a C file that returns a double. ``signature`` has a letter an argument.
+
+    ``p`` is an array, ``i`` a long, ``d`` a double. Arrays are passed as they lie, so they must be C-ordered float64, or int64.
+    """
+    call = library(SOURCES / f"{file or name}.c")[name]
+    call.restype = ctypes.c_double
+    call.argtypes = [{"p": ctypes.c_void_p, "i": ctypes.c_long, "d": ctypes.c_double}[letter] for letter in signature]
+    return call
+
+
+def at(array: np.ndarray) -> Any:
+    """The address of an array's first element, for a call; half the time of ``array.ctypes.data``."""
+    return ctypes.byref(ctypes.c_char.from_buffer(array))

@@ -1,0 +1,24 @@
+"""The problems there are."""
+
+from __future__ import annotations
+
+import importlib
+
+from bench.problem import SIZES, Problem
+
+PACKAGES = {"problems": ("bench.problems",), "kernels": ("bench.kernels2", "bench.kernels")}
+
+
+def all_problems() -> list[Problem]:
+    """Every problem of every suite: a package's in their order, sizes side by side."""
+    found: list[Problem] = []
+    for packages in PACKAGES.values():
+        for package in packages:
+            problems = importlib.import_module(package).PROBLEMS
+            order = list(dict.fromkeys(p.name for p in problems))
+            found += sorted(problems, key=lambda p: (order.index(p.name), SIZES.index(p.size)))
+    return found
+
+
+def find(key: str) -> Problem:
+    return next(problem for problem in all_problems() if problem.key == key)
