@@ -1,0 +1,184 @@
+"""The loops that Numba compiles, run without Numba: each access of memory is looked at, thousands of small programs a minute.
+
+    loops = Loops(f, args)              the core of the call, lowered
+    loops.run("lowered", args)          `Outcome` of the unoptimised loops
+    loops.run("optimised", args)        of what `transpile.loops` made of them
+    loops.run("assumed", args)          the same, with sizes that were equal taken to be one
+    loops.run("parallel", args)         the same, with loops cut into chunks, which run in another order than they stand
+
+A `loop_memory.Violation` is raised where compiled code would touch what is not its own.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import loop_memory
+import numpy as np
+import plain_runtime
+from differences import copied
+from loop_check import checked_passes
+
+import transpile as tp
+from runtime.compiled.again import OtherSizes
+from transpile.captured import Place
+from transpile.compiled import overlap
+from transpile.core.nodes import Function
+from transpile.levels import jit_level
+from transpile.loops import optimise
+from transpile.loops.assume import assumed
+from transpile.lower.effects import sites
+from transpile.lower.emit import emit
+from transpile.lower.lowering import lower
+from transpile.results import assemble_flat, converters
+from transpile.run import leaf_slots
+from transpile.specialize import Request
+from transpile.tree import flatten
+
+STAGES = ("lowered", "optimised", "assumed", "parallel")
+MODULES = "again, arrays, blas, errors, linalg, scalars, special, vector"
+THREADS = 3
+
+
+@dataclass
+class Outcome:
+    """What a call gave: a result or an exception, the arguments as they are after it, what was printed."""
+
+    value: Any
+    error: Exception | None
+    args: tuple[Any, ...]
+    printed: str
+
+    def __str__(self) -> str:
+        return repr(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
+    """The outcome of a call with copies of the arguments."""
+    args, value, error = copied(args), None, None
+    printed = io.StringIO()
+    with redirect_stdout(printed), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = function(*args)
+        except Exception as e:
+            error = e
+    return Outcome(value, error, args, printed.getvalue())
+
+
+class Loops:
+    """One function of arguments of one kind, as loops. ``target`` may be a transformed function."""
+
+    def __init__(self, target: Any, args: tuple[Any, ...]) -> None:
+        self.target = target if jit_level(target) is not None else tp.jit(target)
+        self.request = Request.of(args, {})
+        self.request.make_static(self.target)
+        self.core = self.request.lift(self.target)
+        self.slots = leaf_slots(self.core, self.request)
+        self.places = [Place.of(c) for c in self.core.captured]
+        self.functions: dict[str, Function] = {}
+        self.made: dict[str, Callable[..., Any]] = {}
+        arrays = [k for k, p in enumerate(self.core.params) if p.type.dims]
+        self.pairs = [(k, j) for k, p in enumerate(self.core.params) if p.buffer for j in arrays if j != k]
+
+    # ---- text
+
+    @cached_property
+    def lowered(self) -> Function:
+        return lower(self.core)
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        return assumed(
+            [np.shape(v) if p.type.dims else None for v, p in zip(self.values(self.request.leaves), self.core.params)]
+        )
+
+    def function(self, stage: str) -> Function:
+        """The scalar core of a stage."""
+        if stage not in self.functions:
+            if stage == "lowered":
+                self.functions[stage] = self.lowered
+            else:
+                with checked_passes():
+                    sizes = self.sizes if stage == "assumed" else ()
+                    self.functions[stage] = optimise(self.lowered, sizes, THREADS * (stage == "parallel"))
+        return self.functions[stage]
+
+    def text(self, stage: str) -> str:
+        lines = emit(self.function(stage), "", MODULES).lines
+        return "\n".join(lines) + "\n"
+
+    def callable(self, stage: str) -> Callable[..., Any]:
+        if stage not in self.made:
+            from runtime.compiled import errors
+
+            fn = self.function(stage)
+            errors.SITES.update(sites(fn))
+            names = plain_runtime.namespace()
+            exec(plain_runtime.code_of(self.text(stage), f"<{stage} {fn.name}>"), names)
+            self.made[stage] = names[fn.name]
+        return self.made[stage]
+
+    # ---- calls
+
+    def values(self, leaves: Sequence[Any]) -> list[Any]:
+        """For each parameter its value."""
+        return [*(leaves[k] for k in self.slots), *(p.read() for p in self.places)]
+
+    def is_for(self, args: tuple[Any, ...]) -> bool:
+        """Whether a call with these arguments runs this code: their types, the sizes that are 1, and what was compiled in."""
+        other = Request.of(args, {})
+        if len(other.leaves) != len(self.request.leaves) or str(other.args) != str(self.request.args):
+            return False
+        return all(
+            type(a) is type(b)
+            and np.result_type(a) == np.result_type(b)
+            and np.ndim(a) == np.ndim(b)
+            and [n == 1 for n in np.shape(a)] == [n == 1 for n in np.shape(b)]
+            and (k not in self.request.known or a == b)
+            for k, (a, b) in enumerate(zip(self.request.leaves, other.leaves))
+        )
+
+    def run(self, stage: str, args: tuple[Any, ...]) -> Outcome:
+        """The outcome of a call; without what was assumed of sizes where it does not hold."""
+        found = outcome(lambda *copies: self.call(stage, copies), args)
+        return self.run("optimised", args) if isinstance(found.error, OtherSizes) else found
+
+    def call(self, stage: str, args: tuple[Any, ...]) -> Any:
+        leaves = flatten(args)[0]
+        values = self.values(leaves)
+        arrays = [np.ndarray] * len(values)
+        if overlap([v for v in values if True], self.pairs):
+            return self.plain(*args)
+        passed, back = [], []
+        for p, v, _ in zip(self.core.params, values, arrays):
+            if not p.type.dims:
+                passed.append(np.dtype(p.type.dtype).type(np.asarray(v)[()]))
+                continue
+            if p.buffer and not v.flags.writeable:
+                raise ValueError("assignment destination is read-only")
+            data = np.array(v, order="C")
+            passed.append(loop_memory.given(data, p.buffer))
+            back += [(v, data)] if p.buffer else []
+        try:
+            out = self.callable(stage)(*passed)
+        finally:
+            for v, data in back:
+                v[...] = data
+        count = len(self.core.body.yields)
+        results = [loop_memory.taken(r) for r in ((out,) if count == 1 else out or ())]
+        finish = assemble_flat(self.core.out_tree, converters(self.core.body.yields, self.core.out_tree))
+        return finish(results[0] if count == 1 else tuple(results))
+
+    def plain(self, *args: Any) -> Any:
+        """The call of the user's function itself."""
+        target = self.target
+        while hasattr(target, "__transpile_level__"):
+            target = target.__wrapped__
+        return target(*args)
