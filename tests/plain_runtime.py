@@ -294,10 +294,35 @@ def _facade(name: str) -> Any:
 
 
 class _Vector:
-    """`runtime.compiled.vector`, of which LLVM has the parts: the same functions by NumPy and SciPy."""
+    """`runtime.compiled.vector`, which LLVM makes: the same functions by NumPy and SciPy. One that is right for some arguments only
+    is NaN for others."""
+
+    ONLY = {
+        "is_bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),
+        "is_not_negative": lambda x: not x < 0,
+        "is_positive": lambda x: not x <= 0,
+        "is_near": lambda a, b: not abs(a) >= abs(b) * (2.0**22 if isinstance(a, np.float32) else 2.0**51),
+    }
+    TESTS = {"bounded": "is_bounded", "near": "is_near"}
+    OTHERS = {"gammaln_positive": "is_not_negative", "digamma_positive": "is_positive"}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(MATH, name, None) or getattr(np, name, None) or getattr(scipy.special, name)
+        if name in self.ONLY:
+            return self.ONLY[name]
+        base, _, condition = name.partition("_")
+        test = self.OTHERS.get(name) or self.TESTS.get(condition)
+        function = self.function(name if test is None else base)
+        if test is None:
+            return function
+        holds = self.ONLY[test]
+        return lambda *args: function(*args) if holds(*args) else type(args[0])(np.nan)
+
+    def function(self, name: str) -> Any:
+        if name in ("fmod", "heaviside", "pow", "cbrt", "sinc", "exp2", "sign", "rint", "clip", "nan_to_num"):
+            return getattr(np, {"pow": "power"}.get(name, name))
+        if name in ("mod", "floordiv"):
+            return {"mod": np.remainder, "floordiv": np.floor_divide}[name]
+        return getattr(np, name, None) or getattr(scipy.special, name)
 
 
 def into(function: Any, *args: Any) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import transpile as tp
 from transpile.cache import calls, directory, kernels
-from transpile.specialize import Request
+from transpile.request import Request
 
 pytestmark = pytest.mark.numba
 ROOT = str(Path(__file__).parent.parent)
@@ -330,6 +330,65 @@ def test_callables_of_other_kinds(project, name):
     project.write(main=BOUND.replace(old, new))
     changed, found = run(project, 1.5, name=name)
     assert not found and changed != first and changed == pytest.approx(tp.grad(getattr(project.load(), name))(1.5))
+
+
+STATIC = """
+import enum
+import numpy as np
+
+
+class Mode(enum.Enum):
+    LINE = 1
+    SQUARE = 2
+
+
+class Options:
+    mode = Mode.LINE
+    dtype = np.float64
+    names = frozenset({"a", "b", "c"})
+    shift = None
+    layers = ("one", "two")
+
+
+def f(x):
+    y = x * x if Options.mode is Mode.SQUARE else x * 3.0
+    y = y * 2.0 if "b" in Options.names else y
+    y = y + x * len(Options.layers)
+    return float(np.sum(np.full(2, 1.0, dtype=Options.dtype) * y)) if Options.shift is None else y
+"""
+
+
+def test_values_that_are_built_in(project):
+    """Members of an enum, dtypes, sets, None, texts of a class."""
+    project.write(main=STATIC)
+    first, found = run(project, 1.5)
+    assert not found and run(project, 1.5) == (first, True)
+    edits = {
+        "mode = Mode.LINE": "mode = Mode.SQUARE", '"a", "b", "c"': '"a", "c"', "shift = None": "shift = 0.0",
+        '("one", "two")': '("one", "two", "three")', "dtype = np.float64": "dtype = np.float32",
+    }  # fmt: skip
+    for old, new in edits.items():
+        project.write(main=STATIC.replace(old, new))
+        out, found = run(project, 1.5)
+        assert out == tp.grad(project.load().f)(1.5) and not found, old
+    project.write(main=STATIC.replace('"a", "b", "c"', '"c", "b", "a"'))
+    assert run(project, 1.5) == (first, True)
+
+
+@pytest.mark.slow
+def test_what_a_function_means_does_not_depend_on_the_hash_seed(tmp_path):
+    (tmp_path / "main.py").write_text(STATIC + "\ndef g(x):\n    return f(x) if x in {'p', 'q', 'r', 's'} else x\n")
+    program = (
+        "import main; from transpile.cache.likeness import likeness; print(likeness([main.f, main.g, main.Options]))"
+    )
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**env, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in "123"
+    }
+    assert len(found) == 1
 
 
 def test_what_is_patched_at_run_time(project, monkeypatch):

@@ -102,10 +102,14 @@ class Scope:
         """The function with this heading, ``defaults`` for its last parameters, and the lines."""
         body = [f"  {line}" for line in self.lines]
         text = "\n".join([f"def make({', '.join(self.free)}):", f" def {name}({heading}):", *body, f" return {name}"])
-        outer = compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True).co_consts[0]
-        inner = next(c for c in outer.co_consts if isinstance(c, CodeType))
+        inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))
         cells = tuple(self.free[n] for n in inner.co_freevars)
         return FunctionType(inner, self.namespace, name, defaults, cells)
+
+
+def _inside(code: CodeType) -> CodeType:
+    """The code of the function that a code object defines."""
+    return next(const for const in code.co_consts if isinstance(const, CodeType))
 
 
 def _is_name(key: Any) -> bool:

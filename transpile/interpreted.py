@@ -15,8 +15,8 @@ from transpile.core.nodes import Function
 from transpile.loader import explain, load
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise
+from transpile.request import Request
 from transpile.results import adjust_tree, converters
-from transpile.specialize import Request
 from transpile.tree import ArgSpec, flatten, unflatten
 
 

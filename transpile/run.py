@@ -17,8 +17,8 @@ from transpile.interpreted import interpreted
 from transpile.levels import is_derivative, jit_level
 from transpile.pipeline import core_of
 from transpile.program import Program
+from transpile.request import Request
 from transpile.results import flat_tree, wanted
-from transpile.specialize import Request
 
 __all__ = ["compiled", "core_of", "holding", "interpreted", "runner", "shapes", "text"]
 

@@ -14,19 +14,15 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from runtime.compiled.again import OtherSizes
 from runtime.memory import keep_freed
 from transpile.captured import HOLDERS, Stale
-from transpile.errors import TranspileError, error
-from transpile.levels import jit_level, peeled
+from transpile.levels import jit_level
 from transpile.repeated import MISS
+from transpile.request import Request
 from transpile.signature import collect
-from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves, unflatten
 
 if TYPE_CHECKING:
-    from transpile.core.nodes import Function
     from transpile.program import Program
 
 STARTED = time.time()  # a source of ours that is newer is not what runs
@@ -179,119 +175,3 @@ def _missed(values: Any, rest: Any, kwargs: Any) -> Any:
 
 def _values(split: Split, leaves: Sequence[Any]) -> tuple[Any, ...]:
     return tuple([leaves[k] for k in split.positions])
-
-
-class Request:
-    """The arguments of a call as numbered trees; ``known`` are the leaves whose values lifting needs.
-
-    ``reads`` is what lifting read outside (`transpile.frontend.reads.Read`).
-    """
-
-    def __init__(self, args: list[Tree], kwargs: dict[str, Tree], leaves: list[Any], given: tuple[Any, Any]) -> None:
-        self.args, self.kwargs, self.leaves, self.given = args, kwargs, leaves, given
-        self.known: set[int] = set()
-        self.reads: list[Any] = []
-        self.is_general = False
-
-    @staticmethod
-    def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
-        leaves: list[Any] = []
-        trees: list[Tree] = []
-        for value in (*args, *kwargs.values()):
-            found, tree = flatten(value)
-            trees += number_leaves([tree], start=len(leaves))[0]
-            leaves += found
-        named = dict(zip(kwargs, trees[len(args) :]))
-        return Request(trees[: len(args)], named, leaves, (tuple(args), dict(kwargs)))
-
-    def generalised(self) -> Request:
-        """The same for a program that assumes nothing of sizes; it does not hold the arrays."""
-        from transpile.program import slim
-
-        leaves = [slim(v) for v in self.leaves]
-        values = [unflatten(tree, leaves) for tree in (*self.args, *self.kwargs.values())]
-        given = tuple(values[: len(self.args)]), dict(zip(self.kwargs, values[len(self.args) :]))
-        new = Request(self.args, self.kwargs, leaves, given)
-        new.known, new.reads, new.is_general = set(self.known), self.reads, True
-        return new
-
-    def typed(self, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
-        """The trees with types for leaves, values for those that must be known."""
-        from transpile.signature import leaf_type
-
-        def typed(tree: Tree, at: int | str) -> Tree:
-            def leaf(leaf: Leaf) -> Tree:
-                value = self.leaves[leaf.k]
-                if leaf.k in self.known:
-                    return Static(value)
-                return ArgLeaf(leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}"), value)
-
-            try:
-                return map_leaves(tree, leaf)
-            except TranspileError as failed:
-                from dataclasses import replace
-
-                from transpile.frontend.resolve import parameter_loc
-
-                raise TranspileError(replace(d, loc=parameter_loc(target, at)) for d in failed.diagnostics) from None
-
-        args = [typed(t, k) for k, t in enumerate(self.args)]
-        return args, {name: typed(t, name) for name, t in self.kwargs.items()}
-
-    def make_static(self, target: Any) -> None:
-        """Makes the values of the arguments known that ``jit`` was told are static."""
-        level = jit_level(target)
-        if level is None or not (level.static_argnums or level.static_argnames):
-            return
-        trees = [self.args[k] for k in level.static_argnums if -len(self.args) <= k < len(self.args)]
-        trees += [self.kwargs[n] for n in level.static_argnames if n in self.kwargs]
-        names, stars = _parameter_names(target)
-        for k in level.static_argnums:
-            if names and not stars and not -len(names) <= k < len(names):
-                raise error("T306", f"static_argnums {k} is out of range: the function has {len(names)} parameters")
-        for n in level.static_argnames:
-            if names and not stars and n not in names:
-                raise error("T407", f"static_argnames: the function has no argument {n!r}")
-        trees += [
-            self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)
-        ]
-        for k in (k for tree in trees for k in leaf_numbers(tree)):
-            if isinstance(self.leaves[k], np.ndarray):
-                raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
-            self.known.add(k)
-
-    def lift(self, target: Any) -> Function:
-        """The core function for these arguments; leaves whose values are needed become known."""
-        from transpile.frontend.lifter import NeedStatic
-        from transpile.frontend.reads import recorded
-        from transpile.pipeline import core_of
-
-        while True:
-            dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
-            args, kwargs = self.typed(target)
-            try:
-                with recorded() as self.reads:
-                    return core_of(target, args, kwargs)
-            except NeedStatic as need:
-                leaf = dynamic[need.leaf]
-                if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
-                    why = need.why or error(
-                        "T210", "the value of an argument must be known when the function is transformed"
-                    )
-                    raise why from None
-                self.known.add(leaf)
-
-
-def function_name(target: Any) -> str:
-    return getattr(peeled(target)[1], "__name__", "the function")
-
-
-def _parameter_names(target: Any) -> tuple[list[str], bool]:
-    """The names of the parameters, as far as Python knows them, and whether there are stars among them."""
-    import inspect
-
-    try:
-        found = inspect.signature(target).parameters
-    except (TypeError, ValueError):
-        return [], True
-    return list(found), any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values())

@@ -1,115 +1,102 @@
-"""Elementary functions for compiled loops: what LLVM inlines and vectorises, for float64 and float32.
+"""Elementary functions for compiled loops: what LLVM puts in line and vectorises, for float64 and float32.
 
-`exp(x)` is for a float64 and `exp32(x)` for a float32; `TABLE["exp", "float64"]` has the same by name. Each is right for
-every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles with.
+`exp(x)` is right for every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles
+with; a float32 gives a float32. `TABLE["exp"]` has the same by name.
 
-Six of them cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones, `digamma` of
-those that are not positive. Called in a loop they are right, but the loop is not vectorised. So the table has for them a
-second function, ``loop``, that is branch-free and right wherever the predicate ``inside`` holds. A loop tests a block of
-elements first, and takes the scalar function only for a block that has an element outside:
+Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones, `digamma` of those that
+are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate
+holds, as `sin_bounded` where `is_bounded` does. A loop tests a block of elements first, and takes the other
+function, which needs no predicate, for a block that has an element outside:
 
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        good = True
+        inside = True
         for i in range(start, stop):
-            good &= inside(x[i])
-        if good:
+            inside &= vector.is_bounded(x[i])
+        if inside:
             for i in range(start, stop):
-                out[i] = loop(x[i])
+                out[i] = vector.sin_bounded(x[i])
         else:
             for i in range(start, stop):
-                out[i] = function(x[i])
+                out[i] = math.sin(x[i])
 
-`APPLY["sin", "float64"](x, out)` and its like do this for arrays. For all other functions ``loop`` is the function
-and ``inside`` None.
+`transpile.loops.blocks` writes such loops.
 """
 
-from typing import Any, NamedTuple
+from runtime.compiled import (
+    vector_combined,
+    vector_erf,
+    vector_exp,
+    vector_gamma,
+    vector_hyperbolic,
+    vector_log,
+    vector_plain,
+    vector_pow,
+    vector_trig,
+)
+from runtime.compiled.vector_build import compiled
 
-from numba import njit as _njit
+exp = compiled(vector_exp.exp)
+exp2 = compiled(vector_exp.exp2)
+expm1 = compiled(vector_exp.expm1)
+sinh = compiled(vector_exp.sinh)
+cosh = compiled(vector_exp.cosh)
+tanh = compiled(vector_exp.tanh)
+expit = compiled(vector_exp.expit)
+log = compiled(vector_log.log)
+log1p = compiled(vector_log.log1p)
+log2 = compiled(vector_log.log2)
+log10 = compiled(vector_log.log10)
+pow = compiled(vector_pow.power)
+cbrt = compiled(vector_pow.cbrt)
+arcsin = compiled(vector_trig.arcsin)
+arccos = compiled(vector_trig.arccos)
+arctan = compiled(vector_trig.arctan)
+arctan2 = compiled(vector_trig.arctan2)
+arcsinh = compiled(vector_hyperbolic.arcsinh)
+arccosh = compiled(vector_hyperbolic.arccosh)
+arctanh = compiled(vector_hyperbolic.arctanh)
+logit = compiled(vector_hyperbolic.logit)
+hypot = compiled(vector_hyperbolic.hypot)
+erf = compiled(vector_erf.erf)
+erfc = compiled(vector_erf.erfc)
+ndtr = compiled(vector_erf.ndtr)
+log_expit = compiled(vector_combined.log_expit)
+logaddexp = compiled(vector_combined.logaddexp)
+logaddexp2 = compiled(vector_combined.logaddexp2)
+xlogy = compiled(vector_combined.xlogy)
+xlog1py = compiled(vector_combined.xlog1py)
+entr = compiled(vector_combined.entr)
 
-from runtime.compiled import vector_erf, vector_exp, vector_gamma, vector_log, vector_trig
-from runtime.compiled.options import NAN_SAFE
+sin_bounded = compiled(vector_trig.sin_bounded)
+cos_bounded = compiled(vector_trig.cos_bounded)
+tan_bounded = compiled(vector_trig.tan_bounded)
+sinc_bounded = compiled(vector_trig.sinc_bounded)
+is_bounded = compiled(vector_trig.is_bounded, is_test=True)
+gammaln_positive = compiled(vector_gamma.gammaln_positive)
+is_not_negative = compiled(vector_gamma.is_not_negative, is_test=True)
+digamma_positive = compiled(vector_gamma.digamma_positive)
+is_positive = compiled(vector_gamma.is_positive, is_test=True)
+fmod_near = compiled(vector_plain.fmod_near)
+mod_near = compiled(vector_plain.mod_near)
+floordiv_near = compiled(vector_plain.floordiv_near)
+is_near = compiled(vector_plain.is_near, is_test=True)
 
-BLOCK = 512
-
-
-class Vector(NamedTuple):
-    function: Any  # for every argument
-    loop: Any  # what vectorises
-    inside: Any = None  # where ``loop`` is right; None is everywhere
-
-
-exp = exp32 = vector_exp.exp
-exp2 = exp2_32 = vector_exp.exp2
-expm1 = expm1_32 = vector_exp.expm1
-sinh = sinh32 = vector_exp.sinh
-cosh = cosh32 = vector_exp.cosh
-tanh = tanh32 = vector_exp.tanh
-logistic = logistic32 = vector_exp.logistic
-log = log32 = vector_log.log
-log1p = log1p_32 = vector_log.log1p
-log2 = log2_32 = vector_log.log2
-log10 = log10_32 = vector_log.log10
-cbrt = cbrt32 = vector_log.cbrt
-pow, pow32 = vector_log.pow, vector_log.pow32
-arctan = arctan32 = vector_trig.arctan
-arctan2 = arctan2_32 = vector_trig.arctan2
-sin, sin32 = vector_trig.sin, vector_trig.sin32
-cos, cos32 = vector_trig.cos, vector_trig.cos32
-tan, tan32 = vector_trig.tan, vector_trig.tan32
-erf = erf32 = vector_erf.erf
-erfc = erfc32 = vector_erf.erfc
-gammaln, gammaln32 = vector_gamma.gammaln, vector_gamma.gammaln32
-digamma, digamma32 = vector_gamma.digamma, vector_gamma.digamma32
-
-_EVERYWHERE = {
-    "exp": (exp, exp32), "exp2": (exp2, exp2_32), "expm1": (expm1, expm1_32), "sinh": (sinh, sinh32),
-    "cosh": (cosh, cosh32), "tanh": (tanh, tanh32), "logistic": (logistic, logistic32), "log": (log, log32),
-    "log1p": (log1p, log1p_32), "log2": (log2, log2_32), "log10": (log10, log10_32), "cbrt": (cbrt, cbrt32),
-    "pow": (pow, pow32), "arctan": (arctan, arctan32), "arctan2": (arctan2, arctan2_32), "erf": (erf, erf32),
-    "erfc": (erfc, erfc32),
-}  # fmt: skip
-_INSIDE = {
-    "sin": (sin, sin32, vector_trig.sin_bounded, vector_trig.is_bounded),
-    "cos": (cos, cos32, vector_trig.cos_bounded, vector_trig.is_bounded),
-    "tan": (tan, tan32, vector_trig.tan_bounded, vector_trig.is_bounded),
-    "gammaln": (gammaln, gammaln32, vector_gamma.gammaln_positive, vector_gamma.is_not_negative),
-    "digamma": (digamma, digamma32, vector_gamma.digamma_positive, vector_gamma.is_positive),
-}
-
-TABLE: dict[tuple[str, str], Vector] = {}
-for _name, (_double, _single) in _EVERYWHERE.items():
-    TABLE[_name, "float64"] = Vector(_double, _double)
-    TABLE[_name, "float32"] = Vector(_single, _single)
-for _name, (_double, _single, _loop, _inside) in _INSIDE.items():
-    TABLE[_name, "float64"] = Vector(_double, _loop, _inside)
-    TABLE[_name, "float32"] = Vector(_single, _loop, _inside)
-
-
-TABLE_NAMES = tuple(sorted({name for name, _ in TABLE}))
-
-
-def _apply(name, kind):
-    """The function of two one-dimensional arrays that sets the second one, block by block."""
-    function, loop, inside = TABLE[name, kind]
-
-    @_njit(error_model="numpy", fastmath=NAN_SAFE)
-    def apply(x, out):
-        n = x.shape[0]
-        for start in range(0, n, BLOCK):
-            stop = min(start + BLOCK, n)
-            good = True
-            for i in range(start, stop):
-                good &= inside(x[i])
-            if good:
-                for i in range(start, stop):
-                    out[i] = loop(x[i])
-            else:
-                for i in range(start, stop):
-                    out[i] = function(x[i])
-
-    return apply
-
-
-APPLY = {(name, kind): _apply(name, kind) for name in _INSIDE for kind in ("float64", "float32")}
+maximum = compiled(vector_plain.maximum)
+minimum = compiled(vector_plain.minimum)
+fmax = compiled(vector_plain.fmax)
+fmin = compiled(vector_plain.fmin)
+clip = compiled(vector_plain.clip)
+sign = compiled(vector_plain.sign)
+heaviside = compiled(vector_plain.heaviside)
+copysign = compiled(vector_plain.copysign)
+floor = compiled(vector_plain.floor)
+ceil = compiled(vector_plain.ceil)
+trunc = compiled(vector_plain.trunc)
+rint = compiled(vector_plain.rint)
+sqrt = compiled(vector_plain.sqrt)
+nan_to_num = compiled(vector_plain.nan_to_num)
+isnan = compiled(vector_plain.isnan, is_test=True)
+isinf = compiled(vector_plain.isinf, is_test=True)
+isfinite = compiled(vector_plain.isfinite, is_test=True)
+signbit = compiled(vector_plain.signbit, is_test=True)

@@ -1,11 +1,12 @@
-"""The error function and its complement, for loops that LLVM vectorises; see `runtime.compiled.vector`.
+"""The error function, its complement, the normal distribution, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
 ``erfc(x) = exp(-x**2) f(t) / (1 + 2 x)`` with ``t = (x - c) / (x + c)`` for positive ``x``, after Shepherd and Laframboise
 (Mathematics of Computation 36, 1981), with the three factors as sums of two.
 """
 
+from runtime.compiled.vector_bits import flip_sign
 from runtime.compiled.vector_exp import reduce, scale, tail_of_exp
-from runtime.compiled.vector_parts import ONE, TWO, ZERO, constant, flip_sign, fma, inlined, magnitude, polynomial
+from runtime.compiled.vector_parts import Constant, fma, magnitude, polynomial, where
 
 # by tests/accuracy/fit.py
 ERF = (
@@ -29,33 +30,34 @@ ERFC_NEAR_SINGLE = (
 )  # fmt: skip
 
 tail_of_erf = polynomial(ERF, ERF_SINGLE)
-first_of_erfc = constant(ERFC[0], ERFC_NEAR_SINGLE[0])
+first_of_erfc = Constant(ERFC[0], ERFC_NEAR_SINGLE[0])
 rest_of_erfc = polynomial(ERFC[1:], ERFC_NEAR_SINGLE[1:])
-POLE = constant(3.0, 2.0)
-LIMIT = constant(27.3, 10.1)  # erfc is zero from here
-NEAR = constant(0.6)
+POLE = Constant(3.0, 2.0)
+LIMIT = Constant(27.3, 10.1)  # erfc is zero from here
+NEAR = 0.6
+ROOT_HALF = Constant(0.7071067811865476, 0.7071067690849304)
+ROOT_HALF_LOW = Constant(-4.833646656726457e-17, 1.2101617485882162e-08)
 
 
-@inlined
-def above(x):
-    """``erfc(x)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
+def above(x, low=0.0):
+    """``erfc(x + low)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
     square = x * x
-    square_low = fma(x, x, -square)
-    whole = fma(TWO(x), x, ONE(x))
-    whole_low = fma(TWO(x), x, ONE(x) - whole)
-    wide = x + POLE(x)
-    inverse = ONE(x) / (wide * whole)  # one division for both quotients
-    t = (x - POLE(x)) * (whole * inverse)
+    square_low = fma(x, x, -square) + 2.0 * x * low
+    whole = fma(2.0, x, 1.0)
+    whole_low = fma(2.0, x, 1.0 - whole) + 2.0 * low
+    wide = x + POLE
+    inverse = 1.0 / (wide * whole)  # one division for both quotients
+    t = (x - POLE) * (whole * inverse)
     inverse = wide * inverse
     rest = rest_of_erfc(t)
-    f = fma(t, rest, first_of_erfc(x))
-    f_low = fma(t, rest, first_of_erfc(x) - f)
-    shifted, start, low = reduce(-square)
+    f = fma(t, rest, first_of_erfc)
+    f_low = fma(t, rest, first_of_erfc - f)
+    shifted, start, left = reduce(-square)
     r = start - square_low
-    w = fma(r * r, tail_of_exp(r), low + ((start - r) - square_low))
+    w = fma(r * r, tail_of_exp(r), left + ((start - r) - square_low))
     p = r + w
-    e = ONE(x) + p
-    e_low = ((ONE(x) - e) + p) + ((r - p) + w)
+    e = 1.0 + p
+    e_low = ((1.0 - e) + p) + ((r - p) + w)
     product = e * f
     product_low = fma(e, f, -product) + fma(e, f_low, e_low * f)
     quotient = product * inverse
@@ -63,18 +65,30 @@ def above(x):
     return scale(fma(miss, inverse, quotient), shifted)
 
 
-@inlined
 def erfc(x):
     a = magnitude(x)
-    far = above(LIMIT(x) if a > LIMIT(x) else a)
-    far = TWO(x) - far if x < ZERO(x) else far
-    near = fma(-x, tail_of_erf(x * x), ONE(x) - x)
-    return near if a < NEAR(x) else far
+    far = above(where(a > LIMIT, LIMIT, a))
+    far = where(x < 0.0, 2.0 - far, far)
+    near = fma(-x, tail_of_erf(x * x), 1.0 - x)
+    return where(a < NEAR, near, far)
 
 
-@inlined
 def erf(x):
     a = magnitude(x)
-    far = ONE(x) - above(LIMIT(x) if a > LIMIT(x) else a)
+    far = 1.0 - above(where(a > LIMIT, LIMIT, a))
     near = fma(a, tail_of_erf(a * a), a)
-    return flip_sign(near if a < NEAR(x) else far, x)
+    return flip_sign(where(a < NEAR, near, far), x)
+
+
+def ndtr(x):
+    """The normal distribution: half of ``erfc(-x / sqrt(2))``, with the rest of that quotient."""
+    y = x * ROOT_HALF
+    low = fma(x, ROOT_HALF, -y) + x * ROOT_HALF_LOW
+    a = magnitude(y)
+    beyond = a > LIMIT
+    far = 0.5 * above(where(beyond, LIMIT, a), where(beyond, 0.0, flip_sign(low, y)))
+    far = where(y > 0.0, 1.0 - far, far)
+    half = 0.5 * y
+    start = 0.5 + half
+    near = start + fma(half, tail_of_erf(y * y), fma(0.5, low, (0.5 - start) + half))
+    return where(a < NEAR, near, far)

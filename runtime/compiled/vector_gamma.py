@@ -1,30 +1,13 @@
 """The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
 From 5 on (from 4 on) by Stirling's series, with fitted coefficients. Below, steps of one lead to an interval of length
-one, where a polynomial is. Negative arguments are reflected, in branches: `runtime.compiled.vector` says how a
-loop leaves them out.
+one, where a polynomial is.
 """
 
+from runtime.compiled.vector_bits import significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_log import LIFT, LIFTED, log, log_pair, tail
-from runtime.compiled.vector_parts import (
-    HALF,
-    INF,
-    NAN,
-    ONE,
-    TWO,
-    ZERO,
-    constant,
-    floor,
-    fma,
-    inlined,
-    magnitude,
-    narrow,
-    polynomial,
-    rint,
-    significand,
-)
-from runtime.compiled.vector_trig import slope, wave
+from runtime.compiled.vector_log import LIFT, LIFTED, log_pair, tail
+from runtime.compiled.vector_parts import INF, Constant, floor, fma, polynomial, where
 
 # by tests/accuracy/fit.py
 GAMMALN = (
@@ -64,108 +47,85 @@ DIGAMMA_TAIL_SINGLE = (
     0.083333336, -0.008333692, 0.003983639, -0.004385056, 0.007373903,
 )  # fmt: skip
 
-first_near_two = constant(GAMMALN[0], GAMMALN_SINGLE[0])
+first_near_two = Constant(GAMMALN[0], GAMMALN_SINGLE[0])
 rest_near_two = polynomial(GAMMALN[1:], GAMMALN_SINGLE[1:])
 stirling = polynomial(STIRLING, STIRLING_SINGLE)
-first_over_root = constant(DIGAMMA[0], DIGAMMA_SINGLE[0])
+first_over_root = Constant(DIGAMMA[0], DIGAMMA_SINGLE[0])
 rest_over_root = polynomial(DIGAMMA[1:], DIGAMMA_SINGLE[1:])
 tail_of_digamma = polynomial(DIGAMMA_TAIL, DIGAMMA_TAIL_SINGLE)
-THREE, FOUR, FIVE = constant(3.0), constant(4.0), constant(5.0)
-THREE_HALVES = constant(1.5)
-CONSTANT = constant(0.4189385332046728)  # log(2 pi) / 2 - 1 / 2
-ROOT = constant(1.4616321449683622, 1.4616321325302124)
-ROOT_LOW = constant(9.549995429965697e-17, 1.243815006546356e-08)
+ROOT_LESS = Constant(1.4616321449683622 - 1.5, 1.4616321325302124 - 1.5)  # exact
+ROOT_LOW = Constant(9.549995429965697e-17, 1.243815006546356e-08)
 
 
-@inlined
 def log_sum(f, k):
     """``log(2**k (1 + f))`` as a sum of two, of which the second is some percent of the first."""
     high, low = log_pair(f)
-    base = k * LN2_HIGH(f)
+    base = k * LN2_HIGH
     total = base + high
-    return total, ((base - total) + high) + (low + fma(k, LN2_LOW(f), fma(k, LN2_HIGH(f), -base)))
+    return total, ((base - total) + high) + (low + fma(k, LN2_LOW, fma(k, LN2_HIGH, -base)))
 
 
-@inlined
 def factor(f):
     """A factor of the product of ``x - 1``, ``x - 2``, ... down to 1.5."""
-    return f if f >= THREE_HALVES(f) else ONE(f)
+    return where(f >= 1.5, f, 1.0)
 
 
-@inlined
 def gammaln_positive(x):
     """For ``x >= 0``, and NaN."""
-    large = x >= FIVE(x)
-    first, second = x < HALF(x), x < THREE_HALVES(x)
+    large = x >= 5.0
+    first, second = x < 0.5, x < 1.5
     # log of the product that leads to a number near 2, which is 2 + u
-    product = factor(x - ONE(x)) * factor(x - TWO(x)) * factor(x - THREE(x))
-    lifted = x * LIFT(x)  # x may be subnormal
-    v = fma(lifted, x, lifted) if first else x if second | large else product
+    product = factor(x - 1.0) * factor(x - 2.0) * factor(x - 3.0)
+    lifted = x * LIFT  # x may be subnormal
+    v = where(first, fma(lifted, x, lifted), where(second | large, x, product))
     m, k = significand(v)
-    u = x if first else x - ONE(x) if second else x - floor(x + HALF(x))
-    high, low = log_sum(m - ONE(x), k - (LIFTED(x) if first else ZERO(x)))
+    u = where(first, x, where(second, x - 1.0, x - floor(x + 0.5)))
+    high, low = log_sum(m - 1.0, k - where(first, LIFTED, 0.0))
     # below 5
     rest = rest_near_two(u)
-    g = fma(u, rest, first_near_two(x))
-    g_low = fma(u, rest, first_near_two(x) - g)
+    g = fma(u, rest, first_near_two)
+    g_low = fma(u, rest, first_near_two - g)
     a = u * g
     a_low = fma(u, g, -a) + u * g_low
-    b, b_low = -high if second else high, -low if second else low
+    b, b_low = where(second, -high, high), where(second, -low, low)
     total = a + b
     other = total - a
     small = total + (((a - (total - other)) + (b - other)) + (a_low + b_low))
     # from 5 on
-    inverse = ONE(x) / x
-    half_less, less = x - HALF(x), high - ONE(x)
+    inverse = 1.0 / x
+    half_less, less = x - 0.5, high - 1.0
     q = half_less * less
     q_low = fma(half_less, less, -q) + half_less * low
-    great = q + (q_low + fma(stirling(inverse * inverse), inverse, CONSTANT(x)))
-    found = great if large else small
-    found = found if q < INF(x) else q
-    return INF(x) if x == ZERO(x) else found
+    great = q + (q_low + fma(stirling(inverse * inverse), inverse, 0.4189385332046728))
+    found = where(large, great, small)
+    found = where(q < INF, found, q)
+    return where(x == 0.0, INF, found)
 
 
-@inlined
-def gammaln(x):
-    if not x < 0.0:
-        return gammaln_positive(x)
-    whole = rint(x)
-    if whole == x:
-        return INF(x) if x > -INF(x) else x  # as SciPy has it
-    if x > -(2.0**-60):
-        return -log(-x)
-    # gamma(x) gamma(-x) = -pi / (x sin(pi x))
-    r = magnitude(x - whole)
-    bottom = -x * wave(r * 3.141592653589793, fma(r, 3.141592653589793, -(r * 3.141592653589793)) + r * 1.22e-16)
-    return (1.1447298858494002 - log(bottom)) - gammaln_positive(-x)
-
-
-@inlined
 def two_inverses(f):
     """The sum of ``1 / f`` and ``1 / (f - 1)``, where from 1 on, as a numerator and a denominator with its rest."""
-    less = f - ONE(f)
-    one, two = f >= ONE(f), less >= ONE(f)
-    top = f + less if two else ONE(f) if one else ZERO(f)
-    a, b = f if one else ONE(f), less if two else ONE(f)
+    less = f - 1.0
+    one, two = f >= 1.0, less >= 1.0
+    top = where(two, f + less, where(one, 1.0, 0.0))
+    a, b = where(one, f, 1.0), where(two, less, 1.0)
     return top, a * b, fma(a, b, -(a * b))
 
 
-@inlined
 def digamma_positive(x):
     """For positive ``x``, and NaN."""
-    large, first = x >= FOUR(x), x < ONE(x)
-    c = ONE(x) if large else x
+    large, first = x >= 4.0, x < 1.0
+    c = where(large, 1.0, x)
     # what leads to a number from 1 to 2: a sum of inverses
-    top, bottom, bottom_low = two_inverses(c - ONE(x))
-    top, bottom = -ONE(x) if first else top, c if first else bottom
-    u = c - (HALF(x) if first else floor(c) + HALF(x))
-    away = u - (ROOT(x) - THREE_HALVES(x))  # exact
-    w = away - ROOT_LOW(x)
-    w_low = (away - w) - ROOT_LOW(x)
+    top, bottom, bottom_low = two_inverses(c - 1.0)
+    top, bottom = where(first, -1.0, top), where(first, c, bottom)
+    u = c - where(first, 0.5, floor(c) + 0.5)
+    away = u - ROOT_LESS
+    w = away - ROOT_LOW
+    w_low = (away - w) - ROOT_LOW
     rest = rest_over_root(u)
-    d = fma(u, rest, first_over_root(x))
-    d_low = fma(u, rest, first_over_root(x) - d)
-    inverse = ONE(x) / (x if large else bottom)
+    d = fma(u, rest, first_over_root)
+    d_low = fma(u, rest, first_over_root - d)
+    inverse = 1.0 / where(large, x, bottom)
     quotient = top * inverse
     miss = fma(-quotient, bottom_low, fma(-quotient, bottom, top)) * inverse
     p = w * d
@@ -174,50 +134,19 @@ def digamma_positive(x):
     small = total + (((quotient - total) + p) + miss)
     z = inverse * inverse
     m, k = significand(x)
-    f = m - ONE(x)
+    f = m - 1.0
     rest, square = tail(f)
-    rest = fma(k, LN2_LOW(x), rest) - fma(z, tail_of_digamma(z), HALF(x) * inverse)
-    great = fma(k, LN2_HIGH(x), f - (square - rest))  # as in log
-    found = great if large else small if x > TINY(x) else quotient
-    return found if x < INF(x) else x
+    rest = fma(k, LN2_LOW, rest) - fma(z, tail_of_digamma(z), 0.5 * inverse)
+    great = fma(k, LN2_HIGH, f - (square - rest))  # as in log
+    found = where(large, great, where(x > TINY, small, quotient))
+    return where(x < INF, found, x)
 
 
-@inlined
-def digamma(x):
-    if x > 0.0:
-        return digamma_positive(x)
-    if magnitude(x) < 2.0**-60:
-        return -(ONE(x) / x)
-    whole = rint(x)
-    if whole == x or x != x:
-        return NAN(x)
-    # digamma(x) = digamma(-x) - 1 / x - pi / tan(pi x)
-    r = x - whole
-    swap = magnitude(r) > 0.25
-    if swap:  # cot(pi r) = tan(pi (1/2 - r))
-        r = (0.5 - r) if r > 0 else (-0.5 - r)
-    t = slope(r * 3.141592653589793, fma(r, 3.141592653589793, -(r * 3.141592653589793)) + r * 1.22e-16, not swap)
-    cot = t if swap else -t
-    return (digamma_positive(-x) - ONE(x) / x) - 3.141592653589793 * cot
-
-
-@inlined
-def gammaln32(x):
-    return gammaln_positive(x) if not x < ZERO(x) else narrow(gammaln(x * 1.0))
-
-
-@inlined
-def digamma32(x):
-    return digamma_positive(x) if x > ZERO(x) else narrow(digamma(x * 1.0))
-
-
-@inlined
 def is_not_negative(x):
     """Whether `gammaln_positive` is right."""
-    return not x < ZERO(x)
+    return ~(x < 0.0)
 
 
-@inlined
 def is_positive(x):
     """Whether `digamma_positive` is right."""
-    return not x <= ZERO(x)
+    return ~(x <= 0.0)

@@ -154,6 +154,7 @@ FITS: dict[str, tuple] = {
         _at_square(_tail(4)(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4)), lambda z: z * z, E8, QUARTER**2, 6, 3, 2,
     ),
     "ARCTAN": (_at_square(_tail(3)(lambda t: (mp.atan(t) - t) / t**3)), lambda z: z, E8, mpf(1), 20, 8, 2),
+    "ARCSIN": (_at_square(_tail(3)(lambda t: (mp.asin(t) - t) / t**3)), lambda z: z, E8, mpf("0.2501"), 12, 5, 2),
     "ERF": (_at_square(_tail(1)(lambda x: mp.erf(x) / x - 1)), lambda z: mpf(1), E8, mpf("0.37"), 10, 5, 2),
     "ERFC": (erfc_scaled(3), lambda t: mpf(1), _t(0.59, 3), _t(27.3, 3), 22, 0, 0),
     "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0.59, 2), _t(10.2, 2), 0, 9, 0),

@@ -44,28 +44,40 @@ RANGES = {
     "sin": (-100, 100, -100, 100), "cos": (-100, 100, -100, 100), "tan": (-100, 100, -100, 100),
     "tanh": (-4, 4, -4, 4), "sinh": (-4, 4, -4, 4), "cosh": (-4, 4, -4, 4),
     "arctan": (-4, 4, -4, 4), "arctan2": (-4, 4, -4, 4), "cbrt": (-10, 10, -10, 10),
-    "erf": (-6, 6, -4, 4), "erfc": (-6, 28, -4, 10.2), "logistic": (-745, 40, -104, 20),
+    "erf": (-6, 6, -4, 4), "erfc": (-6, 28, -4, 10.2), "expit": (-745, 40, -104, 20),
     "gammaln": (0, 12, 0, 12), "digamma": (0, 12, 0, 12), "pow": (0, 10, 0, 10),
+    "arcsin": (-1, 1, -1, 1), "arccos": (-1, 1, -1, 1), "arcsinh": (-4, 4, -4, 4), "arccosh": (1, 4, 1, 4),
+    "arctanh": (-1, 1, -1, 1), "logit": (0, 1, 0, 1), "hypot": (-4, 4, -4, 4), "ndtr": (-38, 9, -14, 6),
+    "log_expit": (-20, 745, -20, 104), "logaddexp": (-40, 40, -20, 20), "logaddexp2": (-60, 60, -30, 30),
+    "xlogy": (0, 4, 0, 4), "xlog1py": (0, 4, 0, 4), "entr": (0, 4, 0, 4),
 }  # fmt: skip
-POSITIVE = {"log", "log2", "log10", "gammaln", "digamma"}
-TWO_ARGUMENTS = {"pow", "arctan2"}
+POSITIVE = {"log", "log2", "log10", "gammaln", "digamma", "entr"}
+UP_TO_ONE = {"arcsin", "arccos", "arctanh", "logit"}
+TWO_ARGUMENTS = {"pow", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy", "xlog1py"}
+# what `runtime.compiled.vector` calls the function that is right in a part of the numbers
+LOOPS = {"sin": "sin_bounded", "cos": "cos_bounded", "tan": "tan_bounded", "gammaln": "gammaln_positive",
+         "digamma": "digamma_positive"}  # fmt: skip
+BOUND = {np.float64: 2.0**36, np.float32: 2.0**16}  # of these
 
+_SPECIAL = "erf erfc gammaln digamma expit logit ndtr log_expit xlogy xlog1py entr".split()
 NUMPY = {
     **{n: getattr(np, n) for n in RANGES if hasattr(np, n)},
-    **{n: getattr(scipy.special, n) for n in ("erf", "erfc", "gammaln", "digamma")},
-    "logistic": scipy.special.expit,
+    **{n: getattr(scipy.special, n) for n in _SPECIAL},
     "pow": np.power,
 }
 
 
 def points(name: str, n: int, kind: type, seed: int = 1) -> tuple[np.ndarray, ...]:
-    """About ``n`` finite arguments at which the function is a number; of `gammaln` and `digamma` the positive ones."""
+    """About ``n`` finite arguments at which the function is a number; of `gammaln` and `digamma` the positive ones, of the sine
+    and its like those up to `BOUND`."""
     rng = np.random.default_rng(seed)
     low, high = RANGES[name][:2] if kind is np.float64 else RANGES[name][2:]
     if name == "arctan2":
         return _pairs(rng, n, kind)
     if name == "pow":
         return _powers(rng, n, kind)
+    if name in TWO_ARGUMENTS:
+        return _around(name, rng, n, kind, low, high)
     tiny = float(np.finfo(kind).smallest_subnormal)
     parts = [
         rng.uniform(low, high, n // 2),
@@ -86,6 +98,16 @@ def points(name: str, n: int, kind: type, seed: int = 1) -> tuple[np.ndarray, ..
     if name in POSITIVE:
         x = np.abs(x)
         x = x[x > 0]
+    if name in UP_TO_ONE:
+        with np.errstate(all="ignore"):
+            x = np.where(np.abs(x) < 1, x, 1 / x).astype(kind)
+        x = x[np.abs(x) < 1]
+        x = x[x > 0] if name == "logit" else x
+    if name == "arccosh":
+        with np.errstate(all="ignore"):
+            x = np.where(np.abs(x) > 1, np.abs(x), 1 / np.abs(x)).astype(kind)
+    if name in ("sin", "cos", "tan"):
+        x = x[np.abs(x) <= BOUND[kind]]
     if name == "log1p":
         x = np.where(x > -1, x, -1 / np.where(x < -1, x, kind(2))).astype(kind)
         x = x[x > -1]
@@ -101,6 +123,21 @@ def _pairs(rng: np.random.Generator, n: int, kind: type) -> tuple[np.ndarray, ..
         x[near] = y[near] * np.exp2(rng.uniform(-60, 60, x[near].size)).astype(kind)
     keep = np.isfinite(x) & (x != 0) & (y != 0)
     return y[keep], x[keep]
+
+
+def _around(name: str, rng: np.random.Generator, n: int, kind: type, low: float, high: float) -> tuple[np.ndarray, ...]:
+    """Both in the main interval, of any size, and one of any size with one near it."""
+    third = n // 3
+    x, y = (np.concatenate([rng.uniform(low, high, third).astype(kind), _bits(rng, n - third, kind)]) for _ in range(2))
+    near = slice(third, 2 * third)
+    with np.errstate(all="ignore"):
+        y[near] = x[near] * (1 + rng.uniform(-1, 1, third) * np.exp2(rng.uniform(-50, 4, third))).astype(kind)
+        y = np.abs(y) if name in ("xlogy", "xlog1py") else y
+        found = NUMPY[name](x.astype(np.float64), y.astype(np.float64))
+    keep = np.isfinite(x) & np.isfinite(y) & np.isfinite(found) & (x != 0) & (y != 0) & (found != 0)
+    if name.startswith("logaddexp"):  # where the terms cancel, nobody is right
+        keep &= np.abs(found) > np.maximum(np.abs(x), np.abs(y)) / 2
+    return x[keep], y[keep]
 
 
 def _powers(rng: np.random.Generator, n: int, kind: type) -> tuple[np.ndarray, ...]:

@@ -81,6 +81,47 @@ def _tanh(x: Number) -> Number:
     return libmp.mpf_tanh(x, PRECISION, NEAREST)
 
 
+def _ratio_log(x: Number) -> Number:
+    """``log(x / (1 - x))``."""
+    wide = PRECISION + 60
+    return libmp.mpf_log(libmp.mpf_div(x, libmp.mpf_sub(ONE, x), wide + 60), wide)
+
+
+def _normal(x: Number) -> Number:
+    root = libmp.mpf_sqrt(libmp.from_int(2), PRECISION + 60)
+    return libmp.mpf_shift(_erfc(libmp.mpf_neg(libmp.mpf_div(x, root, PRECISION + 60))), -1)
+
+
+def _log_expit(x: Number) -> Number:
+    far = libmp.mpf_neg(libmp.from_int(2000))
+    if libmp.mpf_lt(x, far):
+        return x
+    if libmp.mpf_gt(x, libmp.mpf_neg(far)):
+        return libmp.fzero
+    return libmp.mpf_neg(_log1p(libmp.mpf_exp(libmp.mpf_neg(x), PRECISION + 60)))
+
+
+def _log_of_sum(base: int | None) -> Callable[[Number, Number], Number]:
+    """``log(base**x + base**y)``."""
+    wide = PRECISION + 60
+    scale = ONE if base is None else libmp.mpf_log(libmp.from_int(base), wide)
+
+    def found(x: Number, y: Number) -> Number:
+        if libmp.mpf_lt(x, y):
+            x, y = y, x
+        away = libmp.mpf_mul(libmp.mpf_sub(x, y), scale, wide)
+        if libmp.mpf_gt(away, libmp.from_int(2000)):
+            return x
+        more = _log1p(libmp.mpf_exp(libmp.mpf_neg(away), wide))
+        return libmp.mpf_add(x, libmp.mpf_div(more, scale, wide), wide)
+
+    return found
+
+
+def _times(log: Callable[[Number], Number]) -> Callable[[Number, Number], Number]:
+    return lambda x, y: libmp.mpf_mul(x, log(y), PRECISION)
+
+
 TRUTH: dict[str, Callable[..., Number]] = {
     **{n: _over(f"mpf_{n}") for n in "exp log sin cos tan sinh cosh erf pow".split()},
     "erfc": _erfc,
@@ -92,7 +133,17 @@ TRUTH: dict[str, Callable[..., Number]] = {
     "exp2": _exp2,
     "arctan": _over("mpf_atan"),
     "arctan2": _over("mpf_atan2"),
-    "logistic": _logistic,
+    **{f"arc{n}": _over(f"mpf_a{n}") for n in "sin cos sinh cosh tanh".split()},
+    "expit": _logistic,
+    "logit": _ratio_log,
+    "hypot": _over("mpf_hypot"),
+    "ndtr": _normal,
+    "log_expit": _log_expit,
+    "logaddexp": _log_of_sum(None),
+    "logaddexp2": _log_of_sum(2),
+    "xlogy": _times(_over("mpf_log")),
+    "xlog1py": _times(_log1p),
+    "entr": lambda x: libmp.mpf_neg(libmp.mpf_mul(x, libmp.mpf_log(x, PRECISION), PRECISION)),
     "cbrt": _cbrt,
     "gammaln": _gammaln,
     "digamma": _over("mpf_psi0"),

@@ -21,16 +21,11 @@ from numba import njit
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accuracy import points, reference
-from runtime.compiled import special, vector
+from runtime.compiled import scalars, special, vector
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}
 KINDS = (np.float64, np.float32)
 SIZE = 4096
-
-
-@njit(**OPTIONS)
-def _expit(x):
-    return 1.0 / (1.0 + math.exp(-x))
 
 
 @njit(**OPTIONS)
@@ -44,10 +39,16 @@ def _cbrt(x):
 
 
 SCALAR = {
-    **{n: getattr(math, n) for n in "exp expm1 log log1p log2 log10 sin cos tan tanh sinh cosh erf erfc pow".split()},
-    "arctan": math.atan, "arctan2": math.atan2, "gammaln": math.lgamma,
-    "digamma": special.psi, "logistic": _expit, "exp2": _exp2, "cbrt": _cbrt,
+    **{n: getattr(math, n) for n in "exp expm1 log log1p log2 log10 sin cos tan tanh sinh cosh erf erfc pow hypot".split()},
+    **{f"arc{n}": getattr(math, f"a{n}") for n in "sin cos tan tan2 sinh cosh tanh".split()},
+    **{n: getattr(special, n) for n in "digamma expit logit ndtr log_expit xlogy xlog1py entr".split()},
+    **{n: getattr(scalars, n) for n in ("logaddexp", "logaddexp2")},
+    "gammaln": math.lgamma, "exp2": _exp2, "cbrt": _cbrt,
 }  # fmt: skip
+
+
+def ours(name: str) -> Callable:
+    return getattr(vector, points.LOOPS.get(name, name))
 
 
 def loop(function: Callable, count: int) -> Callable:
@@ -84,11 +85,12 @@ def fastest(call: Callable[[], object]) -> float:
 def speed(name: str, kind: type) -> list[float]:
     rng = np.random.default_rng(0)
     count = 2 if name in points.TWO_ARGUMENTS else 1
-    arguments = [rng.uniform(0.1, 5, SIZE).astype(kind) for _ in range(count)]
+    low, high = (0.1, 0.9) if name in points.UP_TO_ONE else (1.1, 5) if name == "arccosh" else (0.1, 5)
+    arguments = [rng.uniform(low, high, SIZE).astype(kind) for _ in range(count)]
     out = np.empty(SIZE, kind)
-    ours = loop(vector.TABLE[name, kind.__name__].loop, count)
+    mine = loop(ours(name), count)
     scalar = loop(SCALAR[name], count)
-    calls = (ours, lambda *a: points.NUMPY[name](*a[:-1], out=a[-1]), scalar)
+    calls = (mine, lambda *a: points.NUMPY[name](*a[:-1], out=a[-1]), scalar)
     return [fastest(lambda call=call: call(*arguments, out)) for call in calls]
 
 
@@ -96,11 +98,11 @@ def worst(name: str, size: int, kind: type) -> tuple[list[float], str]:
     """The largest errors, ours and NumPy's, and where ours is."""
     arguments = points.points(name, size, kind)
     high, low = reference.values(name, *arguments)
-    ours = np.empty(arguments[0].size, kind)
-    loop(vector.TABLE[name, kind.__name__].function, len(arguments))(*arguments, ours)
+    found = np.empty(arguments[0].size, kind)
+    loop(ours(name), len(arguments))(*arguments, found)
     with np.errstate(all="ignore"):
         theirs = points.NUMPY[name](*arguments)
-    off = reference.errors(ours, high, low)
+    off = reference.errors(found, high, low)
     at = int(np.argmax(off))
     return [off[at], reference.errors(theirs, high, low).max()], ", ".join(repr(float(a[at])) for a in arguments)
 
@@ -115,13 +117,13 @@ def main() -> None:
         "| function | dtype | max ulp | NumPy | ns ours | NumPy | scalar C | ours over NumPy, C over ours | worst at |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name in options.names or vector.TABLE_NAMES:
+    for name in options.names or sorted(points.RANGES):
         for kind in KINDS:
             (mine, theirs), place = ([math.nan] * 2, "") if options.no_errors else worst(name, options.points, kind)
-            ours, numpy, scalar = speed(name, kind)
+            fast, numpy, scalar = speed(name, kind)
             print(
-                f"| {name} | {kind.__name__} | {mine:.3f} | {theirs:.3g} | {ours:.2f} | {numpy:.2f} | {scalar:.2f} "
-                f"| {ours / numpy:.2f}, {scalar / ours:.1f} | {place} |",
+                f"| {name} | {kind.__name__} | {mine:.3f} | {theirs:.3g} | {fast:.2f} | {numpy:.2f} | {scalar:.2f} "
+                f"| {fast / numpy:.2f}, {scalar / fast:.1f} | {place} |",
                 flush=True,
             )
 

@@ -23,25 +23,28 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 from bench import environment, plot, store, suites, table  # noqa: E402
 from bench.problem import SIZES, SUITES, Problem  # noqa: E402
 
-STEPS = 5  # processes that one row may take
+STEPS = 6  # processes that one row may take
+OWN = ("start", "warm up", "timing")  # steps that are no peer's fault
 
 
 def measured(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     """The row of a problem, by as many processes as it takes: each leaves out what the ones before it died of."""
     skip: dict[str, str] = {}
+    died: dict[str, str] = {}
+    state: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.json"
         for _ in range(STEPS):
             ended = worker(problem, path, skip, options)
-            state = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"doing": "start", "row": None}
-            if not state["doing"]:
+            state = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"doing": "start", "row": {}}
+            path.unlink(missing_ok=True)
+            step = state["doing"]
+            if not step or step in died:  # done, or twice in vain
                 break
-            skip[state["doing"]] = ended
-            if state["doing"] in ("start", "warm up", "timing"):
-                break  # not a peer's fault
-    row = state["row"] or {**_about(problem), "on": environment.measured_on(), "first": {}, "times": {}}
-    row["notes"] = {**row.get("notes", {}), **skip}
-    return {"wrong": [], **row}
+            (died if step in OWN else skip)[step] = ended
+    row = {**_about(problem), "on": environment.measured_on(), "first": {}, "times": {}, "wrong": [], **state["row"]}
+    row["notes"] = {**row.get("notes", {}), **skip, **(died if state["doing"] else {})}
+    return row
 
 
 def _about(problem: Problem) -> dict[str, Any]:

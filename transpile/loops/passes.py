@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from transpile.core.nodes import Function
 from transpile.loops.assume import Assumed, assume
+from transpile.loops.blocks import by_vectors
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
@@ -15,17 +16,19 @@ from transpile.loops.hoist import hoist
 from transpile.loops.invariant import move_invariants
 from transpile.loops.order import order
 from transpile.loops.parallel import parallelise
+from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
 from transpile.loops.unroll import unroll
 
 
-def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0) -> Function:
+def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
 
     ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many cores
-    independent trips of outer loops run; 0 is without.
+    independent trips of outer loops run; 0 is without. Without
+    ``vectors`` the result calls nothing of `runtime.compiled.vector`.
     """
-    fn = remove_dead(forward(assume(fn, sizes)))
+    fn = expand_powers(remove_dead(forward(assume(fn, sizes))))
     fn = forward(hoist_checks(fn))
     fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
     fn = _fused(forward(unroll(fn)))
@@ -37,7 +40,8 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0) -> F
         fn = _fused(forward(moved))
     if threads:
         fn = parallelise(fn, threads)
-    return remove_dead(forward(hoist(promote(fn))))
+    fn = remove_dead(forward(hoist(promote(fn))))
+    return by_vectors(fn) if vectors else fn
 
 
 def _fused(fn: Function) -> Function:

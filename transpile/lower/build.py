@@ -51,10 +51,12 @@ def build(name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: b
 
 def _compiled(dispatcher: Any, kinds: Kinds, lines: Mapping[int, Loc], loc: Loc) -> Any:
     from runtime.compiled.kernel import numba_type
+    from runtime.compiled.machine import constants_before_loops
 
     wanted = tuple(numba_type(*kind) for kind in kinds)
     try:
-        dispatcher.compile(wanted)
+        with constants_before_loops():
+            dispatcher.compile(wanted)
     except TranspileError:
         raise
     except Exception as failed:

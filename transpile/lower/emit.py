@@ -38,7 +38,8 @@ from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
 from transpile.loops.parallel import PARALLEL
-from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, spell
+from transpile.lower.names import shared_names
+from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
 
 _WIDTH = 88  # an expression longer than this gets a name
 
@@ -76,6 +77,7 @@ RESERVED = (
     "range",
     "scalars",
     "special",
+    "vector",
     "linalg",
     "blas",
     "arrays",
@@ -107,6 +109,7 @@ class _Emitter:
         self.names: dict[Var, str] = {}
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
+        self.same = shared_names(fn)
         self.inline: dict[Var, tuple[str, int, bool]] = {}
         self.loc: Loc | None = None
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, Let)}
@@ -116,6 +119,7 @@ class _Emitter:
     # ---- names
 
     def name(self, var: Var) -> str:
+        var = self.same.get(var, var)
         if var not in self.names:
             self.names[var] = self.fresh(var.name)
         return self.names[var]
@@ -220,7 +224,9 @@ class _Emitter:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
         template, level = found
         text = self.fill(template, level, stmt.args)
-        return (text, level) if is_natural(stmt.var.type) else (f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM)
+        if is_natural(stmt.var.type) or is_narrow(stmt.prim, types, stmt.params):
+            return text, level
+        return f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM
 
     def parts(self, stmt: Let) -> Iterator[str]:
         """The subscripts of a view."""
@@ -360,10 +366,10 @@ class _Emitter:
 
     def begin(self, stmt: For | While, depth: int) -> str | None:
         """Sets what the loop carries; its results go by the names of what is carried."""
-        for param, init, result in zip(stmt.body.params, stmt.inits, stmt.results):
-            name = self.name(param)
-            self.put(depth, f"{name} = {self.plain(init)}")
-            self.names[result] = name
+        for param, init in zip(stmt.body.params, stmt.inits):
+            name, text = self.name(param), self.plain(init)
+            if name != text:
+                self.put(depth, f"{name} = {text}")
         if stmt.trips is None:
             return None
         self.put(depth, f"{self.name(stmt.trips)} = 0")

@@ -13,7 +13,7 @@ from typing import Any
 
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.lower.numba import text_of
+from transpile.lower.numba import Options, text_of
 from transpile.lower.standalone import inlined
 from transpile.render.layout import WIDTH, Line, wrap
 from transpile.tree import Leaf, Node, Static, Tree
@@ -22,7 +22,7 @@ from transpile.tree import Leaf, Node, Static, Tree
 def module_text(core: Function, standalone: bool = False) -> str:
     """Kernel and wrapper as one module."""
     kernel = replace(core, name=f"_{core.name}")
-    text, _ = text_of(kernel)
+    text, _ = text_of(kernel, Options(vectors=not standalone))  # those are made of Numba's internals
     text = text.replace("@njit(", f"@njit({signature(core)}, cache=True, ", 1)
     if standalone:
         text = inlined(text, core)

@@ -16,7 +16,7 @@ from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
 from transpile.lower.lowering import lower
 
-MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "special")
+MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "special", "vector")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Options:
     fastmath: Any = ("contract", "reassoc")
     threads: int = 0  # of loops that run in parallel
     sizes: tuple[Assumed, ...] = ()
+    vectors: bool = True  # whether `runtime.compiled.vector` may be called
 
     @property
     def text(self) -> str:
@@ -45,7 +46,7 @@ PRANGE = {
 
 def text_of(core: Function, options: Options = Options()) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    lowered = optimise(lower(core), options.sizes, options.threads)
+    lowered = optimise(lower(core), options.sizes, options.threads, options.vectors)
     found = sites(lowered)
     body = emit(lowered, options.text, ", ".join(MODULES))
     used = [m for m in MODULES if any(f"{m}." in line for line in body.lines[7:])]

@@ -1,7 +1,8 @@
 """How Numba says one scalar operation, in Python text: the table of elementwise primitives.
 
 A template is filled with the printed operands, which have the dtypes that core gives them. What Numba's own function does
-differently (NaN, zero, negative integers, small dtypes) goes through `runtime.scalars`, njit functions with NumPy's meaning.
+differently (NaN, zero, negative integers, small dtypes) goes through `runtime.compiled.scalars`, njit functions with NumPy's
+meaning. `transpile.loops.blocks` names the functions of `runtime.compiled.vector` that take the place of others.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ OPERATORS: dict[str, tuple[str, int]] = {
     "bitwise_and": ("{0} & {1}", LOOSE),
     "bitwise_or": ("{0} | {1}", LOOSE),
     "bitwise_xor": ("{0} ^ {1}", LOOSE),
+    "both": ("{0} & {1}", LOOSE),  # of booleans, without a branch
     "quick_div": ("{0} // {1}", TERM),  # of integers known not to be negative
     "quick_mod": ("{0} % {1}", TERM),
 }
@@ -55,8 +57,39 @@ _SPECIAL = """digamma polygamma betaln beta gammainc gammaincc betainc betaincc 
 expit log_expit logit xlogy xlog1py entr rel_entr kl_div i0 i1 iv i0e i1e ive j0 j1 jv loggamma""".split()
 
 
+PLAIN = {n: n for n in """maximum minimum fmax fmin clip sign heaviside copysign floor ceil trunc rint isnan isinf isfinite signbit
+nan_to_num""".split()} | {"round": "rint"}  # fmt: skip
+"""What `runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
+
+WHOLE = frozenset(
+    """exp expm1 log log1p log2 log10 exp2 sinh cosh tanh arctan arctan2 arcsin arccos arcsinh arccosh arctanh hypot pow cbrt
+    erf erfc ndtr expit log_expit logit logaddexp logaddexp2 xlogy xlog1py entr""".split()
+)
+"""What it computes in a loop that LLVM vectorises several times faster than the C library; alone that is faster."""
+
+PARTLY = {
+    **{n: (f"{n}_bounded", "is_bounded") for n in ("sin", "cos", "tan", "sinc")},
+    **{n: (f"{n}_near", "is_near") for n in ("mod", "floordiv", "fmod")},
+    "gammaln": ("gammaln_positive", "is_not_negative"),
+    "digamma": ("digamma_positive", "is_positive"),
+}
+"""What it computes so where a test of the arguments holds: the function and the test."""
+
+
+_NARROW = frozenset("add sub mul div neg where square positive identity copy".split())
+
+
+def is_narrow(prim: str, types: Sequence[Type], params: Mapping[str, Any]) -> bool:
+    """Whether Numba gives a float32 by itself, of operands that are float32."""
+    of_float32 = all(t.dtype == "float32" for t in types[prim == "where" :])
+    return of_float32 and ("vector" in params or prim in _NARROW or prim in _MATH)
+
+
 def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int] | None:
     """Template and precedence of a scalar primitive, or None where there is none."""
+    slots = ", ".join(f"{{{k}}}" for k in range(len(types)))
+    if "vector" in params:
+        return f"vector.{params['vector']}({slots})", ATOM
     if result.is_bool or all(t.is_bool for t in types):
         prim = _BOOL.get(prim, prim) if all(t.is_bool for t in types) else prim
     special = _RULES.get(prim)
@@ -66,7 +99,6 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
         return OPERATORS[prim]
     if prim in _MATH:
         return _MATH[prim], ATOM
-    slots = ", ".join(f"{{{k}}}" for k in range(len(types)))
     if prim in _OWN:
         if params.get("py") and prim in ("maximum", "minimum", "round_to") and (result.weak or prim != "round_to"):
             prim += "_python"

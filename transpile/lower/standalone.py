@@ -144,6 +144,8 @@ class _Bundle:
         if isinstance(stmt, ast.FunctionDef):
             stmt.decorator_list = [_decorator(d) for d in stmt.decorator_list]
         for name in _free(stmt):
+            if name == "njit":  # of the decorators that stand for ours: Numba's own
+                continue
             if name in source.definitions or name in source.internal:
                 self.gather(source.name, name)
             else:
@@ -212,6 +214,8 @@ class _Rename(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id == "njit":
+            return node
         found = None if node.id in self.local else self.bundle.copy_of(self.source, node.id)
         return node if found is None else ast.copy_location(ast.Name(found, node.ctx), node)
 

@@ -1,0 +1,219 @@
+"""Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `runtime.compiled.vector`.
+
+Where such a function is right for most arguments only, the loop goes in blocks. The arguments of a block are tested first, and a
+block with one outside takes the other function:
+
+    for i in range(n):                    for start in range(0, n, 512):
+        y[i] = sin(x[i])                      end = min(start + 512, n)
+                                              inside = True
+                                              for i in range(start, end):
+                                                  inside = inside & is_bounded(x[i])
+                              ->              if inside:
+                                                  for i in range(start, end):
+                                                      y[i] = sin_bounded(x[i])
+                                              else:
+                                                  for i in range(start, end):
+                                                      y[i] = sin(x[i])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from transpile.core.nodes import (
+    Add,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.types import BOOL, INT
+from transpile.core.walk import Cloner, blocks, defined, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.kinds import is_serial
+from transpile.loops.memory import Roots, is_pure
+from transpile.loops.rebuild import with_blocks
+from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
+
+SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
+IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}
+SMALL = frozenset("sin cos tanh expit erf erfc ndtr arctan arctan2 arcsin arccos sign".split())  # values of these
+FEW = 8  # trips that are not worth vectors
+
+
+def by_vectors(fn: Function) -> Function:
+    """The function (lowered) with the elementary functions of its loops as vector functions."""
+    return replace(fn, body=_Vectors(fn).block(fn.body))
+
+
+class _Vectors:
+    def __init__(self, fn: Function) -> None:
+        self.forms = Forms(fn.body)
+        self.roots = Roots(fn)
+
+    def block(self, block: Block) -> Block:
+        return replace(block, stmts=[self.stmt(s) for s in block.stmts])
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Let):
+            return named(stmt, PLAIN)
+        if isinstance(stmt, For) and is_vectorised(stmt):
+            return self.in_blocks(stmt) or vectorised(stmt)
+        return with_blocks(stmt, self.block) if blocks(stmt) else stmt
+
+    # ---- blocks
+
+    def in_blocks(self, loop: For) -> For | None:
+        """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before."""
+        partly = [s for s in loop.body.stmts if isinstance(s, Let) and is_float(s) and s.prim in PARTLY]
+        needed = _Arguments(self, loop)
+        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args)]
+        if not partly or not isinstance(loop.step, Const) or abs(loop.step.value) != 1:
+            return None
+        tests = {(PARTLY[s.prim][1], s.args): None for s in partly if not needed.is_small(s)}
+        if not tests:
+            return vectorised(loop, {s.var for s in partly})
+        start, end = Var("start", INT), Var("end", INT)
+        up = loop.step.value > 0
+        full = Let(Var("", INT), "add" if up else "sub", (start, Const(SIZE, INT)), {}, loop.loc)
+        nearer = Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
+        inside, test = self.test(loop, start, end, needed.lets(), list(tests))
+        carried = tuple(Var(p.name, p.type) for p in loop.body.params)
+        part = replace(loop, start=start, bound=end, inits=carried)
+        fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
+        slow = Cloner({}).stmt(with_blocks(part, self.block))
+        assert isinstance(fast, For) and isinstance(slow, For)
+        results = tuple(Var(r.name, r.type) for r in loop.results)
+        choice = If(inside, Block((), [fast], fast.results), Block((), [slow], slow.results), results, loop.loc)
+        body = Block(carried, [full, nearer, test, choice], results)
+        return replace(loop, index=start, step=Const(SIZE * loop.step.value, INT), body=body)
+
+    def test(
+        self, loop: For, start: Var, end: Var, lets: list[Let], tests: list[tuple[str, tuple[Operand, ...]]]
+    ) -> tuple[Var, For]:
+        """Whether all arguments of a block are inside, and the loop that finds out."""
+        cloner = Cloner({})
+        index = cloner.fresh(loop.index)
+        stmts: list[Stmt] = [cloner.stmt(named(s, IN_LOOPS)) for s in lets]
+        param, result = Var("inside", BOOL), Var("inside", BOOL)
+        found: Operand = param
+        for name, args in tests:
+            one = Let(Var("", BOOL), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
+            both = Let(Var("", BOOL), "both", (found, one.var), {}, loop.loc)
+            stmts += [one, both]
+            found = both.var
+        body = Block((param,), stmts, (found,))
+        inits = (Const(True, BOOL),)
+        return result, For(index, start, end, loop.step, inits, body, (result,), loc=loop.loc)
+
+
+class _Arguments:
+    """What the arguments of some statements of a loop's body are computed from, where that can be done before the trip."""
+
+    def __init__(self, around: _Vectors, loop: For) -> None:
+        self.around, self.loop = around, loop
+        self.at = {s.var: k for k, s in enumerate(loop.body.stmts) if isinstance(s, Let)}
+        self.own = set(defined(loop.body))
+        self.wanted: set[int] = set()
+
+    def take(self, args: tuple[Operand, ...]) -> bool:
+        """Whether all can be computed; what that takes is then among the lets."""
+        found: set[int] = set()
+        if not all(self.reach(a, found) for a in args):
+            return False
+        self.wanted |= found
+        return True
+
+    def reach(self, op: Operand, found: set[int]) -> bool:
+        if not isinstance(op, Var) or op not in self.own or op is self.loop.index:
+            return True
+        k = self.at.get(op)
+        if k is None:
+            return False
+        if k in found:
+            return True
+        found.add(k)
+        let = self.let(k)
+        if not is_pure(let) or let.prim in PARTLY or (let.prim == "index" and not self.is_unchanged(let, k)):
+            return False
+        return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
+
+    def is_small(self, let: Let) -> bool:
+        """Whether the argument of a sine and its like is no large number, as far as one sees."""
+        x = let.args[0]
+        k = self.at.get(x) if isinstance(x, Var) else None
+        return k is not None and PARTLY[let.prim][1] == "is_bounded" and self.let(k).prim in SMALL
+
+    def is_unchanged(self, read: Let, at: int) -> bool:
+        """Whether the element has, before the loop, what its trip will read: others do not write it, and its own later."""
+        around, stmts = self.around, self.loop.body.stmts
+        root = read.args[0]
+        if not isinstance(root, Var) or root in self.own:
+            return False
+        place = tuple(around.forms.of(i) for i in read.args[1:])
+        for k, stmt in enumerate(stmts):
+            for write in statements(Block((), [stmt])):
+                if not isinstance(write, (Store, Add)) or around.roots.of(write.buf) is not around.roots.of(root):
+                    continue
+                if write.buf is not root or k < at or tuple(around.forms.of(i) for i in write.args) != place:
+                    return False
+                if not any(self.is_own(p) for p in place):
+                    return False
+        return True
+
+    def is_own(self, form: Linear) -> bool:
+        """Whether no two trips have this subscript."""
+        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).variables & self.own)
+
+    def let(self, k: int) -> Let:
+        found = self.loop.body.stmts[k]
+        assert isinstance(found, Let)
+        return found
+
+    def lets(self) -> list[Let]:
+        return [self.let(k) for k in sorted(self.wanted)]
+
+
+def vectorised(loop: For, inside: Collection[Var] = ()) -> For:
+    """The loop with vector functions; those of ``inside`` have arguments that are known to be right for them."""
+
+    def block(body: Block) -> Block:
+        return replace(body, stmts=[stmt(s) for s in body.stmts])
+
+    def stmt(s: Stmt) -> Stmt:
+        if not isinstance(s, Let):
+            return with_blocks(s, block) if blocks(s) else s
+        return named(s, {s.prim: PARTLY[s.prim][0]} if s.var in inside else IN_LOOPS)
+
+    return replace(loop, body=block(loop.body))
+
+
+def named(let: Let, table: Mapping[str, str]) -> Let:
+    """The statement with the vector function of a table that takes its place."""
+    name = table.get(let.prim)
+    return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
+
+
+def is_float(let: Let) -> bool:
+    """Whether it is an operation on float64 or float32, without what is Python's own about it."""
+    if let.params.get("py") or let.var.type.weak and let.prim in ("mod", "floordiv"):
+        return False
+    return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
+
+
+def is_vectorised(loop: For) -> bool:
+    """Whether vectors are expected of an innermost loop, and pay."""
+    if any(isinstance(s, (For, While)) for s in statements(loop.body)) or is_serial(loop):
+        return False
+    if loop.body.stop is not None or loop.trips is not None:
+        return False
+    trips = (loop.start, loop.bound)
+    return not all(isinstance(t, Const) for t in trips) or abs(loop.bound.value - loop.start.value) >= FEW  # type: ignore[union-attr]

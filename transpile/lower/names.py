@@ -1,0 +1,85 @@
+"""Variables that may go by one name in the text: what a loop starts with and what it carries, if nobody else reads that.
+
+total_2 = total                       for i in range(n):
+for i in range(n):            ->          total = total + x[i]
+    total_2 = total_2 + x[i]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from transpile.core.nodes import Block, For, Function, If, Operand, Var, While
+from transpile.core.walk import blocks, defines, uses
+
+
+def shared_names(fn: Function) -> dict[Var, Var]:
+    """For variables that go by the name of another one, that one."""
+    found = _Names(fn)
+    found.block(fn.body, set(fn.params))
+    return {var: found.leader(var) for var in found.parent}
+
+
+class _Names:
+    def __init__(self, fn: Function) -> None:
+        self.parent: dict[Var, Var] = {}
+        self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
+        self.lone: Counter[Var] = Counter()  # of uses, those that exclude each other count once
+
+    def leader(self, var: Var) -> Var:
+        while var in self.parent:
+            var = self.parent[var]
+        return var
+
+    def join(self, var: Var, other: Operand) -> None:
+        """``var`` goes by the name of ``other``."""
+        if isinstance(other, Var) and self.leader(var) is not self.leader(other):
+            self.parent[self.leader(var)] = self.leader(other)
+
+    def block(self, block: Block, own: set[Var]) -> None:
+        """``own`` are the variables that get a new value each time the block runs."""
+        own = {*own, *block.params}
+        for stmt in block.stmts:
+            if isinstance(stmt, If):
+                self.branch(stmt, own)
+            elif isinstance(stmt, (For, While)):
+                self.loop(stmt, own)
+            own.update(defines(stmt))
+
+    def loop(self, stmt: For | While, own: set[Var], sides: int = 1) -> None:
+        for param, init, result in zip(stmt.body.params, stmt.inits, stmt.results):
+            self.join(result, param)
+            if isinstance(stmt, For) and isinstance(init, Var) and init in own and self.count[init] == sides:
+                self.join(param, init)
+        for inner in blocks(stmt):
+            self.block(inner, set())
+
+    def branch(self, stmt: If, own: set[Var]) -> None:
+        """Two loops, one on each side, may both take over what is there before."""
+        sides = (stmt.then, stmt.orelse)
+        for side in sides:
+            inside = set(own)
+            for inner in side.stmts:
+                if isinstance(inner, (For, While)):
+                    self.loop(inner, inside, 1)
+                elif isinstance(inner, If):
+                    self.branch(inner, inside)
+                inside.update(defines(inner))
+        lone = [s.stmts[0] if len(s.stmts) == 1 else None for s in sides]
+        if not all(isinstance(loop, For) for loop in lone):
+            return
+        one, two = lone
+        assert isinstance(one, For) and isinstance(two, For)
+        for k, init in enumerate(one.inits):
+            if (
+                isinstance(init, Var)
+                and init in own
+                and k < len(two.inits)
+                and two.inits[k] is init
+                and self.count[init] == 2
+            ):
+                self.join(one.body.params[k], init)
+                self.join(two.body.params[k], init)
+        for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+            if isinstance(a, Var) and isinstance(b, Var) and self.leader(a) is self.leader(b) and self.count[a] == 1:
+                self.join(result, a)
