@@ -1,16 +1,16 @@
 """Arrays for generated loops that run without Numba: every access is looked at.
 
-An index that is negative or beyond the end, an element that is read before it was written, a write into what the function may
-not write, a trip of a parallel loop that touches what another one writes: each raises `Violation`. Compiled code would do it.
+An index that is negative or beyond the end, the use of an element that was never written, a write into what the function may not
+write, a trip of a parallel loop that touches what another one writes: each raises `Violation`. Compiled code would do it.
 
 >>> t = empty((2,), float)
 >>> t[0] = 1.5
 >>> float(t[0])
 1.5
->>> t[1]
+>>> t[1] + 1
 Traceback (most recent call last):
     ...
-loop_memory.Violation: element (1,) is read before it is written
+loop_memory.Violation: element (1,) is used before it is written
 >>> t[-1]
 Traceback (most recent call last):
     ...
@@ -30,6 +30,22 @@ _UNWRITTEN = {"f": np.nan, "i": -7070707070707070707, "u": 7070707070707070707, 
 
 class Violation(BaseException):
     """What compiled code would do silently. Not an `Exception`: no `except` of a program may catch it."""
+
+
+class Unwritten:
+    """What an element holds that was never written. It may be copied, as programs copy what ``np.empty`` gave; any other use of it is
+    found out."""
+
+    def __init__(self, place: tuple[Any, ...]) -> None:
+        self.place = place
+
+    def used(self, *others: Any) -> Any:
+        raise Violation(f"element {tuple(int(k) for k in self.place)} is used before it is written")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __abs__ = __array__ = used
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __bool__ = __float__ = __int__ = __index__ = used  # type: ignore
+    __and__ = __rand__ = __or__ = __ror__ = __invert__ = __lshift__ = __rshift__ = __str__ = __repr__ = used  # type: ignore
+    __hash__ = None  # type: ignore
 
 
 class Lanes:
@@ -86,7 +102,7 @@ class Array:
             return self.part(key)
         place = self.place(key)
         if not self.known[place]:
-            raise Violation(f"element {tuple(int(k) for k in place)} is read before it is written")
+            return Unwritten(place)
         if LANES.current is not None and self.born is None:
             self.race(place, reading=True)
         return self.data[place]
@@ -95,6 +111,9 @@ class Array:
         place = self.place(key)
         if not self.writable:
             raise Violation("an array is written that the function may not write")
+        if isinstance(value, Unwritten):
+            self.known[place] = False
+            return
         if self.data.dtype.kind in "iub" and isinstance(value, (float, np.floating)):
             raise Violation(f"{value!r} is written into an array of {self.data.dtype}")
         if LANES.current is not None and self.born is None:
@@ -167,6 +186,8 @@ def given(data: np.ndarray, writable: bool) -> Array:
 
 def taken(value: Any) -> Any:
     """A result: arrays as NumPy's, of which every element must have been written."""
+    if isinstance(value, Unwritten):
+        value.used()
     if not isinstance(value, Array):
         return value
     if not value.known.all():

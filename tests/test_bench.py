@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import shutil
 from typing import Any
 
 import numpy as np
 import pytest
-from bench import aims, compare, peers, plot, ratios, store, suites, table
+from bench import aims, compare, peers, plot, ratios, run, store, suites, table
 from bench.problem import SIZES, Problem
 from bench.problems import PROBLEMS
 from bench.problems.kmeans import gradient_and_diagonal
@@ -178,6 +180,29 @@ def test_the_odd_result_is_found() -> None:
     assert odd == {"ours": "derivative 0 differs by 2.5e-01 of its size (from jax)"}
     assert "NaN" in compare.odd_ones({"ours": 1.0, "jax": np.nan})["jax"]
     assert not compare.odd_ones({"ours": np.nan, "jax": np.nan})
+
+
+@pytest.mark.parametrize(
+    ("deaths", "notes"),
+    [
+        (["jax"], {"jax": "died"}),  # left out of a second try
+        (["timing"], {}),  # once is chance
+        (["jax", "torch", "timing", "timing"], {"jax": "died", "torch": "died", "timing": "died"}),
+    ],
+)
+def test_a_row_outlives_its_processes(monkeypatch, deaths: list[str], notes: dict[str, str]) -> None:
+    skipped = []
+
+    def worker(problem, path, skip, options):
+        skipped.append(sorted(skip))
+        doing = deaths[len(skipped) - 1] if len(skipped) <= len(deaths) else ""
+        path.write_text(json.dumps({"doing": doing, "row": {"times": {"ours": {}}}}))
+        return "died"
+
+    monkeypatch.setattr(run, "worker", worker)
+    found = run.measured(SMALL[0], argparse.Namespace())
+    assert found["notes"] == notes and found["times"] == {"ours": {}} and found["wrong"] == []
+    assert skipped[-1] == sorted(set(notes) - {"timing"})
 
 
 def test_calls_take_turns() -> None:
