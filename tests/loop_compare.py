@@ -64,7 +64,10 @@ class Subject:
             raise Wrong(f"accepted {stage}", f"{got}, interpreted {wanted}")
         if got.error is not None:
             if wanted.error is None or type(got.error) is not type(wanted.error):
-                raise Wrong(f"error {stage}", f"{got}, interpreted {wanted}\n{''.join(traceback.format_exception(got.error)[-2:])}")
+                raise Wrong(
+                    f"error {stage}",
+                    f"{got}, interpreted {wanted}\n{''.join(traceback.format_exception(got.error)[-2:])}",
+                )
             if stage == "lowered" and not is_derivative(self.target):
                 same_error(got.error, wanted.error)
                 self.same_numbers(got.args, wanted.args, "arguments after the exception")

@@ -274,7 +274,7 @@ def _facade(name: str) -> Any:
     if f"runtime.compiled.{name}" in _PARTS:
         return _PARTS[f"runtime.compiled.{name}"]
     if name == "vector":
-        return _Vector()
+        return Vector()
     if name == "again":
         return again
     found = module(name)
@@ -293,7 +293,7 @@ def _facade(name: str) -> Any:
     )
 
 
-class _Vector:
+class Vector:
     """`runtime.compiled.vector`, which LLVM makes: the same functions by NumPy and SciPy. One that is right for some arguments only
     is NaN for others."""
 

@@ -7,6 +7,7 @@ import math
 import tracemalloc
 
 import numpy as np
+import plain_runtime
 import pytest
 from bench.recorded import measured_bytes
 from corpus import (
@@ -413,6 +414,10 @@ def test_peak_of_compiled_loops(name):
     text = tp.source(tp.jit(gradient), *args(1), stage="loops")
     names: dict = {}
     exec(text.replace("from numba import njit", "njit = lambda **options: lambda function: function"), names)
+    if "vector" in names:
+        names["vector"] = plain_runtime.Vector()  # LLVM makes the other one
+    if "arrays" in names:
+        names["arrays"] = plain_runtime.module("arrays")  # Python cannot take a range from Numba
     kernel = next(v for k, v in names.items() if k.endswith("_grad"))
     numbers = 40 * sum(r.bytes // 8 for r in tp.report(gradient, *args(1)).recorded if r.kind == "stack")
     peak = traced(kernel, *args(1))

@@ -13,9 +13,20 @@ from dataclasses import dataclass, field
 Lines = list[str]
 ARRAYS = {"x": "n", "y": "n", "z": "m", "A": "nm", "B": "mn", "f": "n", "k": "n"}  # with the names of their sizes
 INTEGERS = ("k", "c")
-VARIANTS = ("fair", "no rows", "no columns", "others", "short", "long", "wild number", "wild index", "square", "transposed")
+VARIANTS = (
+    "fair",
+    "no rows",
+    "no columns",
+    "others",
+    "short",
+    "long",
+    "wild number",
+    "wild index",
+    "square",
+    "transposed",
+)
 
-ARGS = '''
+ARGS = """
 def args(variant=0):
     rng = np.random.default_rng({seed})
     n, m = [({n}, {m}), (0, {m}), ({n}, 0), (2, 4), ({n}, {m}), ({n}, {m}), ({n}, {m}), ({n}, {m}), (3, 3), ({m}, {n})][variant]
@@ -33,7 +44,7 @@ def args(variant=0):
         values["k"] = rng.choice(np.array([-1, -n, -n - 1, n, 2**40, -2**62, 2**62, 0]), size=n)
         values["x"][:1] = np.nan
     return tuple(values[name] for name in {names!r})
-'''
+"""
 
 
 @dataclass
@@ -77,7 +88,9 @@ class Maker:
             i = self.rng.choice(list(s.indices))
         else:
             return self.choose("0", "1", "-1", f"{size} - 1", "p", "2", f"{size} // 2")
-        forms = [i] * 9 + [f"{i} - 1"] * 3 + [f"{size} - 1 - {i}"] * 2 + [f"({i} + 1) % {size}", f"{i} + 1", f"{i} + p - 1"]
+        forms = (
+            [i] * 9 + [f"{i} - 1"] * 3 + [f"{size} - 1 - {i}"] * 2 + [f"({i} + 1) % {size}", f"{i} + 1", f"{i} + p - 1"]
+        )
         if size == "n" and "k" in s.arrays:
             forms.append(f"k[{i}]")
         return self.rng.choice(forms)
@@ -126,7 +139,12 @@ class Maker:
         size = self.choose("n", "n", "m")
         forms = [f"range({size})"] * 8
         forms += [f"range(1, {size})", f"range({size} - 1)", f"range(1, {size} - 1)", f"range({size} - 1, -1, -1)"] * 2
-        forms += [f"range(0, {size}, 2)", f"range(1, {size}, 2)", f"range({size} - 1, 0, -2)", f"range({size} - 1, 0, -1)"]
+        forms += [
+            f"range(0, {size}, 2)",
+            f"range(1, {size}, 2)",
+            f"range({size} - 1, 0, -2)",
+            f"range({size} - 1, 0, -1)",
+        ]
         forms += [f"range(p, {size})", "range(q)", "range(3)", "range(p, q + 1)", f"range({size} - 2, -1, -1)"]
         for i in s.indices:
             forms += [f"range({i})", f"range({i}, {size})", f"range({i} + 1, {size})", f"range({i} + 1)"]
@@ -139,7 +157,9 @@ class Maker:
         lines = self.block(inner, self.choose(1, 1, 2, 3))
         if self.chance(0.08):
             where = self.rng.randrange(len(lines) + 1)
-            top = [k for k, line in enumerate(lines) if not line.startswith(" ") and not line.startswith("else")] + [len(lines)]
+            top = [k for k, line in enumerate(lines) if not line.startswith(" ") and not line.startswith("else")] + [
+                len(lines)
+            ]
             where = min(top, key=lambda k: abs(k - where))
             lines[where:where] = [f"if {self.test(inner)}:", f"    {self.choose('break', 'continue')}"]
         return [f"for {i} in {text}:", *("    " + line for line in lines)]
@@ -147,7 +167,11 @@ class Maker:
     def store(self, s: Scope) -> Lines:
         target = self.element(s, floats=self.chance(0.93))
         if target.startswith(INTEGERS) and "[" in target:
-            return [f"{target} {self.choose('+=', '=')} {self.choose('1', 'q')}"] if target.startswith("c") else self.fold(s)
+            return (
+                [f"{target} {self.choose('+=', '=')} {self.choose('1', 'q')}"]
+                if target.startswith("c")
+                else self.fold(s)
+            )
         if "[" not in target:
             return self.fold(s)
         a = self.number(s)
@@ -227,7 +251,15 @@ class Maker:
             deep = s.depth >= 4 or self.lines > 26
             kinds: Sequence = [self.store] * 7 + [self.fold] * 3 + [self.scalar] * 2 + [self.slices, self.rare]
             if not deep:
-                kinds = [*kinds, self.sum, self.sum, self.branch, self.branch, self.temporary, *[self.loop] * (8 - 2 * s.depth)]
+                kinds = [
+                    *kinds,
+                    self.sum,
+                    self.sum,
+                    self.branch,
+                    self.branch,
+                    self.temporary,
+                    *[self.loop] * (8 - 2 * s.depth),
+                ]
             lines += self.rng.choice(kinds)(s)
         return lines
 

@@ -97,10 +97,12 @@ def accesses(stmt: Stmt) -> Iterator[Access]:
         case Let(prim="dim" | "view" | "swap" | "row" | "item"):
             return
         case Let():
-            for a in stmt.args:
+            into = stmt.params.get("into")  # which operands a call fills, where that is known
+            for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    yield Access(a, None, "write")  # type: ignore[arg-type]
+                    if into is None or k in into:
+                        yield Access(a, None, "write")  # type: ignore[arg-type]
         case Store():
             yield Access(stmt.buf, stmt.args, "write")
         case Add():

@@ -193,8 +193,8 @@ class _Emitter:
         may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
-        elif "into" in stmt.params:
-            self.put(depth, text)  # it gives nothing
+        elif stmt.prim == "call" and not self.count[stmt.var]:
+            self.put(depth, text)  # for what it writes
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 

@@ -74,8 +74,8 @@ def _call(
         b.bind("done", INT, "call", args, {"fn": fn, "into": into})
         return []
     if len(scalars) == 1:
-        return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn}))]
-    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+        return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn, "into": ()}))]
+    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn, "into": ()})
     return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (whole,), {"k": k})) for k, r in enumerate(scalars)]
 
 

@@ -233,7 +233,7 @@ def _beta(lw: Lowering, own: View, target: View) -> Operand:
     if isinstance(own.factor.op, Const) and own.factor.op.value != 0:
         return own.factor.op
     args = (own.factor.op, operand(lw, target))
-    return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept"})
+    return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept", "into": (1,)})
 
 
 __all__ = ["Pending", "accumulate", "disguised", "fill", "formed", "linear", "peek", "pending", "summed", "write"]

@@ -91,8 +91,8 @@ class _Liveness:
         match stmt:
             case Let() | Alloc():
                 self._define(stmt.var, stmt, stmt.args)
-                if "into" in stmt.params:  # a call of lowered code that fills an operand
-                    self.writes.setdefault(stmt.args[stmt.params["into"]], []).append(stmt)
+                for k in stmt.params.get("into", ()):  # a call of lowered code fills these operands
+                    self.writes.setdefault(stmt.args[k], []).append(stmt)
             case NewStack():
                 self._define(stmt.var, stmt, ())
             case Call():
