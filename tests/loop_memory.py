@@ -33,7 +33,7 @@ class Violation(BaseException):
 
 
 class Unwritten:
-    """What an element holds that was never written. It may be copied, as programs copy what ``np.empty`` gave; any other use of it is
+    """What an element holds that was never written. It may be copied, as programs copy what ``np.empty`` gave; other use of it is
     found out."""
 
     def __init__(self, place: tuple[Any, ...]) -> None:

@@ -1,7 +1,7 @@
 """The functions of `runtime.compiled` without Numba: their own sources, run by Python with the arithmetic of compiled code.
 
-Division by zero gives infinity, ``math.log(-1.0)`` is NaN, ``int`` of what no integer holds is some integer. BLAS and LAPACK are the
-same routines, called through ctypes; what only LLVM has is said in NumPy. `namespace` is what a generated module sees.
+Division by zero gives infinity, ``math.log(-1.0)`` is NaN, ``int`` of what no integer holds is some integer. BLAS and LAPACK are
+the same routines, called through ctypes; what only LLVM has is said in NumPy. `namespace` is what a generated module sees.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ from transpile.tree import flatten
 PROGRAMS = all_programs()
 ACTIVE = [p for p in PROGRAMS if p.wrt]
 SECOND = [p for p in PROGRAMS if p.second and p.smooth and p.wrt]
-SAMPLE = 12  # one program in so many is compiled, or differentiated twice, in `make test`
+SAMPLE = 24  # one program in so many is compiled, or differentiated twice, in `make test`; all in `make test-all`
 
 
 def each(programs: list[Program]) -> Any:

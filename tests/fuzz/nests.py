@@ -210,7 +210,8 @@ class Maker:
         b = self.rng.choice([a for a, sizes in s.arrays.items() if sizes == "n" and a not in INTEGERS] or ["x"])
         row = self.row(s)
         options = [f"{a}[1:] += 0.3 * {b}[:-1]", f"{a}[:] = np.tanh({b})", f"total += np.sum({a} * {b})", f"{a}[::2] *= 0.5",
-                   f"{a}[p:] += 0.1", f"{a}[:-1] = {a}[1:] * 0.5", f"{a} += 0.2 * {b}[::-1]", f"total += np.max({a}[:2])"]  # fmt: skip
+                   f"{a}[p:] += 0.1", f"{a}[:-1] = {a}[1:] * 0.5", f"{a} += 0.2 * {b}[::-1]",
+            f"total += np.max({a}[:2])"]  # fmt: skip
         if row is not None:
             rows = [i for i, to in s.indices.items() if to == "n"]
             options += [f"total += np.sum({row})", f"A[{self.rng.choice(rows) if rows else 0}] = {row}"] * 3

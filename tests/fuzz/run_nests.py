@@ -1,6 +1,7 @@
 """Random loop nests, optimised against interpreted: ``python tests/fuzz/run_nests.py --count 1000 --seed 0``.
 
-Each seed is one program (`fuzz.nests`), called with ten variants of its arguments, and its gradient. A failing one is printed small, with
+Each seed is one program (`fuzz.nests`), called with ten variants of its arguments, and its gradient. A failing one
+is printed small, with
 the command that repeats it.
 """
 
