@@ -101,10 +101,10 @@ class Scope:
     def function(self, name: str, heading: str, defaults: tuple[Any, ...] = ()) -> Callable[..., Any]:
         """The function with this heading, ``defaults`` for its last parameters, and the lines."""
         body = [f"  {line}" for line in self.lines]
-        text = "\n".join([f"def make({', '.join(self.free)}):", f" def {name}({heading}):", *body, f" return {name}"])
+        text = "\n".join([f"def make({', '.join(self.free)}):", f" def __call({heading}):", *body, " return __call"])
         inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))
         cells = tuple(self.free[n] for n in inner.co_freevars)
-        return FunctionType(inner, self.namespace, name, defaults, cells)
+        return FunctionType(inner.replace(co_name=name), self.namespace, name, defaults, cells)
 
 
 def _inside(code: CodeType) -> CodeType:

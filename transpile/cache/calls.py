@@ -49,8 +49,12 @@ def _find(target: Any, request: Any) -> Compiled | None:
     if positions:
         request.known.update(positions)
         kept = _read(_key_of_values(first, request, positions))
-    revived = (_revived(target, request, variant, roots) for variant in kept.get("variants", ()))
-    return next((found for found in revived if found is not None), None)
+    for variant in kept.get("variants", ()):
+        with contextlib.suppress(Exception):  # what stands there now may be nothing that can be described
+            found = _revived(target, request, variant, roots)
+            if found is not None:
+                return found
+    return None
 
 
 def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:

@@ -78,6 +78,7 @@ class _Promote:
         params: list[Var] = []
         yields: list[Operand] = []
         results: list[Var] = []
+        before: list[Stmt] = []
         after: list[Add] = []
         stmts: list[Stmt] = []
         sums: dict[tuple[Var, tuple[Linear, ...]], int] = {}
@@ -93,14 +94,25 @@ class _Promote:
                 params.append(Var("total", type_))
                 yields.append(params[-1])
                 results.append(Var("total", type_))
-                after.append(replace(stmt, value=results[-1]))
+                after.append(replace(stmt, args=tuple(self.outside(a, own, before) for a in stmt.args), value=results[-1]))
             total = Var(SYNTHETIC, type_)
             stmts.append(Let(total, "add", (yields[at], stmt.value), {}, stmt.loc))
             yields[at] = total
         zeros = tuple(Const(0.0, p.type) for p in params)
         body = replace(loop.body, params=(*loop.body.params, *params), stmts=stmts, yields=(*loop.body.yields, *yields))
         loop = replace(loop, inits=(*loop.inits, *zeros), results=(*loop.results, *results), body=body)
-        return [loop, *self.guarded(loop, after)]
+        return [*before, loop, *self.guarded(loop, after)]
+
+    def outside(self, op: Operand, own: set[Var], stmts: list[Stmt]) -> Operand:
+        """A subscript that the loop computes, computed outside."""
+        if op not in own:
+            return op
+        let = self.forms.lets[op]  # type: ignore[index]
+        args = tuple(self.outside(a, own, stmts) for a in let.args)
+        new = replace(let, var=Var(let.var.name, let.var.type), args=args)
+        stmts.append(new)
+        self.forms.learn(new)
+        return new.var
 
     def guarded(self, loop: For, adds: list[Add]) -> list[Stmt]:
         """The writes after the loop, those of elements that may not be there only if it had a trip."""
