@@ -94,7 +94,9 @@ class _Promote:
                 params.append(Var("total", type_))
                 yields.append(params[-1])
                 results.append(Var("total", type_))
-                after.append(replace(stmt, args=tuple(self.outside(a, own, before) for a in stmt.args), value=results[-1]))
+                after.append(
+                    replace(stmt, args=tuple(self.outside(a, own, before) for a in stmt.args), value=results[-1])
+                )
             total = Var(SYNTHETIC, type_)
             stmts.append(Let(total, "add", (yields[at], stmt.value), {}, stmt.loc))
             yields[at] = total
@@ -105,9 +107,9 @@ class _Promote:
 
     def outside(self, op: Operand, own: set[Var], stmts: list[Stmt]) -> Operand:
         """A subscript that the loop computes, computed outside."""
-        if op not in own:
+        if not isinstance(op, Var) or op not in own:
             return op
-        let = self.forms.lets[op]  # type: ignore[index]
+        let = self.forms.lets[op]
         args = tuple(self.outside(a, own, stmts) for a in let.args)
         new = replace(let, var=Var(let.var.name, let.var.type), args=args)
         stmts.append(new)
