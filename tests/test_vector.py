@@ -1,12 +1,10 @@
 """The vector functions: near the truth everywhere, NumPy's special values, and loops of them that LLVM vectorises."""
 
-import platform
 import re
 
 import numpy as np
 import pytest
 import scipy.special
-from llvmlite import binding
 from numba import njit
 
 pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 'transpile[test]'")
@@ -14,7 +12,7 @@ pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 't
 from accuracy import points, reference
 
 import transpile as tp
-from runtime.compiled import vector
+from runtime.compiled import machine, vector
 from transpile.loops.blocks import SIZE
 
 pytestmark = pytest.mark.numba
@@ -166,11 +164,10 @@ def test_plain_functions_are_exact(plain):
     assert not [b for b in bad if not (b[0] in ("maximum", "minimum", "fmax", "fmin", "clip") and b[2] == b[3] == 0)]
 
 
-def _is_slow_processor():
-    return platform.machine() in ("x86_64", "AMD64") and not binding.get_host_cpu_features().get("fma")
+fused = pytest.mark.skipif(not machine.has_fused(), reason="this processor has no fused multiply-add")
 
 
-@pytest.mark.skipif(_is_slow_processor(), reason="this processor has no fused multiply-add")
+@fused
 def test_every_loop_is_vectorised(measured, plain):
     assert measured.vector_loops() >= len(measured.names)
     assert plain.vector_loops() >= len(plain.names)
@@ -208,3 +205,52 @@ def test_blocks_with_arguments_outside(f, kind):
             ours, right = compiled(given), f(given)
             for a, b in zip(np.broadcast_arrays(*ours) if f is _mixed else [ours], right if f is _mixed else [right]):
                 np.testing.assert_allclose(a, b, rtol=2e-5 if kind is np.float32 else 1e-12, atol=1e-6)
+
+
+def _wave_sum(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.sin(x[i])
+    return total
+
+
+@fused
+def test_text_of_a_loop_in_blocks():
+    text = tp.source(_wave_sum, np.ones(1000), stage="loops")
+    assert (
+        text.partition("def _wave_sum(x):\n")[2]
+        == """\
+    n = x.shape[0]
+    total = 0.0
+    for start in range(0, n, 512):
+        end = min(start + 512, n)
+        inside = True
+        for i in range(start, end):
+            inside = inside & vector.is_bounded(x[np.uint64(i)])
+        if inside:
+            for i in range(start, end):
+                total = total + vector.sin_bounded(x[np.uint64(i)])
+        else:
+            for i in range(start, end):
+                total = total + math.sin(x[np.uint64(i)])
+    return total
+"""
+    )
+
+
+def _activation(x, w):
+    z = np.tanh(x * w) ** 3 + 0.5 * np.maximum(x, 0.0)
+    return np.exp(-z) * np.where(x > 0.3, z, 1.0 - z) + np.hypot(x, w) + np.clip(x, 0.1, 0.7) * np.sign(w)
+
+
+@fused
+def test_float32_stays_float32():
+    x = np.linspace(-1.0, 1.0, 50, dtype=np.float32)
+    text = tp.source(_activation, x, x, stage="loops")
+    scope: dict = {}
+    exec(text, scope)
+    kernel = scope["_activation"]
+    kernel.compile("(float32[::1], float32[::1])")
+    (code,) = (kernel.inspect_llvm(signature) for signature in kernel.signatures)
+    assert "x float>" in code and not re.search(r"fpext|fptrunc|\bdouble\b", code)
+    np.testing.assert_allclose(kernel(x, x), _activation(x, x), rtol=2e-6)

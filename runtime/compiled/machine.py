@@ -1,8 +1,11 @@
-"""What LLVM is told about machine code beyond what Numba tells it."""
+"""The processor, and what LLVM is told about machine code beyond what Numba tells it."""
 
+import platform
 from contextlib import contextmanager
+from functools import lru_cache
 
 from llvmlite import binding
+from numba.core import config
 
 TRIED = (22,)  # an LLVM without the option would end the process
 
@@ -22,3 +25,13 @@ def constants_before_loops():
         yield
     finally:
         binding.set_option("runtime", "--avoid-speculation=true")
+
+
+@lru_cache(maxsize=1)
+def has_fused():
+    """Whether the processor that Numba compiles for multiplies and adds in one step; elsewhere that is a call of the C library."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return True
+    if config.CPU_FEATURES is not None:
+        return "+fma" in config.CPU_FEATURES.split(",")
+    return config.CPU_NAME != "generic" and bool(binding.get_host_cpu_features().get("fma"))

@@ -1,23 +1,23 @@
 """Elementary functions for compiled loops: what LLVM puts in line and vectorises, for float64 and float32.
 
 `exp(x)` is right for every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles
-with; a float32 gives a float32. `TABLE["exp"]` has the same by name.
+with; a float32 gives a float32.
 
 Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones, `digamma` of those that
 are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate
 holds, as `sin_bounded` where `is_bounded` does. A loop tests a block of elements first, and takes the other
 function, which needs no predicate, for a block that has an element outside:
 
-    for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
+    for start in range(0, n, 512):
+        end = min(start + 512, n)
         inside = True
-        for i in range(start, stop):
+        for i in range(start, end):
             inside &= vector.is_bounded(x[i])
         if inside:
-            for i in range(start, stop):
+            for i in range(start, end):
                 out[i] = vector.sin_bounded(x[i])
         else:
-            for i in range(start, stop):
+            for i in range(start, end):
                 out[i] = math.sin(x[i])
 
 `transpile.loops.blocks` writes such loops.

@@ -4,7 +4,7 @@
 (Mathematics of Computation 36, 1981), with the three factors as sums of two.
 """
 
-from runtime.compiled.vector_bits import flip_sign
+from runtime.compiled.vector_bits import flip_sign, power_of_two
 from runtime.compiled.vector_exp import reduce, scale, tail_of_exp
 from runtime.compiled.vector_parts import Constant, fma, magnitude, polynomial, where
 
@@ -28,23 +28,37 @@ ERFC_NEAR_SINGLE = (
     1.2769784, -0.09276369, -0.1660301, 0.16404569, -0.054224458, -0.007970968, 0.008732478, 0.0009951321,
     -0.0013903192,
 )  # fmt: skip
+ERF_FAR = (
+    0.17900115118139057, -0.32623356004294307, 0.24560380171473664, -0.15011593648675398, 0.07166583692885924,
+    -0.024392505087452464, 0.004269083267238564, 0.0007074452098464489, -0.0005982255692124744,
+    4.207560860564373e-05, 5.783768495265756e-05, -2.1486651280826152e-05, -1.616196840490501e-05,
+    -2.709372388900146e-06,
+)  # fmt: skip
+ERF_FAR_SINGLE = (
+    0.17900346, -0.32621297, 0.2455968, -0.15076023, 0.06886787, -0.029604802,
+)  # fmt: skip
 
 tail_of_erf = polynomial(ERF, ERF_SINGLE)
 first_of_erfc = Constant(ERFC[0], ERFC_NEAR_SINGLE[0])
 rest_of_erfc = polynomial(ERFC[1:], ERFC_NEAR_SINGLE[1:])
+far_of_erf = polynomial(ERF_FAR, ERF_FAR_SINGLE)
 POLE = Constant(3.0, 2.0)
 LIMIT = Constant(27.3, 10.1)  # erfc is zero from here
+ONE_FROM = Constant(6.0, 4.0)  # erf is one from here
 NEAR = 0.6
 ROOT_HALF = Constant(0.7071067811865476, 0.7071067690849304)
 ROOT_HALF_LOW = Constant(-4.833646656726457e-17, 1.2101617485882162e-08)
 
 
-def above(x, low=0.0):
+def above(x, low=None):
     """``erfc(x + low)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
     square = x * x
-    square_low = fma(x, x, -square) + 2.0 * x * low
+    square_low = fma(x, x, -square)
     whole = fma(2.0, x, 1.0)
-    whole_low = fma(2.0, x, 1.0 - whole) + 2.0 * low
+    whole_low = fma(2.0, x, 1.0 - whole)
+    if low is not None:
+        square_low = square_low + 2.0 * x * low
+        whole_low = whole_low + 2.0 * low
     wide = x + POLE
     inverse = 1.0 / (wide * whole)  # one division for both quotients
     t = (x - POLE) * (whole * inverse)
@@ -75,7 +89,11 @@ def erfc(x):
 
 def erf(x):
     a = magnitude(x)
-    far = 1.0 - above(where(a > LIMIT, LIMIT, a))
+    b = where(a > ONE_FROM, ONE_FROM, a)
+    # 1 - erfc(b), which needs fewer digits than erfc alone
+    shifted, r, _ = reduce(-(b * b))
+    e = 1.0 + fma(r * r, tail_of_exp(r), r)
+    far = fma(-(e * power_of_two(shifted)), far_of_erf((b - 3.0) / (b + 3.0)), 1.0)
     near = fma(a, tail_of_erf(a * a), a)
     return flip_sign(where(a < NEAR, near, far), x)
 

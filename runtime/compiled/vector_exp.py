@@ -47,6 +47,14 @@ def scale(y, shifted):
     return y * power_of_two(half) * power_of_two(other)
 
 
+def scale_sum(y, shifted):
+    """``(1 + y) * 2**k``, of which the sum is not rounded where that is a normal number."""
+    k = shifted - SHIFT
+    half = k * 0.5 + SHIFT
+    factor = power_of_two(half)
+    return fma(y, factor, factor) * power_of_two((k - (half - SHIFT)) + SHIFT)
+
+
 def clamp(x, low, high):
     """NaN stays."""
     x = where(x > high, high, x)
@@ -60,7 +68,7 @@ def exp(x):
     above = fma(-k, LN2_HIGH, bounded)
     off = k * LN2_LOW
     r = above - off
-    return scale(1.0 + (above + fma(r * r, tail_of_exp(r), -off)), shifted)
+    return scale_sum(above + fma(r * r, tail_of_exp(r), -off), shifted)
 
 
 def exp2(x):
@@ -69,7 +77,7 @@ def exp2(x):
     f = bounded - (shifted - SHIFT)
     r = f * LN2_HIGH
     low = fma(f, LN2_HIGH, -r) + f * LN2_LOW
-    return scale(1.0 + (r + fma(r * r, tail_of_exp(r), low)), shifted)
+    return scale_sum(r + fma(r * r, tail_of_exp(r), low), shifted)
 
 
 def expm1_pair(x, down):

@@ -47,7 +47,7 @@ def tail(f):
 
 
 def outside(x, found):
-    """``found`` where ``x`` is a positive number, and a logarithm's value elsewhere."""
+    """``found`` where ``x`` is a positive number, and the value of a logarithm elsewhere."""
     found = where(x < INF, found, x)
     found = where(x < 0.0, NAN, found)
     return where(x == 0.0, -INF, found)
@@ -56,7 +56,8 @@ def outside(x, found):
 def log(x):
     f, k = split(x)
     rest, square = tail(f)
-    return outside(x, fma(k, LN2_HIGH, f - (square - fma(k, LN2_LOW, rest))))
+    low = f - (square - fma(k, LN2_LOW, rest))
+    return fma(outside(x, k), LN2_HIGH, low)  # infinity, or NaN, times log 2
 
 
 def log1p_sum(x, rest=None, more=0.0):

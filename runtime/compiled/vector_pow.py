@@ -4,7 +4,7 @@
 """
 
 from runtime.compiled.vector_bits import SHIFT, flip_sign, power_of_two, significand
-from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, clamp, scale, tail_of_exp
+from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, clamp, scale_sum, tail_of_exp
 from runtime.compiled.vector_log import LIFT, LIFTED, NORMAL, split
 from runtime.compiled.vector_parts import INF, NAN, Constant, fma, magnitude, narrow, polynomial, rint, where, wide
 
@@ -98,7 +98,7 @@ def _power_double(x, y):
     p_low = (f - whole) + p_low
     r = whole * LN2_HIGH
     r_low = fma(whole, LN2_HIGH, -r) + fma(whole, LN2_LOW, p_low * LN2_HIGH)
-    found = scale(1.0 + (r + fma(r * r, tail_of_exp(r), r_low)), shifted)
+    found = scale_sum(r + fma(r * r, tail_of_exp(r), r_low), shifted)
     return signed(x, y, found)
 
 

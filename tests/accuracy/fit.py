@@ -106,10 +106,9 @@ def _at_square(f: Function) -> Function:
 
 def erfc_scaled(pole: object) -> Function:
     """``erfc(x) exp(x**2) (1 + 2 x)`` of ``t = (x - pole) / (x + pole)``."""
-    k = mp.mpmathify(pole)
 
     def f(t: mpf) -> mpf:
-        x = k * (1 + t) / (1 - t)
+        x = _x(t, pole)
         return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
 
     return f
@@ -117,6 +116,10 @@ def erfc_scaled(pole: object) -> Function:
 
 def _t(x: object, pole: object) -> mpf:
     return (mp.mpmathify(x) - mp.mpmathify(pole)) / (mp.mpmathify(x) + mp.mpmathify(pole))
+
+
+def _x(t: mpf, pole: object) -> mpf:
+    return mp.mpmathify(pole) * (1 + t) / (1 - t)
 
 
 def stirling(z: mpf) -> mpf:
@@ -156,6 +159,9 @@ FITS: dict[str, tuple] = {
     "ARCTAN": (_at_square(_tail(3)(lambda t: (mp.atan(t) - t) / t**3)), lambda z: z, E8, mpf(1), 20, 8, 2),
     "ARCSIN": (_at_square(_tail(3)(lambda t: (mp.asin(t) - t) / t**3)), lambda z: z, E8, mpf("0.2501"), 12, 5, 2),
     "ERF": (_at_square(_tail(1)(lambda x: mp.erf(x) / x - 1)), lambda z: mpf(1), E8, mpf("0.37"), 10, 5, 2),
+    "ERF_FAR": (
+        lambda t: mp.erfc(_x(t, 3)) * mp.exp(_x(t, 3) ** 2), lambda t: mp.exp(-_x(t, 3) ** 2), _t(0.59, 3), _t(6, 3), 14, 6, 0,
+    ),
     "ERFC": (erfc_scaled(3), lambda t: mpf(1), _t(0.59, 3), _t(27.3, 3), 22, 0, 0),
     "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0.59, 2), _t(10.2, 2), 0, 9, 0),
     "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),

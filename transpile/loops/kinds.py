@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from transpile.core.nodes import Add, Alloc, Effect, For, If, Let, Pop, Push, Stmt, Store, Var, While
 from transpile.core.walk import blocks, statements
 from transpile.loops.memory import is_array
+from transpile.lower.scalars import PARTLY, WHOLE
 
-DEAR = frozenset(
-    """exp expm1 log log1p log2 log10 exp2 sin cos tan tanh sinh cosh arctan arctan2 erf erfc expit log_expit pow cbrt
-    gammaln digamma logaddexp logaddexp2 arcsin arccos arcsinh arccosh arctanh ndtr log_ndtr logit xlogy xlog1py entr""".split()
-)
+DEAR = WHOLE | PARTLY.keys()
 """What gains several times its own time by vectors, so that it must not end up in a loop that has none."""
 
 

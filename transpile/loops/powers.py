@@ -100,17 +100,19 @@ class _Product:
 
     def with_root(self, x: Operand, p: float) -> None:
         base = x if self.positive else self.emit("add", x, Const(0.0, self.type))  # no minus zero
-        base = self.inverse(base) if p < 0 else base
-        found: Operand = self.emit("sqrt", base)
-        if abs(p) > 1:
-            found = self.emit("mul", self.product(base, int(abs(p))), found)
+        if abs(p) < 1:
+            root = self.emit("sqrt", base)
+            found = self.inverse(root) if p < 0 else root
+        else:
+            base = self.inverse(base) if p < 0 else base
+            found = self.emit("mul", self.product(base, int(abs(p))), self.emit("sqrt", base))
         if self.positive:
             self.last("identity", found)
             return
         is_lowest = self.emit("equal", x, Const(-math.inf, self.type), type_=BOOL)
         self.last("where", is_lowest, Const(0.0 if p < 0 else math.inf, self.type), found)
 
-    def inverse(self, x: Operand) -> Operand:
+    def inverse(self, x: Operand) -> Var:
         return self.emit("div", Const(1.0, self.type), x)
 
     def product(self, base: Operand, n: int) -> Operand:
