@@ -31,6 +31,7 @@ class Recipe(NamedTuple):
     pairs: tuple[tuple[int, int], ...]  # parameters that must not share memory
     out_tree: Tree
     results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
+    outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.lower.outward.Output`
 
 
 class Compiled(Program):
@@ -63,41 +64,97 @@ class Compiled(Program):
         values = [v[()] if isinstance(v, ndarray) and not v.ndim else v for v in given]
         if overlap(values, self.recipe.pairs):
             return run_plain(self.target, args, kwargs)
+        ready, back = contiguous(values, self.recipe.written)
+        made = [np.empty(_shape(o, values), o.dtype) for o in self.recipe.outputs]
         try:
-            out = self.kernel(*values)
+            out = self.kernel(*ready, *made)
         except OtherSizes:
             raise
         except Again:
-            out = None
+            raise TypeError("the arguments are not of the types that the function was compiled for") from None
         except Exception as error:
             explain(error)
             raise
-        else:
-            return self.finish(out)
-        return self.finish(run_converted(self.kernel, values, self.recipe.written))
+        finally:  # what was written before an exception too
+            for original, copy in back:
+                original[...] = copy
+        return self.finish(self.joined(out, made))
+
+    def joined(self, out: Any, made: Sequence[Any]) -> Any:
+        """What the kernel returns together with the arrays that it was given to fill."""
+        count, outputs = len(self.convert), self.recipe.outputs
+        if not outputs:
+            return out
+        rest = iter(out if count - len(outputs) > 1 else (out,))
+        arrays = {o.result: array for o, array in zip(outputs, made)}
+        found = tuple([arrays[k] if k in arrays else next(rest) for k in range(count)])
+        return found if count != 1 else found[0]
 
     def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
         recipe = self.recipe
         fully = set(range(len(self.examples))) - set(recipe.slots)
         call = Call(recipe.name, recipe.trees, self.examples, dict(recipe.known), fully, self.reads, self.places)
-        return call.write(otherwise, self._call)
+        return call.write(otherwise, self._call, self._outputs)
+
+    def _outputs(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
+        """Writes how the results are made that the kernel is given."""
+        given = self._given(leaves, values)
+        shapes: dict[str, str] = {}
+        for output in self.recipe.outputs:
+            shape = self._shape_text(scope, output, given, shapes)
+            dtype = scope.constant(np.dtype(output.dtype))
+            scope.line(f"__r{output.result} = {scope.constant(np.empty)}({shape}, {dtype})")
 
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
         """Writes the call of the kernel and what is made of its results."""
-        given = ", ".join([*(leaves[k] for k in self.recipe.slots), *values])
-        call = f"{scope.constant(self.kernel)}({given})"
-        direct = is_as_returned(self.recipe.out_tree, self.convert)
+        recipe = self.recipe
+        names = [f"__r{k}" for k in range(len(self.convert))]
+        passed = [names[o.result] for o in recipe.outputs]
+        call = f"{scope.constant(self.kernel)}({', '.join([*self._given(leaves, values), *passed])})"
+        direct = not passed and is_as_returned(recipe.out_tree, self.convert)
         scope.lines += ["try:", f"    return {call}" if direct else f"    __out = {call}"]
         scope.lines += [f"except {scope.constant(Again)}:", "    break"]
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         scope.lines += [f"    {scope.constant(explain)}(__error)", "    raise"]
         if direct:
             return
-        names = [f"__r{k}" for k in range(len(self.convert))]
-        if names:
-            scope.line(f"{', '.join(names)} = __out")
+        returned = [n for n in names if n not in passed]
+        if returned:
+            scope.line(f"{', '.join(returned)} = __out")
         made = [n if c is None else f"{scope.constant(c)}({n})" for n, c in zip(names, self.convert)]
-        scope.line(f"return {result(scope, self.recipe.out_tree, made)}")
+        scope.line(f"return {result(scope, recipe.out_tree, made)}")
+
+    def _given(self, leaves: Mapping[int, str], values: Sequence[str]) -> list[str]:
+        return [*(leaves[k] for k in self.recipe.slots), *values]
+
+    def _shape_text(self, scope: Scope, output: Any, given: Sequence[str], shapes: dict[str, str]) -> str:
+        """The text of an output's shape; a shape that is asked for twice is a local variable."""
+
+        def shape_of(value: str) -> str:
+            if value not in shapes:
+                shapes[value] = scope.bind(f"{value}.shape")
+            return shapes[value]
+
+        if all(isinstance(size, int) for size in output.sizes):
+            return scope.constant(output.sizes)
+        source = output.sizes[0]
+        if isinstance(source, tuple):
+            k = source[0]
+            rank = self.kernel_rank(k)
+            if output.sizes == tuple([(k, axis) for axis in range(rank)]):
+                return shape_of(given[k])
+        parts = [str(s) if isinstance(s, int) else f"{shape_of(given[s[0]])}[{s[1]}]" for s in output.sizes]
+        return f"({', '.join(parts)},)"
+
+    def kernel_rank(self, k: int) -> int:
+        """How many axes parameter number ``k`` of the kernel has."""
+        own = len(self.recipe.slots)
+        return np.ndim(self.examples[self.recipe.slots[k]] if k < own else self.places[k - own].read())
+
+
+def _shape(output: Any, values: Sequence[Any]) -> tuple[int, ...]:
+    """The shape of an output, of a call with these values."""
+    return tuple([s if isinstance(s, int) else values[s[0]].shape[s[1]] for s in output.sizes])
 
 
 def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
@@ -118,28 +175,17 @@ def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> An
     return unflatten(tree, [np.array(v) if isinstance(v, ndarray) else v for v in leaves])
 
 
-def run_converted(kernel: Any, values: Sequence[Any], written: Sequence[bool]) -> Any:
-    """The call with arrays in C order that may be written; what the function writes is copied back."""
+def contiguous(values: Sequence[Any], written: Sequence[bool]) -> tuple[list[Any], list[tuple[ndarray, ndarray]]]:
+    """The values with arrays in C order that may be written, and pairs of those and their copies that are written back."""
     ready = list(values)
     back: list[tuple[ndarray, ndarray]] = []
-    changed = False
     for k, v in enumerate(values):
         if not isinstance(v, ndarray) or (v.flags.carray and type(v) is ndarray):
             continue
-        changed = True
         is_written = k < len(written) and written[k]
         if is_written and not v.flags.writeable:
             raise ValueError("assignment destination is read-only")
         ready[k] = np.array(v, order="C")
         if is_written:
             back.append((v, ready[k]))
-    if not changed:
-        raise TypeError("the arguments are not of the types that the function was compiled for")
-    try:
-        return kernel(*ready)
-    except Exception as error:
-        explain(error)
-        raise
-    finally:  # what was written before an exception too
-        for original, copy in back:
-            original[...] = copy
+    return ready, back

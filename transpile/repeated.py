@@ -23,8 +23,8 @@ MISS = object()  # an argument that was not given
 Otherwise = Callable[[tuple[Any, ...], tuple[Any, ...], Mapping[str, Any]], Any]
 """The ordinary call: of the values (`MISS` where none was given), of those beyond them, and of those given by name."""
 
-Front = Callable[[Otherwise], Callable[..., Any] | None]
-"""Writes the function of a repeated call, for what is done otherwise; None where it would not be shorter."""
+Writer = Callable[[Scope, Mapping[int, str], list[str]], None]
+"""Writes lines, given the texts of the leaves of a call and of the values from outside."""
 
 
 class Call:
@@ -47,10 +47,11 @@ class Call:
         self.name, self.trees, self.examples, self.known = name, trees, examples, known
         self.fully, self.reads, self.places = fully, reads, places
 
-    def write(
-        self, otherwise: Otherwise, finish: Callable[[Scope, Mapping[int, str], list[str]], None]
-    ) -> Callable[..., Any] | None:
-        """The function; ``finish`` writes the call itself, from the texts of the leaves and of the values outside."""
+    def write(self, otherwise: Otherwise, finish: Writer, prepare: Writer | None = None) -> Callable[..., Any] | None:
+        """The function; ``finish`` writes the call itself, from the texts of the leaves and of the values outside.
+
+        ``prepare`` writes what goes before it, and may fail where the call is another one.
+        """
         if any(isinstance(x, ndarray) and type(x) is not ndarray for x in self.examples):
             return None  # another class of array: it is made a plain one, or refused
         names = [f"__a{k}" for k in range(len(self.trees))]
@@ -69,6 +70,9 @@ class Call:
             return None
         unchanged(scope, self.reads)
         values = self._outside(scope)
+        if prepare is not None:
+            scope.settle()
+            prepare(scope, leaves, values)
         scope.attempt()
         finish(scope, leaves, values)
         short = ["while True:", *(f"    {line}" for line in scope.lines)]

@@ -75,6 +75,9 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
     options = Options(level.fastmath, threads_of(level), assumed_sizes(core, request))
     kernel = compile_core(core, options, level.cache, Guard(ones, pairs))
     results = wanted(core.body.yields, core.out_tree)
+    passed = {o.result for o in kernel.outputs}
+    returns = iter(kernel.returns)
+    returned = ["" if k in passed else next(returns, "") for k in range(len(results))]
     recipe = Recipe(
         name=core.name,
         trees=(*request.args, *request.kwargs.values()),
@@ -83,7 +86,8 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
         written=written,
         pairs=pairs,
         out_tree=flat_tree(core.out_tree, len(results)),
-        results=tuple([None if _is_made(w, r) else w for w, r in zip(results, kernel.returns or ("",) * len(results))]),
+        results=tuple([None if _is_made(w, r) else w for w, r in zip(results, returned)]),
+        outputs=kernel.outputs,
     )
     if level.cache:
         from transpile.cache import calls

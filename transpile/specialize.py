@@ -9,9 +9,11 @@ before all of this (`transpile.repeated`) until a call of another kind comes.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runtime.compiled.again import OtherSizes
@@ -156,14 +158,28 @@ class Specializer:
         keep_freed()
         level = jit_level(self.target)
         if level is not None and level.cache and not request.is_general:
-            from transpile.cache import calls
+            with no_collection():
+                from transpile.cache import calls
 
-            found = calls.find(self.target, request)
+                found = calls.find(self.target, request)
             if found is not None:
                 return found
         from transpile.run import runner
 
         return runner(self.target, request.lift(self.target), request)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without Python's search for garbage: what is loaded stays, and in a process that has just begun the search walks through
+    all that the import of Numba has left, 25 ms."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 _EARLIER = 8  # programs of one key that are kept for when a flag is what it was

@@ -25,6 +25,7 @@ class Kernel(_dispatcher.Dispatcher):
         self.__code__ = _nothing.__code__.replace(co_name=name)  # for profilers and debuggers
         self.kinds = kinds
         self.returns = ()  # the dtypes of its results, "" for an array
+        self.outputs = ()  # which of its last arguments are results
         self.stem = None  # the name of its files in the cache
         self.entry = entry  # the dispatcher in C borrows it
         self.types = [numba_type(*kind) for kind in kinds]  # the number of a type holds as long as the type

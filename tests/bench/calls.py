@@ -1,7 +1,7 @@
 """What a call costs besides its work, and a process that begins: ours beside Numba alone and JAX, on the smallest of gradients.
 
 ``python tests/bench/calls.py`` prints a table and writes it to ``results/calls.md``. Calls are timed in interleaved rounds, by the
-processor's time, the least of many; the processes that begin are timed by the clock, in turn, the least and the median of several.
+processor's time, the least of many; so are the processes that begin, in turn, and by the clock as well.
 """
 
 from __future__ import annotations
@@ -204,9 +204,9 @@ def time_calls(rounds: int) -> dict[str, dict[str, float]]:
 # ----------------------------------------------------------------------------------------------------- processes
 
 
-def time_processes(rounds: int) -> dict[str, list[float]]:
-    """Seconds that each script takes as a process of its own, all with their caches filled."""
-    found: dict[str, list[float]] = {}
+def time_processes(rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """Seconds that each script takes as a process of its own, all with their caches filled: the processor's and the clock's."""
+    found: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("program.py", PROGRAM), ("by_hand.py", BY_HAND)):
             Path(folder, name).write_text(text, encoding="utf-8")
@@ -218,16 +218,26 @@ def time_processes(rounds: int) -> dict[str, list[float]]:
                 found[name] = []
         for _ in range(rounds):
             for name in found:
-                start = time.perf_counter()
+                start, used = time.perf_counter(), used_by_children()
                 subprocess.run(commands[name], cwd=folder, env=env, check=True, capture_output=True)
-                found[name].append(time.perf_counter() - start)
+                found[name].append((used_by_children() - used, time.perf_counter() - start))
     return found
+
+
+def used_by_children() -> float:
+    """The processor's time of all processes that were started here and have ended."""
+    try:
+        import resource
+    except ImportError:  # not a Unix: the clock
+        return time.perf_counter()
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
 
 
 # --------------------------------------------------------------------------------------------------------- table
 
 
-def table(calls: dict[str, dict[str, float]], processes: dict[str, list[float]]) -> str:
+def table(calls: dict[str, dict[str, float]], processes: dict[str, list[tuple[float, float]]]) -> str:
     """Both as Markdown."""
     lines = ["# What a call costs", "", f"Measured on {environment.measured_on()}.", ""]
     lines += [f"| µs a call | {' | '.join(PEERS)} |", f"| --- |{' --- |' * len(PEERS)}"]
@@ -236,13 +246,14 @@ def table(calls: dict[str, dict[str, float]], processes: dict[str, list[float]])
         lines.append(f"| {what} | {' | '.join(shown)} |")
     lines += [
         "",
-        "| a process, from its start, s | least | median | more than `import numba` |",
-        "| --- | --- | --- | --- |",
+        "| s of a process that begins | processor, least | median | more than `import numba` | clock, least |",
     ]
-    least = {name: min(times) for name, times in processes.items()}
-    for name, times in processes.items():
-        more = f"{least[name] - least['import numba']:+.3f}" if "import numba" in least else "–"
-        lines.append(f"| {name} | {least[name]:.3f} | {statistics.median(times):.3f} | {more} |")
+    lines.append("| --- |" + " --- |" * 4)
+    own = {name: [used for used, _ in times] for name, times in processes.items()}
+    for name, used in own.items():
+        more = f"{min(used) - min(own['import numba']):+.3f}" if "import numba" in own else "–"
+        clock = min(passed for _, passed in processes[name])
+        lines.append(f"| {name} | {min(used):.3f} | {statistics.median(used):.3f} | {more} | {clock:.3f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@ from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
 from transpile.lower.lowering import lower
+from transpile.lower.outward import Output, outward
 
 MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "special", "vector")
 
@@ -46,13 +47,30 @@ PRANGE = {
 
 def text_of(core: Function, options: Options = Options()) -> tuple[str, dict[int, Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    lowered = optimise(lower(core), options.sizes, options.threads, options.vectors)
+    return _written(lowered(core, options), options)
+
+
+def lowered(core: Function, options: Options) -> Function:
+    """The function as scalar statements and calls, optimised."""
+    return optimise(lower(core), options.sizes, options.threads, options.vectors and has_fused())
+
+
+def _written(lowered: Function, options: Options) -> tuple[str, dict[int, Loc]]:
     found = sites(lowered)
     body = emit(lowered, options.text, ", ".join(MODULES))
     used = [m for m in MODULES if any(f"{m}." in line for line in body.lines[7:])]
     if found and "errors" not in used:
         used = sorted([*used, "errors"])
     return _assemble(body, used, found)
+
+
+def has_fused() -> bool:
+    """Whether vector functions are worth while: without a fused multiply-add they are slower than the C library."""
+    try:
+        from runtime.compiled import machine
+    except ImportError:  # no Numba: nothing is compiled
+        return True
+    return machine.has_fused()
 
 
 def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[str, dict[int, Loc]]:
@@ -81,7 +99,8 @@ def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[s
 def compile_core(core: Function, options: Options, cache: bool, guard: Guard | None = None) -> Any:
     """The compiled function: it takes the parameters of ``core`` (arrays C-contiguous) and gives a tuple of results.
 
-    It raises `runtime.compiled.again.Again` for arguments of other types, and for calls that ``guard`` keeps out.
+    It raises `runtime.compiled.again.Again` for arguments of other types. With a ``guard`` also for calls that this keeps out;
+    and then it takes the results that its ``outputs`` list as further arguments.
     """
     try:
         import numba  # noqa: F401
@@ -91,11 +110,17 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
 
     for p in core.params:
         check_type(p.type, p.name, core.loc)
-    text, lines = text_of(core, options)
+    outputs: tuple[Output, ...] = ()
+    fn = lowered(core, options)
+    if guard is not None:
+        fn, outputs = outward(fn)
+    text, lines = _written(fn, options)
     if guard is not None:
         text, lines = guarded(text, lines, core.name, guard)
-    kinds = tuple([(p.type.dtype, p.type.rank) for p in core.params])
-    return build(core.name, text, lines, kinds, cache, core.loc)
+    kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
+    kernel = build(core.name, text, lines, kinds, cache, core.loc)
+    kernel.outputs = outputs
+    return kernel
 
 
 def check_type(type_: Type, name: str, loc: Loc) -> None:

@@ -1,0 +1,57 @@
+"""Results that the caller makes: an array that is returned becomes a parameter, if its sizes are those of parameters.
+
+    def f(x):                                    def f(x, y):
+        n = x.shape[0]                               n = x.shape[0]
+        y = np.empty((n,), np.float64)     ->        ...
+        ...                                          return
+        return y
+
+To hand a new array over to Python costs Numba 0.6 µs; to make it there and to take it as an argument costs 0.2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import NamedTuple
+
+from transpile.core.nodes import Alloc, Const, Function, Let, Operand, Var
+
+
+class Output(NamedTuple):
+    """Result number ``result`` is an array that the caller makes. A size is a number, or (parameter, axis)."""
+
+    result: int
+    dtype: str
+    sizes: tuple[int | tuple[int, int], ...]
+
+
+def outward(fn: Function) -> tuple[Function, tuple[Output, ...]]:
+    """The lowered function with such results as its last parameters, and what they are; what it returns are the others."""
+    known: dict[Operand, tuple[int, int]] = {}
+    numbers = {p: k for k, p in enumerate(fn.params)}
+    for stmt in fn.body.stmts:
+        if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] in numbers:
+            known[stmt.var] = (numbers[stmt.args[0]], stmt.params["axis"])
+    made = {s.var: s for s in fn.body.stmts if isinstance(s, Alloc) and s.var.type.dims}
+    times = Counter(y for y in fn.body.yields if isinstance(y, Var))
+    outputs: list[Output] = []
+    moved: list[Var] = []
+    for k, result in enumerate(fn.body.yields):
+        alloc = made.get(result) if isinstance(result, Var) and times[result] == 1 else None
+        sizes = [_size(a, known) for a in alloc.args] if alloc is not None else []
+        if alloc is not None and all(s is not None for s in sizes):
+            outputs.append(Output(k, alloc.var.type.dtype, tuple([s for s in sizes if s is not None])))
+            moved.append(alloc.var)
+    if not moved:
+        return fn, ()
+    stmts = [s for s in fn.body.stmts if not (isinstance(s, Alloc) and s.var in moved)]
+    yields = tuple([y for y in fn.body.yields if y not in moved])
+    body = replace(fn.body, stmts=stmts, yields=yields)
+    return replace(fn, params=(*fn.params, *moved), body=body), tuple(outputs)
+
+
+def _size(size: Operand, known: dict[Operand, tuple[int, int]]) -> int | tuple[int, int] | None:
+    if isinstance(size, Const):
+        return int(size.value)
+    return known.get(size)
