@@ -8,6 +8,8 @@ A form is known not to be negative if it is so after variables are replaced by w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.loops.affine import Forms, Linear
 
@@ -36,9 +38,14 @@ class Facts:
         for var, coef in form.terms:
             rest = form.without(var)
             if coef == 1:
-                self.low[var] = (*self.low.get(var, ()), rest.times(-1))
+                self.bound(self.low, var, rest.times(-1))
             elif coef == -1:
-                self.high[var] = (*self.high.get(var, ()), rest)
+                self.bound(self.high, var, rest)
+
+    def bound(self, bounds: dict[Var, tuple[Linear, ...]], var: Var, form: Linear) -> None:
+        known = bounds.get(var, ())
+        if form not in known:
+            bounds[var] = (*known, form)
 
     def less(self, a: Linear, b: Linear) -> None:
         self.not_negative(b.plus(a, -1).plus(ONE, -1))
@@ -59,7 +66,7 @@ class Facts:
                 form = self.forms.of(a)
                 self.at_most(form, var) if kind == "max" else self.at_most(var, form)
         if let.prim == "dim" or (kind == "min" and all(self.is_not_negative(self.forms.of(a)) for a in args)):
-            self.low[let.var] = (*self.low.get(let.var, ()), Linear(0))
+            self.bound(self.low, let.var, Linear(0))
         elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
             self.low[let.var] = (Linear(0),)
             self.high[let.var] = (self.forms.of(let.args[1]),)
@@ -104,16 +111,30 @@ class Facts:
 
     # ---- asking
 
-    def is_not_negative(self, form: Linear, depth: int = DEPTH) -> bool:
-        if not form.terms:
-            return form.const >= 0
-        if depth == 0:
-            return False
-        for var, coef in form.terms:
-            for bound in (self.low if coef > 0 else self.high).get(var, ()):
-                if self.is_not_negative(form.replaced(var, bound), depth - 1):
-                    return True
+    def is_not_negative(self, form: Linear) -> bool:
+        best: dict[frozenset[tuple[Var, int]], int] = {}  # of forms with these terms the one most likely to be it
+        forms = [form]
+        for depth in range(DEPTH + 1):
+            deeper: list[Linear] = []
+            for f in forms:
+                if not f.terms:
+                    if f.const >= 0:
+                        return True
+                elif best.get(f.terms, f.const - 1) < f.const:
+                    best[f.terms] = f.const
+                    if depth < DEPTH:
+                        deeper += self.weaker(f)
+            forms = deeper
         return False
+
+    def weaker(self, form: Linear) -> Iterator[Linear]:
+        """Forms that are at most as great: a variable is replaced by what bounds it."""
+        for var, coef in form.terms:
+            bounds = (self.low if coef > 0 else self.high).get(var)
+            if bounds:
+                rest = form.without(var)
+                for bound in bounds:
+                    yield rest.plus(bound, coef)
 
     def compare(self, prim: str, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""
