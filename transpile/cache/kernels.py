@@ -6,10 +6,12 @@ import hashlib
 import pickle
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from runtime.compiled.cache import environment
+from runtime.compiled.cache import digest, environment
 from transpile import loader
 from transpile.cache import directory
 
@@ -18,10 +20,17 @@ Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
 _loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
 
 
-def stem(name: str, text: str, kinds: Kinds) -> str:
-    """The name of a kernel's files: it says what is in them and what that depends on."""
-    stamp = hashlib.sha256(repr((text, kinds, environment())).encode()).hexdigest()[:20]
+def stem(name: str, text: str, kinds: Kinds, direct: bool) -> str:
+    """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.native`."""
+    written_by = _writer() if direct else ""
+    stamp = hashlib.sha256(repr((text, kinds, environment(), written_by)).encode()).hexdigest()[:20]
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
+
+
+@lru_cache(maxsize=1)
+def _writer() -> str:
+    """A hash of what writes machine code."""
+    return digest(Path(__file__).parents[1] / "native")
 
 
 def find(stem: str) -> Any:

@@ -6,7 +6,8 @@ import ast
 import re
 import sys
 import types
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from transpile.cache import kernels
@@ -15,16 +16,21 @@ from transpile.errors import Diagnostic, TranspileError
 from transpile.loader import register
 
 Kinds = kernels.Kinds
+Direct = Callable[[str], Any]  # of a name that no other function has
 
 
-def build(name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: bool, loc: Loc) -> Any:
+def build(
+    name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: bool, loc: Loc, direct: Direct | None = None
+) -> Any:
     """The kernel of function ``name`` of a module text, for parameters of these kinds.
 
     It raises `runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the function's.
+    ``direct`` compiles the same without the text, if it can (`transpile.native`).
     """
     from runtime.compiled import objects
 
-    stem = kernels.stem(name, text, kinds)
+    direct = direct if objects.is_known() else None
+    stem = kernels.stem(name, text, kinds, direct is not None)
     if cache:
         found = kernels.find(stem)
         if found is not None:
@@ -32,20 +38,59 @@ def build(name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: b
     path = kernels.text_file(stem, text) if cache else None
     file = path or f"<transpile jit {stem}>"
     register(file, text, lines)
+    compiled = None
+    if direct is not None:
+        compiled = _directly(direct, f"{name}.{uuid.uuid4().hex}", text)
+    if compiled is None:
+        return _by_text(name, text, lines, kinds, stem, path, loc)
+    return _kernel(name, text, lines, kinds, stem, path, compiled)
+
+
+def _directly(direct: Direct, unique: str, text: str) -> Any:
+    from runtime.compiled import pending
+    from runtime.compiled.machine import constants_before_loops
+    from transpile.native import Unsupported
+
+    try:
+        with constants_before_loops():
+            compiled = direct(unique)
+    except Unsupported:
+        return None
+    pending.add(_sites(text))
+    return compiled
+
+
+def _by_text(
+    name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, stem: str, path: str | None, loc: Loc
+) -> Any:
+    """The kernel as Numba's front end makes it of the text."""
+    from runtime.compiled import objects
+
+    file = path or f"<transpile jit {stem}>"
     module = types.ModuleType(f"transpile_compiled_{stem}")
     module.__file__ = file
     exec(compile(text, file, "exec"), module.__dict__)
     dispatcher = getattr(module, name)
     if not objects.is_known():
         return _ordinary(module, dispatcher, kinds, lines, loc, path is not None)
-    compiled = _compiled(dispatcher, kinds, lines, loc)
+    sys.modules[module.__name__] = module  # Numba finds a function that calls itself by the name of its module
+    try:
+        compiled = _compiled(dispatcher, kinds, lines, loc)
+    finally:
+        del sys.modules[module.__name__]
+    return _kernel(name, text, lines, kinds, stem, path, compiled)
+
+
+def _kernel(
+    name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, stem: str, path: str | None, compiled: Any
+) -> Any:
     from runtime.compiled.kernel import Kernel
 
     kernel = Kernel(name, kinds, compiled.entry_point)
     kernel.returns = _returns(compiled.signature.return_type)
     if path is not None:
         kernel.stem = stem
-        kernels.keep(kernel, compiled, _sites(text), file, lines)
+        kernels.keep(kernel, compiled, _sites(text), path, lines)
     return kernel
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,10 @@ from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
 
 MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "special", "vector")
+
+
+IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
+"""Whether lowered core becomes machine code without Numba's front end (`transpile.native`), where that can be."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,13 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
     if guard is not None:
         text, lines = guarded(text, lines, core.name, guard)
     kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
-    kernel = build(core.name, text, lines, kinds, cache, core.loc)
+
+    def direct(name: str) -> Any:
+        from transpile.native import compile_function
+
+        return compile_function(fn, kinds, name, options.fastmath, guard)
+
+    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None)
     kernel.outputs = outputs
     return kernel
 

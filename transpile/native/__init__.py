@@ -1,0 +1,14 @@
+"""Machine code from lowered core: LLVM's language is written directly, where Numba would go by Python's.
+
+Numba's front end takes Python text, finds types that core knows already, and goes through many forms of it: two thirds of a first
+call. Here each statement of lowered core becomes instructions, by Numba's own conventions for arrays, calls and exceptions,
+so that its runtime functions can be called and its wrapper calls the result. What this does not write (`Unsupported`: threads,
+``print``) is compiled from the text as before, and so is everything with a version of Numba that was not tried.
+
+`function` compiles a whole function, `statements` has the control flow, `scalars` the elementwise primitives, `arrays` the
+memory, `memory` its owners, `failures` the exceptions.
+"""
+
+from transpile.native.function import Unsupported, compile_function
+
+__all__ = ["Unsupported", "compile_function"]

@@ -1,0 +1,71 @@
+"""Exceptions: the places that raise one class with arguments of the same types share the code for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.native import arrays
+from transpile.native.memory import Memory
+from transpile.native.scalars import named
+from transpile.native.values import Array, Scalar, Value
+
+
+class Failures(Memory):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # the block of each sort of exception, and its arguments
+
+    def fail(self, name: str, args: Sequence[Value], static: tuple[str, ...] | None = None) -> None:
+        """Raises, from here. ``static`` are arguments that are known now."""
+        values = [self.struct(a) if isinstance(a, Array) else a for a in args]
+        for v in values:
+            self.context.nrt.incref(self.builder, v.type, v.value)
+        key = (name, static, tuple([v.type for v in values]))
+        found = self.exits.get(key)
+        if found is None:
+            block = self.builder.function.append_basic_block("fail")
+            with self.builder.goto_block(block):
+                found = block, [self.builder.phi(v.value.type) for v in values]
+            self.exits[key] = found
+        for phi, v in zip(found[1], values):
+            phi.add_incoming(v.value, self.builder.block)
+        self.builder.branch(found[0])
+
+    def fail_if(self, test: Any, name: str, args: Sequence[Value], static: tuple[str, ...] | None = None) -> None:
+        with self.builder.if_then(test, likely=False):
+            self.fail(name, args, static)
+
+    def unless_made(self, address: Any) -> None:
+        """Raises what a code of `arrays` means."""
+        b = self.builder
+        with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
+            for code, name, text in (
+                (arrays.NEGATIVE, "ValueError", "negative dimensions not allowed"),
+                (arrays.TOO_MANY, "ValueError", "array is too big"),
+            ):
+                self.fail_if(b.icmp_unsigned("==", address, self.number(code)), name, (), (text,))
+            self.fail("MemoryError", (), ("Allocation failed (probably too large).",))
+
+    def write_exits(self, name: str) -> None:
+        """The code that the failing places share."""
+        convention = self.context.call_conv
+        for (raised, static, types), (block, values) in self.exits.items():
+            self.builder.position_at_end(block)
+            self.give_back_all()
+            if values:
+                convention.return_dynamic_user_exc(
+                    self.builder, exception(raised), tuple(values), types, loc=None, func_name=name
+                )
+            else:
+                convention.return_user_exc(self.builder, exception(raised), static, loc=None, func_name=name)
+
+
+def exception(name: str) -> Any:
+    """The class: a built-in one, or by the name of generated code."""
+    import builtins
+
+    return named(name) if "." in name else getattr(builtins, name)
+
+
+__all__ = ["Failures", "Scalar"]

@@ -1,0 +1,89 @@
+"""Who holds memory: what a block makes it gives back at its end, unless it hands it on.
+
+An owner is a cell of the stack frame with the address of what it holds, or none. Where the function fails, all are given back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.native.arrays import Arrays
+from transpile.native.values import Array, Scalar, Value
+
+
+class Memory(Arrays):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.cells: list[Any] = []
+        self.free: list[Any] = []  # cells that no block uses now
+        self.blocks: list[dict[Any, Any]] = []  # of each open block, what it holds and in which cell
+
+    # ---- cells
+
+    def cell(self, type_: Any) -> Any:
+        """Memory of the stack frame."""
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(type_)
+
+    def owner(self) -> Any:
+        if self.free:
+            return self.free.pop()
+        pointer = self.cgutils.voidptr_t
+        with self.builder.goto_entry_block():
+            cell = self.builder.alloca(pointer)
+            self.builder.store(pointer(None), cell)
+        self.cells.append(cell)
+        return cell
+
+    # ---- holding
+
+    def hold(self, meminfo: Any) -> None:
+        """The open block gives it back at its end."""
+        cell = self.owner()
+        self.builder.store(meminfo, cell)
+        self.blocks[-1][meminfo] = cell
+
+    def open(self) -> None:
+        self.blocks.append({})
+
+    def close(self) -> None:
+        for meminfo, cell in self.blocks.pop().items():
+            self.builder.store(self.cgutils.voidptr_t(None), cell)
+            self.count_down(meminfo)
+            self.free.append(cell)
+
+    def taken(self, value: Value) -> Value:
+        """The value with a claim of its own to its memory, for who is outside the open block."""
+        if not isinstance(value, Array):
+            return value
+        cell = self.blocks[-1].pop(value.meminfo, None)
+        if cell is None:
+            self.count_up(value.meminfo)
+        else:  # handed on
+            self.builder.store(self.cgutils.voidptr_t(None), cell)
+            self.free.append(cell)
+        return value
+
+    def count_up(self, meminfo: Any) -> None:
+        self._counted("NRT_incref", meminfo)
+
+    def count_down(self, meminfo: Any) -> None:
+        self._counted("NRT_decref", meminfo)
+
+    def _counted(self, name: str, meminfo: Any) -> None:
+        from numba.core.runtime.nrtdynmod import incref_decref_ty
+
+        function = self.cgutils.get_or_insert_function(self.module, incref_decref_ty, name)
+        function.args[0].add_attribute("noalias")
+        function.args[0].add_attribute("captures(none)")
+        self.builder.call(function, [meminfo])
+
+    def give_back_all(self) -> None:
+        """Where the function fails."""
+        for cell in self.cells:
+            self.count_down(self.builder.load(cell))
+
+    def held(self, x: Scalar) -> None:
+        """The memory of a value that a call gave belongs to the open block."""
+        for _, meminfo in self.context.nrt.get_meminfos(self.builder, x.type, x.value):
+            self.hold(meminfo)

@@ -1,0 +1,414 @@
+"""Control flow and memory: one method for each kind of statement of lowered core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
+)
+from transpile.core.types import Type
+from transpile.loops.parallel import PARALLEL
+from transpile.lower.scalars import spell
+from transpile.native.failures import Failures
+from transpile.native.scalars import named, parsed
+from transpile.native.values import Array, Scalar, Unsupported, Value, scalar_type
+
+
+class Statements(Failures):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.values: dict[Var, Value] = {}
+
+    # ---- operands
+
+    def value(self, op: Operand) -> Value:
+        if isinstance(op, Var):
+            return self.values[op]
+        if isinstance(op, Undef):
+            return self.undefined(op.type)
+        type_ = scalar_type(op.type)
+        return self.constant(_plain(op.value, op.type), type_)
+
+    def scalar(self, op: Operand) -> Scalar:
+        found = self.value(op)
+        if not isinstance(found, Scalar):
+            raise Unsupported(f"{op} is an array")
+        return found
+
+    def index(self, op: Operand) -> Any:
+        return self.cast(self.scalar(op), self.types.intp).value
+
+    def whole(self, op: Operand) -> Array:
+        found = self.value(op)
+        if not isinstance(found, Array):
+            raise Unsupported(f"{op} is no array")
+        return found
+
+    def undefined(self, type_: Type) -> Value:
+        if type_.dims:
+            return self.nothing(scalar_type(type_), len(type_.dims))
+        return self.constant(_plain(0, type_), scalar_type(type_))
+
+    # ---- blocks
+
+    def block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            method = _STATEMENTS.get(type(stmt))
+            if method is None:
+                raise Unsupported(type(stmt).__name__)
+            method(self, stmt)
+
+    # ---- lets
+
+    def let(self, stmt: Let) -> None:
+        method = _LETS.get(stmt.prim)
+        if method is not None:
+            self.values[stmt.var] = method(self, stmt)
+            return
+        result = scalar_type(stmt.var.type)
+        args = [self.scalar(a) for a in stmt.args]
+        found = self.quotient(stmt.prim, *args) if stmt.prim in ("quick_div", "quick_mod") else None
+        if found is None:
+            spelled = spell(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+            if stmt.prim in ("maximum", "minimum") and stmt.params.get("py") and stmt.var.type.dtype == "int64":
+                spelled = f"{stmt.prim[:3]}({{0}}, {{1}})", 0
+            if spelled is None:
+                raise Unsupported(stmt.prim)
+            if stmt.prim in ("quick_div", "quick_mod"):
+                spelled = "{0} // {1}" if stmt.prim == "quick_div" else "{0} % {1}", 0
+            names = {f"a{k}": a for k, a in enumerate(args)}
+            found = self.expression(parsed(spelled[0], len(args)), names, result)
+        self.values[stmt.var] = self.cast(found, result)
+
+    def read(self, stmt: Let) -> Value:
+        array = self.value(stmt.args[0])
+        if isinstance(array, Scalar):
+            return array
+        return self.load(array, [self.index(i) for i in stmt.args[1:]])
+
+    def size(self, stmt: Let) -> Value:
+        return Scalar(self.whole(stmt.args[0]).sizes[stmt.params["axis"]], self.types.intp)
+
+    def converted(self, stmt: Let) -> Value:
+        (op,), to = stmt.args, stmt.var.type
+        x, wanted = self.scalar(op), scalar_type(to)
+        if to.dtype == "bool" and not op.type.is_bool:
+            zero = self.constant(_plain(0, op.type), x.type)
+            return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
+        if to.dtype == "int64" and to.weak and op.type.is_float:
+            return self.cast(self.call(named("scalars.int_of"), (x,)), wanted)
+        return self.cast(x, wanted)
+
+    def called(self, stmt: Let) -> Value:
+        found = self.call(named(stmt.params["fn"]), [self.value(a) for a in stmt.args])
+        self.held(found)
+        if isinstance(found.type, self.types.Array):
+            return self.array(found)
+        if found.type == self.types.none or isinstance(found.type, self.types.BaseTuple):
+            return found
+        wanted = stmt.var.type
+        return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
+
+    def item(self, stmt: Let) -> Value:
+        whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
+        found = Scalar(self.builder.extract_value(whole.value, k), whole.type[k])
+        if isinstance(found.type, self.types.Array):
+            return self.array(found)
+        return self.cast(found, scalar_type(stmt.var.type))
+
+    def view(self, stmt: Let) -> Value:
+        array = self.whole(stmt.args[0])
+        sizes = tuple(self.index(n) for n in stmt.args[1:])
+        if array.strides is not None:
+            raise Unsupported("a view of what does not lie in C order")
+        old, new = self.count(array.sizes), self.count(sizes)
+        wrong = self.builder.icmp_signed("!=", old, new)
+        for n in sizes:
+            wrong = self.builder.or_(wrong, self.builder.icmp_signed("<", n, self.number(0)))
+        self.fail_if(wrong, "ValueError", (), ("total size of new array must be unchanged",))
+        return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
+
+    def swap(self, stmt: Let) -> Value:
+        return self.turned(self.whole(stmt.args[0]))
+
+    def row(self, stmt: Let) -> Value:
+        return self.part(self.whole(stmt.args[0]), stmt.params["kinds"], iter([self.index(a) for a in stmt.args[1:]]))
+
+    # ---- memory
+
+    def alloc(self, stmt: Alloc) -> None:
+        array, address = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
+        self.unless_made(address)
+        self.hold(array.meminfo)
+        self.values[stmt.var] = array
+
+    def write(self, stmt: Store | Add) -> None:
+        array = self.whole(stmt.buf)
+        indices = [self.index(stmt.args[i.arg]) for step in stmt.path for i in step.items]  # type: ignore[union-attr]
+        value = self.scalar(stmt.value)
+        if isinstance(stmt, Add):
+            # as ``array[indices] += value``
+            names = {"a0": self.load(array, indices), "a1": value}
+            value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
+        self.store(array, indices, value)
+
+    def new_stack(self, stmt: NewStack) -> None:
+        from numba.cpython.listobj import build_list
+
+        type_ = stmt.var.type
+        rank = len(type_.dims)
+        element = scalar_type(Type(type_.dtype))
+        element = self.types.Array(element, rank, "C") if rank else element
+        kind = self.types.List(element)
+        made = Scalar(build_list(self.context, self.builder, kind, []), kind)
+        self.held(made)
+        self.values[stmt.var] = made
+
+    def push(self, stmt: Push) -> None:
+        from numba.core.typing import signature
+        from numba.cpython.listobj import list_append
+
+        stack, value = self.scalar(stmt.stack), self.value(stmt.value)
+        given = self.struct(value) if isinstance(value, Array) else value
+        given = self.cast(given, stack.type.dtype)
+        found = signature(self.types.none, stack.type, stack.type.dtype)
+        list_append(self.context, self.builder, found, (stack.value, given.value))
+
+    def pop(self, stmt: Pop) -> None:
+        from numba.core.typing import signature
+        from numba.cpython.listobj import list_pop
+
+        stack = self.scalar(stmt.stack)
+        kind = stack.type.dtype
+        found = Scalar(list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,)), kind)
+        self.held(found)
+        if isinstance(kind, self.types.Array):
+            self.values[stmt.var] = self.array(found)
+        else:
+            self.values[stmt.var] = self.cast(found, scalar_type(stmt.var.type))
+
+    # ---- what goes from block to block
+
+    def carried(self, type_: Type) -> list[Any]:
+        """Cells for a value of the type."""
+        if not type_.dims:
+            return [self.cell(self.context.get_value_type(scalar_type(type_)))]
+        sample = self.nothing(scalar_type(type_), len(type_.dims))
+        _, *rest = sample.parts
+        return [self.owner(), *(self.cell(p.type) for p in rest)]
+
+    def put(self, cells: Sequence[Any], value: Value, type_: Type) -> None:
+        """Puts a value with its claim into cells."""
+        if isinstance(value, Array):
+            if value.strides is not None:
+                raise Unsupported("an array that is carried and does not lie in C order")
+            parts: Sequence[Any] = value.parts
+        else:
+            parts = [self.cast(value, scalar_type(type_)).value]
+        for cell, part in zip(cells, parts):
+            self.builder.store(part, cell)
+
+    def get(self, cells: Sequence[Any], type_: Type) -> Value:
+        parts = [self.builder.load(c) for c in cells]
+        if not type_.dims:
+            return Scalar(parts[0], scalar_type(type_))
+        return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
+
+    def keep(self, cells: Sequence[Any], var: Var) -> None:
+        """What the cells hold is a value of the open block from here on."""
+        found = self.get(cells, var.type)
+        if isinstance(found, Array):
+            self.blocks[-1][found.meminfo] = cells[0]
+        self.values[var] = found
+
+    def branch(self, stmt: If) -> None:
+        test = self.truth(self.scalar(stmt.test))
+        cells = [self.carried(r.type) for r in stmt.results]
+        with self.builder.if_else(test) as (then, otherwise):
+            for side, block in ((then, stmt.then), (otherwise, stmt.orelse)):
+                with side:
+                    self.side(block, stmt.results, cells)
+        for result, own in zip(stmt.results, cells):
+            self.keep(own, result)
+
+    def side(self, block: Block, results: Sequence[Var], cells: Sequence[Sequence[Any]]) -> None:
+        self.open()
+        self.block(block)
+        found = self.yielded(block)
+        self.close()
+        for result, own, value in zip(results, cells, found):
+            self.put(own, value, result.type)
+
+    def yielded(self, block: Block) -> list[Value]:
+        """What the open block hands on; an array that it hands on twice has two claims."""
+        return [self.taken(self.value(y)) for y in block.yields]
+
+    # ---- loops
+
+    def loop(self, stmt: For) -> None:
+        if stmt.index.note == PARALLEL:
+            raise Unsupported("threads")
+        if not isinstance(stmt.step, Const) or not isinstance(stmt.step.value, int) or not stmt.step.value:
+            raise Unsupported("a step that is not known")
+        b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
+        natural = step == 1 and not stmt.backwards
+        trips = None if natural else self.trips(start, bound, step)
+        with self.frame(stmt) as (_, carry):
+            counter = self.cell(self.int)
+            b.store(start if natural else self.number(0), counter)
+            head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
+            b.branch(head)
+            b.position_at_end(head)
+            at = b.load(counter)
+            b.cbranch(b.icmp_signed("<", at, bound if natural else trips), body, end)
+            b.position_at_end(body)
+            index = at
+            if not natural:
+                k = b.sub(b.sub(trips, self.number(1)), at) if stmt.backwards else at
+                index = b.add(start, b.mul(k, self.number(step)))
+            self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
+            stop = carry()
+            b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
+            b.branch(head) if stop is None else b.cbranch(stop, end, head)
+            b.position_at_end(end)
+
+    def trips(self, start: Any, bound: Any, step: int) -> Any:
+        """How many numbers ``range(start, bound, step)`` has. Unsigned numbers hold any difference."""
+        b = self.builder
+        first, last = (start, bound) if step > 0 else (bound, start)
+        span = b.sub(b.sub(last, first), self.number(1))
+        count = span if abs(step) == 1 else b.udiv(span, self.number(abs(step)))
+        return b.select(b.icmp_signed("<", first, last), b.add(count, self.number(1)), self.number(0))
+
+    def repeat(self, stmt: While) -> None:
+        b = self.builder
+        with self.frame(stmt) as (cells, carry):
+            head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
+            b.branch(head)
+            b.position_at_end(head)
+            for own, param in zip(cells, stmt.test.params):
+                self.values[param] = self.get(own, param.type)
+            self.open()
+            self.block(stmt.test)
+            test = self.truth(self.scalar(stmt.test.yields[0]))
+            self.close()
+            b.cbranch(test, body, end)
+            b.position_at_end(body)
+            stop = carry()
+            b.branch(head) if stop is None else b.cbranch(stop, end, head)
+            b.position_at_end(end)
+
+    @contextmanager
+    def frame(self, stmt: For | While) -> Iterator[tuple[list[list[Any]], Callable[[], Any]]]:
+        """What a loop carries: its cells, and the function that writes a trip and gives the test that ends the loop."""
+        b, body = self.builder, stmt.body
+        types = [p.type for p in body.params]
+        cells = [self.carried(t) for t in types]
+        for own, init, type_ in zip(cells, stmt.inits, types):
+            value = self.value(init)
+            if isinstance(value, Array):
+                self.count_up(value.meminfo)
+            self.put(own, value, type_)
+        count = None
+        if stmt.trips is not None:
+            count = self.cell(self.int)
+            b.store(self.number(0), count)
+
+        def trip() -> Any:
+            for own, param in zip(cells, body.params):
+                self.values[param] = self.get(own, param.type)
+            self.open()
+            self.block(body)
+            stop = None if body.stop is None else self.truth(self.scalar(body.stop))
+            found = self.yielded(body)
+            self.close()
+            for own, param, value in zip(cells, body.params, found):
+                old = self.values[param]
+                if isinstance(old, Array):
+                    self.count_down(old.meminfo)
+                self.put(own, value, param.type)
+            if count is not None:
+                b.store(b.add(b.load(count), self.number(1)), count)
+            return stop
+
+        yield cells, trip
+        for own, result in zip(cells, stmt.results):
+            self.keep(own, result)
+        for own, param in list(zip(cells, body.params))[len(stmt.results) :]:  # results that nobody reads
+            if param.type.dims:
+                self.keep(own, Var("", param.type))
+        if count is not None and stmt.trips is not None:
+            self.values[stmt.trips] = Scalar(b.load(count), self.types.intp)
+
+    # ---- effects
+
+    def effect(self, stmt: Effect) -> None:
+        b = self.builder
+        if stmt.kind == "check":
+            at, size, given, *guard = (self.scalar(a) for a in stmt.args)
+            unsigned = stmt.params["low"]  # a negative number is a great one
+            wrong = (b.icmp_unsigned if unsigned else b.icmp_signed)(">=", at.value, size.value)
+            if guard:
+                wrong = b.and_(self.truth(guard[0]), wrong)
+            self.fail_if(wrong, f"errors.{stmt.params['class']}", (self.site(stmt), given, size))
+        elif stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
+            self.fail("again.OtherSizes", ())
+            b.position_at_end(b.function.append_basic_block("unreachable"))
+        elif stmt.kind == "raise":
+            self.fail(f"errors.{stmt.params['class']}", (self.site(stmt), *(self.value(a) for a in stmt.args)))
+            b.position_at_end(b.function.append_basic_block("unreachable"))
+        else:
+            raise Unsupported(stmt.kind)
+
+    def site(self, stmt: Effect) -> Scalar:
+        return self.constant(stmt.params["site"], self.types.int64)
+
+
+def _plain(value: Any, type_: Type) -> Any:
+    """The constant as a Python number of the type."""
+    return bool(value) if type_.is_bool else float(value) if type_.is_float else int(value)
+
+
+_LETS: dict[str, Callable[[Statements, Let], Value]] = {
+    "index": Statements.read,
+    "dim": Statements.size,
+    "cast": Statements.converted,
+    "call": Statements.called,
+    "item": Statements.item,
+    "view": Statements.view,
+    "swap": Statements.swap,
+    "row": Statements.row,
+}
+_STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
+    Let: Statements.let,
+    Alloc: Statements.alloc,
+    Store: Statements.write,
+    Add: Statements.write,
+    If: Statements.branch,
+    For: Statements.loop,
+    While: Statements.repeat,
+    NewStack: Statements.new_stack,
+    Push: Statements.push,
+    Pop: Statements.pop,
+    Effect: Statements.effect,
+}
+__all__ = ["Statements", "Stmt"]
