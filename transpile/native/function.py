@@ -8,6 +8,8 @@ from typing import Any
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.lower.entry import Guard
+from transpile.native.library import new_library
+from transpile.native.small import small_arrays
 from transpile.native.statements import Statements
 from transpile.native.values import Array, Scalar, Unsupported, Value
 
@@ -35,8 +37,7 @@ def compile_function(fn: Function, kinds: Kinds, name: str, fastmath: Any, guard
             fastmath=FastMathOptions(set(fastmath) if isinstance(fastmath, (tuple, set)) else fastmath),
             error_model=callconv.create_error_model("numpy", target),
         )
-        library = context.codegen().create_library(name)
-        library.enable_object_caching()
+        library = new_library(context.codegen(), name)
         written = Statements(context, typing)
         params = tuple(numba_type(*kind) for kind in kinds)
         with context.push_code_library(library):
@@ -81,7 +82,7 @@ def _write(written: Statements, fn: Function, params: Sequence[Any], name: str, 
     restype = types.none
     results = [_result_type(y.type) for y in fn.body.yields]
     if results:
-        restype = results[0] if len(results) == 1 else types.Tuple(tuple(results))
+        restype = results[0] if len(results) == 1 else written.types.Tuple(tuple(results))
     described = PythonFunctionDescriptor(
         native=True,
         modname=dynamic_name,
@@ -112,6 +113,7 @@ def _write(written: Statements, fn: Function, params: Sequence[Any], name: str, 
     if guard is not None:
         _ask(written, values, guard)
     written.values.update(zip(fn.params, values))
+    written.small = small_arrays(fn)
     written.open()
     written.block(fn.body)
     found = [written.taken(written.value(y)) for y in fn.body.yields]

@@ -5,6 +5,9 @@ An owner is a cell of the stack frame with the address of what it holds, or none
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from transpile.native.arrays import Arrays
@@ -35,6 +38,27 @@ class Memory(Arrays):
         self.cells.append(cell)
         return cell
 
+    # ---- the stack frame
+
+    def local(self, dtype: Any, sizes: Sequence[int], root: Any = None) -> Array:
+        """An array in the stack frame: nobody holds it."""
+        from llvmlite import ir
+
+        type_ = self.context.get_data_type(dtype)
+        with self.builder.goto_entry_block():
+            whole = self.builder.alloca(ir.ArrayType(type_, math.prod(sizes)))
+            whole.align = 32
+            data = self.builder.bitcast(whole, type_.as_pointer())
+        return Array(dtype, data, tuple([self.number(n) for n in sizes]), None, self.cgutils.voidptr_t(None), root)
+
+    def is_local(self, array: Array) -> bool:
+        return bool(getattr(array.meminfo, "constant", True) is None)
+
+    def elements(self, sizes: Sequence[int]) -> Iterator[list[Any]]:
+        """The indices of all elements."""
+        for at in product(*(range(n) for n in sizes)):
+            yield [self.number(i) for i in at]
+
     # ---- holding
 
     def hold(self, meminfo: Any) -> None:
@@ -54,7 +78,7 @@ class Memory(Arrays):
 
     def taken(self, value: Value) -> Value:
         """The value with a claim of its own to its memory, for who is outside the open block."""
-        if not isinstance(value, Array):
+        if not isinstance(value, Array) or self.is_local(value):
             return value
         cell = self.blocks[-1].pop(value.meminfo, None)
         if cell is None:

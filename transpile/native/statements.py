@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from transpile.core.nodes import (
@@ -30,13 +32,24 @@ from transpile.loops.parallel import PARALLEL
 from transpile.lower.scalars import spell
 from transpile.native.failures import Failures
 from transpile.native.scalars import named, parsed
+from transpile.native.small import Small
 from transpile.native.values import Array, Scalar, Unsupported, Value, scalar_type
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Memory of the stack frame for what goes from block to block: a number, the parts of an array, or an array of few elements."""
+
+    places: Sequence[Any]
+    array: Array | None = None
+    sizes: Sequence[int] = ()
 
 
 class Statements(Failures):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.values: dict[Var, Value] = {}
+        self.small = Small()
 
     # ---- operands
 
@@ -156,6 +169,9 @@ class Statements(Failures):
     # ---- memory
 
     def alloc(self, stmt: Alloc) -> None:
+        if stmt.var in self.small.local:
+            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
+            return
         array, address = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
         self.unless_made(address)
         self.hold(array.meminfo)
@@ -175,7 +191,7 @@ class Statements(Failures):
         from numba.cpython.listobj import build_list
 
         type_ = stmt.var.type
-        rank = len(type_.dims)
+        rank = 0 if self.small.of(stmt.var) is not None else len(type_.dims)
         element = scalar_type(Type(type_.dtype))
         element = self.types.Array(element, rank, "C") if rank else element
         kind = self.types.List(element)
@@ -188,10 +204,14 @@ class Statements(Failures):
         from numba.cpython.listobj import list_append
 
         stack, value = self.scalar(stmt.stack), self.value(stmt.value)
-        given = self.struct(value) if isinstance(value, Array) else value
-        given = self.cast(given, stack.type.dtype)
+        sizes = self.small.of(stmt.stack)
+        if sizes is not None:
+            given = [self.load(self.whole(stmt.value), at) for at in self.elements(sizes)]
+        else:
+            given = [self.struct(value) if isinstance(value, Array) else value]
         found = signature(self.types.none, stack.type, stack.type.dtype)
-        list_append(self.context, self.builder, found, (stack.value, given.value))
+        for x in given:
+            list_append(self.context, self.builder, found, (stack.value, self.cast(x, stack.type.dtype).value))
 
     def pop(self, stmt: Pop) -> None:
         from numba.core.typing import signature
@@ -199,6 +219,14 @@ class Statements(Failures):
 
         stack = self.scalar(stmt.stack)
         kind = stack.type.dtype
+        sizes = self.small.of(stmt.stack)
+        if sizes is not None:
+            array = self.local(kind, sizes)
+            for at in reversed(list(self.elements(sizes))):
+                last = list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,))
+                self.store(array, at, Scalar(last, kind))
+            self.values[stmt.var] = array
+            return
         found = Scalar(list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,)), kind)
         self.held(found)
         if isinstance(kind, self.types.Array):
@@ -208,41 +236,65 @@ class Statements(Failures):
 
     # ---- what goes from block to block
 
-    def carried(self, type_: Type) -> list[Any]:
-        """Cells for a value of the type."""
-        if not type_.dims:
-            return [self.cell(self.context.get_value_type(scalar_type(type_)))]
-        sample = self.nothing(scalar_type(type_), len(type_.dims))
-        _, *rest = sample.parts
-        return [self.owner(), *(self.cell(p.type) for p in rest)]
+    def carried(self, var: Var) -> Cells:
+        """Cells for a value of the variable."""
+        dtype = scalar_type(Type(var.type.dtype))
+        if not var.type.dims:
+            return Cells([self.cell(self.context.get_value_type(dtype))])
+        sizes = self.small.of(var)
+        if sizes is not None:
+            return Cells([], self.local(dtype, sizes), sizes)
+        _, *rest = self.nothing(dtype, len(var.type.dims)).parts
+        return Cells([self.owner(), *(self.cell(p.type) for p in rest)])
 
-    def put(self, cells: Sequence[Any], value: Value, type_: Type) -> None:
-        """Puts a value with its claim into cells."""
-        if isinstance(value, Array):
-            if value.strides is not None:
-                raise Unsupported("an array that is carried and does not lie in C order")
-            parts: Sequence[Any] = value.parts
-        else:
-            parts = [self.cast(value, scalar_type(type_)).value]
-        for cell, part in zip(cells, parts):
+    def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
+        """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        if not isinstance(value, Array):
+            return [self.cast(value, scalar_type(type_)).value]
+        if cells.array is not None:
+            return [self.load(value, at) for at in self.elements(cells.sizes)]
+        if value.strides is not None:
+            raise Unsupported("an array that is carried and does not lie in C order")
+        return list(value.parts)
+
+    def put(self, cells: Cells, parts: Sequence[Any]) -> None:
+        if cells.array is not None:
+            for at, part in zip(self.elements(cells.sizes), parts):
+                self.store(cells.array, at, part)
+        for cell, part in zip(cells.places, parts):
             self.builder.store(part, cell)
 
-    def get(self, cells: Sequence[Any], type_: Type) -> Value:
-        parts = [self.builder.load(c) for c in cells]
+    def get(self, cells: Cells, type_: Type) -> Value:
+        if cells.array is not None:
+            return cells.array
+        parts = [self.builder.load(c) for c in cells.places]
         if not type_.dims:
             return Scalar(parts[0], scalar_type(type_))
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
 
-    def keep(self, cells: Sequence[Any], var: Var) -> None:
+    def keep(self, cells: Cells, var: Var) -> None:
         """What the cells hold is a value of the open block from here on."""
         found = self.get(cells, var.type)
-        if isinstance(found, Array):
-            self.blocks[-1][found.meminfo] = cells[0]
+        if isinstance(found, Array) and cells.array is None:
+            self.blocks[-1][found.meminfo] = cells.places[0]
         self.values[var] = found
+
+    def handed(self, block: Block, cells: Sequence[Cells], types: Sequence[Type]) -> list[list[Any]]:
+        """What the open block puts into cells at its end."""
+        found = []
+        for own, op, type_ in zip(cells, block.yields, types):
+            value = self.value(op)
+            if own.array is None:
+                value = self.taken(value)
+            if isinstance(op, Undef) and own.array is not None:
+                found.append([self.constant(_plain(0, Type(type_.dtype)), own.array.dtype)] * math.prod(own.sizes))
+            else:
+                found.append(self.parts(own, value, type_))
+        return found
 
     def branch(self, stmt: If) -> None:
         test = self.truth(self.scalar(stmt.test))
-        cells = [self.carried(r.type) for r in stmt.results]
+        cells = [self.carried(r) for r in stmt.results]
         with self.builder.if_else(test) as (then, otherwise):
             for side, block in ((then, stmt.then), (otherwise, stmt.orelse)):
                 with side:
@@ -250,17 +302,13 @@ class Statements(Failures):
         for result, own in zip(stmt.results, cells):
             self.keep(own, result)
 
-    def side(self, block: Block, results: Sequence[Var], cells: Sequence[Sequence[Any]]) -> None:
+    def side(self, block: Block, results: Sequence[Var], cells: Sequence[Cells]) -> None:
         self.open()
         self.block(block)
-        found = self.yielded(block)
+        found = self.handed(block, cells, [r.type for r in results])
         self.close()
-        for result, own, value in zip(results, cells, found):
-            self.put(own, value, result.type)
-
-    def yielded(self, block: Block) -> list[Value]:
-        """What the open block hands on; an array that it hands on twice has two claims."""
-        return [self.taken(self.value(y)) for y in block.yields]
+        for own, parts in zip(cells, found):
+            self.put(own, parts)
 
     # ---- loops
 
@@ -318,16 +366,17 @@ class Statements(Failures):
             b.position_at_end(end)
 
     @contextmanager
-    def frame(self, stmt: For | While) -> Iterator[tuple[list[list[Any]], Callable[[], Any]]]:
+    def frame(self, stmt: For | While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
         """What a loop carries: its cells, and the function that writes a trip and gives the test that ends the loop."""
         b, body = self.builder, stmt.body
-        types = [p.type for p in body.params]
-        cells = [self.carried(t) for t in types]
-        for own, init, type_ in zip(cells, stmt.inits, types):
+        cells = [self.carried(p) for p in body.params]
+        for own, init, param in zip(cells, stmt.inits, body.params):
+            if own.array is not None and isinstance(init, Undef):
+                continue
             value = self.value(init)
-            if isinstance(value, Array):
+            if isinstance(value, Array) and own.array is None:
                 self.count_up(value.meminfo)
-            self.put(own, value, type_)
+            self.put(own, self.parts(own, value, param.type))
         count = None
         if stmt.trips is not None:
             count = self.cell(self.int)
@@ -339,13 +388,13 @@ class Statements(Failures):
             self.open()
             self.block(body)
             stop = None if body.stop is None else self.truth(self.scalar(body.stop))
-            found = self.yielded(body)
+            found = self.handed(body, cells, [p.type for p in body.params])
             self.close()
-            for own, param, value in zip(cells, body.params, found):
+            for own, param, parts in zip(cells, body.params, found):
                 old = self.values[param]
-                if isinstance(old, Array):
+                if isinstance(old, Array) and own.array is None:
                     self.count_down(old.meminfo)
-                self.put(own, value, param.type)
+                self.put(own, parts)
             if count is not None:
                 b.store(b.add(b.load(count), self.number(1)), count)
             return stop

@@ -1,0 +1,197 @@
+"""Arrays of few elements whose sizes are known: they lie in the stack frame, where LLVM makes variables of their elements.
+
+    x = np.empty((2,), np.float64)         no memory is asked for; a loop that carries ``x`` carries its two
+    while ...: x = ...                     elements, and a stack of such arrays is a stack of numbers
+
+So goes what nobody outside the function sees. Sizes are found from those of *allocs*, through what loops and branches hand on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from transpile.core.nodes import (
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Undef,
+    Var,
+    While,
+)
+from transpile.core.walk import statements
+
+FEW = 32  # elements of an array that is handed on by value
+MANY = 512  # of one that lies in the stack frame
+Sizes = tuple[int, ...]
+_VIEWS = ("view", "swap", "row")
+
+
+@dataclass
+class Small:
+    """``sizes`` of arrays where all are known; ``local``: the variables of *allocs* that lie in the stack frame."""
+
+    sizes: dict[Var, Sizes] = field(default_factory=dict)
+    local: set[Var] = field(default_factory=set)
+
+    def of(self, var: Var) -> Sizes | None:
+        """The sizes of what is handed on by value, or of the elements of such a stack."""
+        found = self.sizes.get(var)
+        return found if found is not None and math.prod(found) <= FEW else None
+
+
+def small_arrays(fn: Function) -> Small:
+    found = _Finder(fn)
+    found.run(fn)
+    small = Small(found.sizes)
+    leaving = _leaving(fn, small)
+    for stmt in statements(fn.body):
+        if isinstance(stmt, Alloc) and stmt.var in small.sizes and stmt.var not in leaving:
+            if math.prod(small.sizes[stmt.var]) <= MANY:
+                small.local.add(stmt.var)
+    return small
+
+
+class _Finder:
+    def __init__(self, fn: Function) -> None:
+        self.sizes: dict[Var, Sizes] = {}
+        self.pushes: dict[Var, list[Operand]] = {}
+        for stmt in statements(fn.body):
+            if isinstance(stmt, Push) and stmt.value.type.dims:
+                self.pushes.setdefault(stmt.stack, []).append(stmt.value)
+
+    def run(self, fn: Function) -> None:
+        """What is popped has the sizes of all that is pushed, which may be what was popped from another stack."""
+        self.block(fn.body)
+        for _ in range(len(self.pushes) + 1):
+            before = dict(self.sizes)
+            for stack, values in self.pushes.items():
+                self.join(stack, values)
+            self.block(fn.body)
+            if before == self.sizes:
+                return
+        for stack in self.pushes:
+            self.sizes.pop(stack, None)
+        self.pushes = {}
+        self.block(fn.body)
+
+    def of(self, op: Operand) -> Sizes | None:
+        return self.sizes.get(op) if isinstance(op, Var) else None
+
+    def block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt)
+
+    def stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case Alloc():
+                self.note(stmt.var, [a.value if isinstance(a, Const) else None for a in stmt.args])
+            case Let(prim="swap"):
+                self.note(stmt.var, (self.of(stmt.args[0]) or ())[::-1])
+            case Let(prim="view"):
+                self.note(stmt.var, [a.value if isinstance(a, Const) else None for a in stmt.args[1:]])
+            case Pop():
+                self.note(stmt.var, self.of(stmt.stack) or ())
+            case If():
+                self.block(stmt.then)
+                self.block(stmt.orelse)
+                for result, *sides in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    self.join(result, sides)
+            case For() | While():
+                self.loop(stmt)
+
+    def note(self, var: Var, sizes: Sequence[int | None]) -> None:
+        known = [n for n in sizes if n is not None and n >= 0]
+        self.sizes.pop(var, None)
+        if var.type.dims and len(known) == len(sizes) == len(var.type.dims):
+            self.sizes[var] = tuple(known)
+
+    def join(self, var: Var, sides: Sequence[Operand]) -> None:
+        """The variable has the sizes that all sides have, if they are the same."""
+        found = {self.of(s) for s in sides if not isinstance(s, Undef)}
+        sizes = found.pop() if len(found) == 1 else None
+        self.note(var, sizes or ())
+
+    def loop(self, stmt: For | While) -> None:
+        body = stmt.body
+        arrays = [k for k, p in enumerate(body.params) if p.type.dims]
+        for k in arrays:
+            self.join(body.params[k], [stmt.inits[k]])
+        for _ in range(len(arrays) + 2):  # what is taken for granted of a carried array may be wrong
+            before = [self.of(body.params[k]) for k in arrays]
+            self.block(body)
+            for k in arrays:
+                self.join(body.params[k], [stmt.inits[k], body.yields[k]])
+            if before == [self.of(body.params[k]) for k in arrays]:
+                break
+        else:
+            for k in arrays:
+                self.sizes.pop(body.params[k], None)
+            self.block(body)
+        for k in arrays:
+            sizes = self.of(body.params[k]) or ()
+            if k < len(stmt.results):
+                self.note(stmt.results[k], sizes)
+            if isinstance(stmt, While):
+                self.note(stmt.test.params[k], sizes)
+        if isinstance(stmt, While):
+            self.block(stmt.test)
+
+
+def _leaving(fn: Function, small: Small) -> set[Var]:
+    """The arrays whose memory others see after the block, or with a count of who holds it."""
+    leaving: set[Var] = set()
+    base: dict[Var, Var] = {}
+    for op in fn.body.yields:
+        _add(leaving, op)
+    for stmt in statements(fn.body):
+        match stmt:
+            case Let() if stmt.prim in _VIEWS and isinstance(stmt.args[0], Var):
+                base[stmt.var] = stmt.args[0]
+            case Let(prim="call") if stmt.var.type.dims or stmt.var.type.kind == "tuple":
+                for op in stmt.args:
+                    _add(leaving, op)
+            case Effect() | Push():
+                values = stmt.args if isinstance(stmt, Effect) else (stmt.value,)
+                stack = stmt.stack if isinstance(stmt, Push) else None
+                for op in values:
+                    if stack is None or small.of(stack) is None:
+                        _add(leaving, op)
+            case If() | For() | While():
+                for var, op in _handed(stmt):
+                    if small.of(var) is None:
+                        _add(leaving, op)
+            case Let() | Alloc() | NewStack() | Pop():
+                pass
+    changed = True
+    while changed:
+        more = {base[v] for v in leaving if v in base} - leaving
+        leaving |= more
+        changed = bool(more)
+    return leaving
+
+
+def _handed(stmt: If | For | While) -> Iterator[tuple[Var, Operand]]:
+    """What takes a value, and the value."""
+    if isinstance(stmt, If):
+        for block in (stmt.then, stmt.orelse):
+            yield from zip(stmt.results, block.yields)
+        return
+    yield from zip(stmt.body.params, stmt.inits)
+    yield from zip(stmt.body.params, stmt.body.yields)
+
+
+def _add(found: set[Var], op: Operand) -> None:
+    if isinstance(op, Var) and op.type.dims:
+        found.add(op)
