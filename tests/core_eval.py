@@ -296,7 +296,15 @@ def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
 
 # --------------------------------------------------------------------------------------------------- spellings
 
+
+def _invoked(values: list[Any], params: Mapping[str, Any]) -> Any:
+    """The results of a kept function; several are a tuple."""
+    found = evaluate(params["routine"].body, *values)
+    return found[0] if len(found) == 1 else found
+
+
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
+    "invoke": lambda machine, values, params: _invoked(values, params),
     "index": lambda m, v, p: np.array(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "reshape": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),

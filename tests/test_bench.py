@@ -33,13 +33,8 @@ def derivatives(problem: Problem) -> Any:
     return tp.value_and_grad(problem.fn, argnums=problem.wrt)(*problem.args())
 
 
-def is_refused(problem: Problem) -> list[Any]:
-    """Recursion is not accepted yet; the test says so when it is."""
-    return [pytest.mark.xfail(raises=tp.TranspileError, strict=True)] if problem.name == "det" else []
-
-
 def params(problems: list[Problem]) -> list[Any]:
-    return [pytest.param(problem, id=problem.name, marks=is_refused(problem)) for problem in problems]
+    return [pytest.param(problem, id=problem.name) for problem in problems]
 
 
 @pytest.mark.parametrize("problem", params(SMALL))

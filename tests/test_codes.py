@@ -70,8 +70,15 @@ case("T109", "def f(x):\n    $match 3:\n        case 3:\n            return np.s
 case("T110", "def f(x):\n    $import colorsys.nothing as c\n    return np.sum(x)\n", X)
 case("T112", "def f(x):\n    return np.sum(x) * len(${k for k in (1, 2)})\n", X)
 case("T113", "def f(x):\n    s = np.sum(x)\n    for k in $s:\n        s = s + 1.0\n    return s\n", X)
-case("T115", "def f(x):\n    if x < 0:\n        return x\n    return $f(x - 1.0) * x\n", 3.0)
+case("T115", "def f(x):\n    if x < 0:\n        return $f(x + 1.0)\n    return f(x - 1.0) * x\n", 3.0)
 case("T115", "def g(x):\n    return $f(x)\n\n\ndef f(x):\n    return g(x)\n", 1.0)
+case("T115", "def f(x, s=''):\n    if x > 9.0:\n        return x\n    return $f(2.0 * x, s + 'a')\n", 1.0)
+case(
+    "T115",
+    "def f(x):\n    n = 0\n\n    def g(k):\n        nonlocal n\n        n += 1\n"
+    "        return x if k == 0 else g(k - 1)\n\n    return $g(9)\n",
+    1.0,
+)
 case("T116", "def f(x):\n    z = $y + x\n    y = z\n    return np.sum(y)\n", X)
 case("T117", "def g(x, **kw):\n    return x\n\n\ndef f(x):\n    return np.sum(g(x, **$x))\n", X)
 case("T118", "def f(x):\n    if x > 2:\n        return x\n    $return x, x\n", 1.0)
@@ -83,6 +90,17 @@ case("T122", "def f(a):\n    b = a * 2.0\n    y = b.reshape(12)\n    $y[0] = 1.0
 case("T123", "def f(x):\n    t = (x, x)\n    $t[0] = x\n    return np.sum(x)\n", X)
 case("T123", "def f(x):\n    $(x, x)[0] += 1.0\n    return np.sum(x)\n", X)
 case("T123", "def f(x):\n    $np.diagonal(x)[0] = 1.0\n    return np.sum(x)\n", np.eye(3))
+case(
+    "T123",
+    "def g(q, k):\n    if k > 0:\n        $q.append(k)\n        g(q, k - 1)\n\n\ndef f(x):\n    g([], 9)\n    return x\n",
+    1.0,
+)
+case(
+    "T123",
+    "def g(a, b, k):\n    if k > 0:\n        a[0] = b[1]\n        g(a, b, k - 1)\n\n\n"
+    "def f(x):\n    y = 2.0 * x\n    $g(y, y, 9)\n    return np.sum(y)\n",
+    X,
+)
 case("T123", "Q = []\n\n\ndef f(x):\n    $Q.append(x)\n    return np.sum(x)\n", X)
 case("T123", "Q = {'a': 1.0}\n\n\ndef f(x):\n    $Q['a'] = x\n    return np.sum(x)\n", X)
 case("T130", "def f(x):\n    return x[0] * $np.random.rand(3)[0]\n", X)

@@ -120,3 +120,28 @@ def test_hessian(f, point):
     for name, hessian in found.items():
         np.testing.assert_allclose(hessian, expected, rtol=1e-6, atol=1e-7, err_msg=name)
         np.testing.assert_allclose(hessian, found["forward over reverse"], rtol=1e-11, atol=1e-12, err_msg=name)
+
+
+def fixed_state(w, v, xs):
+    h = np.zeros(3)
+    loss = 0.0
+    for x in xs:
+        h = np.tanh(w @ h + x)
+        e = v @ h
+        loss += 0.5 * e * e
+    return loss
+
+
+def test_hessian_with_sizes_that_are_numbers():
+    """The checks of sizes stand in the function, in its Jacobian and in that of the Jacobian."""
+    rng = np.random.default_rng(0)
+    w, v, xs = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=(4, 3))
+    d, h = rng.normal(size=(3, 3)), 1e-5
+    gradient = tp.grad(fixed_state)
+    expected = (gradient(w + h * d, v, xs) - gradient(w - h * d, v, xs)) / (2 * h)
+    found = np.einsum("ijkl,kl->ij", tp.hessian(fixed_state)(w, v, xs), d)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert tp.source(tp.hessian(fixed_state), w, v, xs).count("raise ") == 3
+    for bad in ((w, v[:2], xs), (w[:2], v, xs), (w, v, xs[:, :2]), (w[:, :2], v, xs)):
+        with pytest.raises(ValueError):
+            tp.hessian(fixed_state)(*bad)

@@ -39,7 +39,7 @@ CODES: dict[str, str] = {
     "T112": "a comprehension that cannot be transformed",
     "T113": "a loop over something that cannot be iterated here",
     "T114": "an assignment target that cannot be transformed",
-    "T115": "recursion",
+    "T115": "recursion that has no end, or that cannot be kept as a function",
     "T116": "a variable that may have no value where it is read",
     "T117": "star arguments of unknown length",
     "T118": "values of different structure where branches or returns meet",

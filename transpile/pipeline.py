@@ -43,12 +43,13 @@ def _is_method_of_ours(target: Any) -> bool:
 
 
 def clean(fn: Function) -> Function:
-    """The function without calls of functions with derivatives of their own, and without dead code."""
+    """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
     from transpile.transform.custom import expand_calls
     from transpile.transform.dce import remove_dead
+    from transpile.transform.kept import settled
     from transpile.transform.tidy import tidy
 
-    return remove_dead(tidy(expand_calls(fn)))
+    return settled(fn, lambda one: remove_dead(tidy(expand_calls(one))))
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:

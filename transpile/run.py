@@ -39,9 +39,9 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
     request.make_static(target)
     core = request.lift(target)
     if stage == "core":
-        from transpile.core.text import dump
+        from transpile.core.text import dump_all
 
-        return dump(core) + "\n"
+        return dump_all(core) + "\n"
     if stage == "loops":
         from transpile.lower.numba import Options, text_of
 

@@ -22,6 +22,7 @@ MODULES = (
     "indexing",
     "scalars",
     "functions",
+    "recursion",
     "trees",
     "statics",
     "dtypes",

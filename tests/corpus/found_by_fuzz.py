@@ -263,3 +263,15 @@ def written_through_a_reshape(x):
     h[0] += x
     flat[1] *= 0.3
     return h.T + np.mean(h)
+
+
+@program(args=lambda: (normal(3, 3), normal(3, seed=1), normal(4, 3, seed=2)), wrt=(0, 1, 2))
+def fixed_state(w, v, xs):
+    """Sizes of arguments that must be equal to each other and to a number."""
+    h = np.zeros(3)
+    loss = 0.0
+    for x in xs:
+        h = np.tanh(w @ h + x)
+        e = v @ h
+        loss += 0.5 * e * e
+    return loss

@@ -278,7 +278,8 @@ class Effect:
 
     ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
     ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
-    argument, with ``params["sep"]`` and ``params["end"]``.
+    argument, with ``params["sep"]`` and ``params["end"]``. ``params["check"]`` marks a raise that is not the user's: a check of
+    sizes.
     """
 
     kind: str
@@ -335,3 +336,4 @@ class Function:
     doc: str = ""
     captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
     errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
+    routine: Any = None  # the kept function (`transpile.core.routines`) that it is, if it is one

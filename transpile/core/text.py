@@ -58,6 +58,13 @@ def dump(fn: Function, *, locs: bool = False) -> str:
     return "\n".join(lines)
 
 
+def dump_all(fn: Function, *, locs: bool = False) -> str:
+    """The text of a function, and before it that of those that it keeps."""
+    from transpile.transform.kept import helpers
+
+    return "\n\n".join(dump(one, locs=locs) for one in (*(r.body for r in helpers(fn)), fn))
+
+
 def dump_block(block: Block) -> str:
     """The text of a block by itself."""
     return "\n".join(_Printer(False).block(block, 0))
@@ -221,7 +228,7 @@ def _while(p: _Printer, s: While, depth: int) -> Iterator[str]:
 
 
 def _effect(p: _Printer, s: Effect, depth: int) -> Iterator[str]:
-    params = " ".join(f"{k}={_param(v)}" for k, v in s.params.items())
+    params = " ".join(f"{k}={_param(v)}" for k, v in s.params.items() if k != "check")
     yield f"{s.kind} {p.many(s.args)} {params}".rstrip()
 
 

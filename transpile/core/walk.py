@@ -6,7 +6,7 @@ read, what does it define" asks here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from transpile.core.dims import Dim
@@ -294,3 +294,19 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
     if isinstance(value, tuple) and any(isinstance(v, Dim) for v in value):
         return tuple(v.substitute(dims) if isinstance(v, Dim) else v for v in value)
     return value
+
+
+def resize(block: Block, sizes: Mapping[str, Dim]) -> None:
+    """Puts other forms in the place of sizes, in the types of all that a block defines and in what it is made with."""
+    for var in defined(block):
+        var.type = resized(var.type, sizes)
+    for stmt in statements(block):
+        if isinstance(stmt, (Let, Alloc)):
+            stmt.params = {k: _map_dims(v, sizes.get) for k, v in stmt.params.items()}
+
+
+def resized(type_: Type, sizes: Mapping[str, Dim]) -> Type:
+    """The type with other forms in the place of sizes."""
+    if type_.items:
+        return replace(type_, items=tuple(resized(t, sizes) for t in type_.items))
+    return type_.with_dims(tuple(d.substitute(sizes.get) for d in type_.dims)) if type_.dims else type_

@@ -108,6 +108,7 @@ def _meet(lx: Lifter, test: Operand, sides: tuple[Side, Side], is_statement: boo
     then.yields, orelse.yields = tuple(join.yields[0]), tuple(join.yields[1])
     if then.stmts or orelse.stmts or join.results:
         lx.b.emit(If(test, then, orelse, tuple(join.results), lx.b.loc))
+    join.close()
     return value
 
 

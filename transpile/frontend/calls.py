@@ -12,14 +12,16 @@ import gast
 from transpile.core.nodes import Loc
 from transpile.errors import TranspileError
 from transpile.frontend import containers, iteration, names, resolve
-from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue, User
+from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.sources import Code, maybe_unassigned
 from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
 
 MAX_DEPTH = 60
-MAX_NESTED = 4  # runs of one function inside itself: by way of a function that it is given, or by recursion that ends
+MAX_NESTED = (
+    4  # runs of one function inside itself; what is nested deeper is kept as a function (`transpile.frontend.routines`)
+)
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -220,16 +222,34 @@ def code_of(lx: Lifter, opened: Any) -> Code:
 def run(
     lx: Lifter, code: Code, parent: Frame | None, defaults: Mapping[str, Any], args: Args, kwargs: Kwargs, node: Any
 ) -> Any:
-    """Lifts the body of a function with these arguments; its result."""
-    caller = _caller(lx, node)
+    """The result of a function of the user's with these arguments: its body is lifted here, unless the function is kept."""
+    from transpile.frontend import routines
+
     depth = lx.frame.depth + 1
-    if _running(lx, code) > MAX_NESTED or depth > MAX_DEPTH:
-        message = f"{code.name!r} calls itself, and does not end after {MAX_NESTED} calls"
-        raise lx.error("T115", message, node, hint="write the recursion as a loop")
+    count = _running(lx, code)
+    if count and (count > MAX_NESTED or depth > MAX_DEPTH):
+        raise routines.NeedRoutine(code)
+    if depth > MAX_DEPTH:
+        raise lx.error("T115", f"calls are nested more than {MAX_DEPTH} deep here", node)
     bound = bind_arguments(lx, code, defaults, args, kwargs, node)
+    if lx.kept.is_kept(code):
+        values = {name: names.settled(lx, value) for name, value in bound.items()}
+        return routines.call(lx, code, parent, values, node)
+    try:
+        return enter(lx, code, parent, bound, _caller(lx, node), depth)
+    except TranspileError:
+        if count:  # what does not fit in line may fit if its sizes are any
+            raise routines.NeedRoutine(code) from None
+        raise
+
+
+def enter(
+    lx: Lifter, code: Code, parent: Frame | None, bound: Mapping[str, Any], caller: Loc | None, depth: int
+) -> Any:
+    """Lifts the body of a function whose parameters are ``bound``; its result."""
     frame = Frame(code, parent, caller, code.locals, depth=depth, up=lx.frame)
     for name, value in bound.items():
-        if not isinstance(value, (resolve.Captured, Known, StaticValue, User, Module, resolve.Literal)):
+        if not names.is_outside(value):
             lx.state.vars[frame, name] = value
     saved, lx.frame = lx.frame, frame
     loc = lx.b.loc

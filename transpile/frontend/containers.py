@@ -16,6 +16,9 @@ from transpile.frontend.values import Cell, Items, RangeOf, Ref, Static, Tuple
 __all__ = ["METHODS", "items", "new_list", "range_item", "replace_items", "set_item"]
 
 
+HANDED_ON = "a list, dict or object that a recursive function is called with cannot be changed in it"
+
+
 def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
     """What a list, dict or instance holds."""
     state: Items = lx.state.cells[value.cell]
@@ -32,7 +35,8 @@ def replace_items(lx: Lifter, cell: Cell, new: tuple[Any, ...], keys: tuple[Any,
     """Gives a container other contents."""
     state: Items = lx.state.cells[cell]
     if cell.readonly:
-        raise lx.error("T123", cell.readonly, hint="pass it in as an argument, or make it inside the function")
+        hint = "pass it in as an argument, or make it inside the function"
+        raise lx.error("T123", cell.readonly, hint="return a new one" if cell.readonly == HANDED_ON else hint)
     aliases.check_write(lx, cell)
     lx.state.cells[cell] = Items(state.kind, new, state.keys if keys is None else keys, state.cls)
 

@@ -19,6 +19,7 @@ from transpile.frontend.inward import Sizes
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
 from transpile.frontend.locate import head
 from transpile.frontend.nested import Stand
+from transpile.frontend.routines import Kept, NeedRoutine
 from transpile.frontend.sources import Code
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (
@@ -58,23 +59,27 @@ def lift(
     integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
     of all statements where the function is not the user's own text.
     """
-    kept = _Kept(Symbols())
+    kept = Tries(Symbols())
+    functions = Kept() if outer is None else outer.kept
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
-        lx.pinned = pinned
+        lx.pinned, lx.kept = pinned, functions
         if outer is not None:
             lx.outer, lx.sizes, lx.codes, lx.own_rules = outer, Sizes(lx, outer), outer.codes, outer.own_rules
         try:
             return _once(lx, target, list(arg_trees), dict(kwarg_trees or {}), name)
         except Restart:
             continue
+        except NeedRoutine as needed:
+            functions.keep(needed.code)
+            kept = Tries(Symbols())  # what was learnt in line does not hold
         except NeedValue as needed:
             if not kept.froze(lx, needed):
                 statics.resolve_need(lx, needed)
     raise error("T206", "the types of this function do not settle")
 
 
-class _Kept:
+class Tries:
     """What one try of lifting hands on to the next."""
 
     def __init__(self, symbols: Symbols) -> None:
@@ -100,7 +105,7 @@ class _Kept:
 
 
 def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> Function:
-    lx.frame = Frame(code=_Outside(), live=frozenset())
+    lx.frame = Frame(code=Outside(), live=frozenset())
     target = _known(lx, target)
     if isinstance(target, Stand):
         opened, code = None, _code_of_stand(target)
@@ -110,7 +115,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
         lx.start = lx.pinned or head(opened.located)
     leaves: list[Any] = [leaf for tree in (*args, *kwargs.values()) for leaf in _arg_leaves(tree)]
     lx.first_capture = len(leaves)
-    maker = _Arguments(lx)
+    maker = Arguments(lx)
     given = [names.from_binding(lx, a) for a in opened.args] if opened is not None else []
     positional = _parameter_names(code.args)[len(given) :]
     values = [maker.value(tree, _name_at(positional, code.args, k)) for k, tree in enumerate(args)]
@@ -165,7 +170,7 @@ def _code_of_stand(target: Stand) -> Any:
     return Code(anonymous, name, lambda node, caller: NOWHERE, lambda name: None)
 
 
-class _Outside:
+class Outside:
     """The code around the outermost function: there is none."""
 
     flags: frozenset[str] = frozenset()
@@ -220,7 +225,7 @@ def _specs(spec: gast.arguments, positional: list[str], args: list[Any], kwargs:
 # ------------------------------------------------------------------------------------------------------ arguments
 
 
-class _Arguments:
+class Arguments:
     """Makes the parameters: one for each leaf, in order."""
 
     def __init__(self, lx: Lifter) -> None:
@@ -308,7 +313,7 @@ class _Arguments:
         return symbols.given(self.lx, own, dim)
 
 
-def _var(arguments: _Arguments, item: Any) -> Var:
+def _var(arguments: Arguments, item: Any) -> Var:
     """The parameter that a leaf became."""
     found = item.op if isinstance(item, Scalar) else arguments.cells[item.cell]
     assert isinstance(found, Var)

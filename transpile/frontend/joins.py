@@ -7,12 +7,12 @@ Aggregates join part by part. What cannot be joined becomes a `Conflict`, which 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Block, Const, Operand, Undef, Var
+from transpile.core.nodes import SYNTHETIC, Block, Const, Index, Operand, Slice, Undef, Var
 from transpile.core.types import BOOL, Type, promote
 from transpile.frontend import aliases, memory
 from transpile.frontend.convert import describe
@@ -61,6 +61,7 @@ class Join:
     yields: tuple[list[Operand], list[Operand]] = field(default_factory=lambda: ([], []))
     cells: dict[Cell, Any] = field(default_factory=dict)  # what joined cells hold after it
     made: dict[tuple[Cell | None, Cell | None], Cell] = field(default_factory=dict)
+    sizes: list[tuple[Dim, Var, int]] = field(default_factory=list)  # that only the run knows: of which result and axis
 
     # ---- reading in a side
 
@@ -184,6 +185,8 @@ class Join:
         x, y = self.operand(0, a), self.operand(1, b)
         if len(x.type.dims) != len(y.type.dims):
             return self.conflict(a, b, name, "T204")
+        if self.lx.symbols.is_open and not self.lx.symbols.agree_all(x.type.dims, y.type.dims):
+            return Array(self.cell(self._of_any_size(x, y, name), a.cell, b.cell, name))
         if not all(p == q or self._agree(p, q) for p, q in zip(x.type.dims, y.type.dims)):
             return self.conflict(a, b, name, "T205")
         dims = tuple(q if self._is_computed(p) else p for p, q in zip(x.type.dims, y.type.dims))
@@ -192,6 +195,33 @@ class Join:
         if isinstance(a, Scalar):
             return Scalar(joined)
         return Array(self.cell(joined, a.cell, b.cell, name))
+
+    def _of_any_size(self, x: Operand, y: Operand, name: str) -> Operand:
+        """One array of two whose sizes differ: it has sizes of its own."""
+        dims = []
+        for p, q in zip(x.type.dims, y.type.dims):
+            same = self.lx.symbols.agree(self.lx, (p, q))
+            dims.append(self.lx.symbols.resolve(p) if same else self.lx.b.fresh_symbol("size"))
+        common = replace(_common(x, y), dims=tuple(dims))
+        result = Var(name or SYNTHETIC, common)
+        self.sizes += [(d, result, k) for k, (d, p) in enumerate(zip(dims, x.type.dims)) if d.as_symbol != p.as_symbol]
+        self.results.append(result)
+        for k, op in enumerate((x, y)):
+            self.yields[k].append(self.on(k, partial(self._in_dims, op, common)))
+        return result
+
+    def _in_dims(self, op: Operand, common: Type) -> Operand:
+        """The operand in the common dtype; a size of 1 is one of any."""
+        cast = self.lx.b.cast(op, common.dtype)
+        if not any(d.is_one and not e.is_one for d, e in zip(op.type.dims, common.dims)):
+            return cast.op
+        path = (Index(tuple(Slice() for _ in common.dims)),)
+        return self.lx.b.let("index", cast, path=path, dims=common.dims).op
+
+    def close(self) -> None:
+        """Behind the branch: its results have the sizes that they have."""
+        for dim, result, axis in self.sizes:
+            self.lx.b.symbols[str(dim)] = self.lx.b.let("dim", result, axis=axis).op
 
     def _agree(self, p: Dim, q: Dim) -> bool:
         """Whether the sizes are equal; one that the program computes is checked where it does, if that is what runs."""

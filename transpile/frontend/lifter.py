@@ -130,6 +130,7 @@ class Lifter:
         self.returned = NOWHERE  # its last 'return'
         self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
         self.root: Block = self.b.block
+        self.kept: Any = None  # transpile.frontend.routines.Kept
 
     # ---- where we are
 

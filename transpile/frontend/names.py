@@ -77,6 +77,16 @@ def check(lx: Lifter, name: str, value: Maybe) -> None:
     lx.facts.append(flag)
 
 
+def is_outside(value: Any) -> bool:
+    """Whether it is what a name outside the function stands for, no value of the lifter's yet."""
+    return type(value) in _BINDINGS
+
+
+def settled(lx: Lifter, value: Any) -> Any:
+    """The abstract value of an argument, which may be a default that stands outside the function."""
+    return from_binding(lx, value) if is_outside(value) else value
+
+
 def from_binding(lx: Lifter, found: Any, node: Any = None) -> Any:
     """The abstract value of something outside the function."""
     return _BINDINGS[type(found)](lx, found, node)

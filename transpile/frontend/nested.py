@@ -262,15 +262,15 @@ def outside(lx: Lifter, found: Any) -> Operand:
     return lx.operand(capture.captured(lx, found))
 
 
-def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand]) -> Any:
-    """The abstract value of a result."""
+def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand], leaf: Callable[[int], Any] | None = None) -> Any:
+    """The abstract value of a result; ``leaf``, if given, makes that of a leaf."""
     match tree:
         case Leaf():
-            return lx.value(ops[tree.k])
+            return lx.value(ops[tree.k]) if leaf is None else leaf(tree.k)
         case StaticTree():
             return tree.value.value if isinstance(tree.value, Stand) else lx.const(tree.value)
         case Node():
-            items = [from_tree(lx, c, ops) for c in tree.children]
+            items = [from_tree(lx, c, ops, leaf) for c in tree.children]
             if tree.kind in ("tuple", "namedtuple"):
                 return Tuple(tuple(items), tree.cls)
             if tree.kind == "list":

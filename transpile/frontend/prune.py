@@ -24,6 +24,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import must_run
 from transpile.core.walk import blocks, reads
 
 
@@ -53,6 +54,8 @@ class _Marker:
     def _index(self, block: Block, around: Any) -> None:
         for stmt in block.stmts:
             self.around[id(stmt)] = around
+            if must_run(stmt):
+                self.roots.append(stmt)
             match stmt:
                 case Let() | Alloc() | NewStack():
                     self.made[stmt.var] = (stmt, 0)
@@ -157,7 +160,7 @@ def _swept(block: Block, needed: set[Var]) -> Block:
 def _swept_stmt(stmt: Stmt, needed: set[Var]) -> Stmt | None:
     match stmt:
         case Let() | Alloc() | NewStack() | Pop():
-            return stmt if stmt.var in needed else None
+            return stmt if stmt.var in needed or must_run(stmt) else None
         case Store() | Add():
             return stmt if stmt.buf in needed else None
         case Push():

@@ -77,6 +77,7 @@ class Symbols:
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
     count: int = 0
+    is_open: bool = False  # whether sizes where paths meet may differ
 
     # ---- forms
 
@@ -131,6 +132,10 @@ class Symbols:
         """Whether sizes are known to be equal already."""
         first = self.resolve(dims[0])
         return all(self.resolve(d) == first for d in dims)
+
+    def agree_all(self, dims: Sequence[Dim], others: Sequence[Dim]) -> bool:
+        """Whether sizes are known to be equal, one by one."""
+        return all(self.resolve(a) == self.resolve(b) for a, b in zip(dims, others))
 
     def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
         """The size that both are, noted and checked; None where they cannot be equal."""
@@ -330,5 +335,6 @@ def emit_failure(lx: Lifter, test: Operand, parts: tuple[Any, ...], args: tuple[
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, Const) and not test.value:
         return
-    failed = Block(stmts=[Effect("raise", args, {"exception": "ValueError", "parts": parts}, loc)])
+    params = {"exception": "ValueError", "parts": parts, "check": True}
+    failed = Block(stmts=[Effect("raise", args, params, loc)])
     lx.b.emit(If(test, failed, Block(), (), loc))

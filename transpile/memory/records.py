@@ -11,6 +11,7 @@ import numpy as np
 
 from transpile.analysis.scopes import Site, sites
 from transpile.core.nodes import Alloc, For, If, Let, Loc, NewStack, Push, Var, While
+from transpile.core.routines import routine_of
 from transpile.errors import source_line
 from transpile.memory.formula import Formula, product_text
 from transpile.memory.sizes import Loop, Sizes
@@ -70,6 +71,7 @@ class Amount:
 
 _FUSED = "runs forward and backward at once, trip by trip: nothing has to last from one to the next"
 _RERUN = "runs again in the reverse sweep, trip by trip: what it carries is recorded, and nothing inside"
+_CALL = "is a call that runs the function again, in {}: what it holds while it runs is not counted here"
 _AGAIN = "is computed again in the reverse sweep, from what is there or recorded"
 _KEPT = "read by the reverse sweep where it stands: nothing overwrites it"
 
@@ -160,11 +162,13 @@ def decisions(sizes: Sizes) -> list[Unrecorded]:
                 kind, reason = "rerun", _RERUN
             case Let() if stmt.var.note == reasons.AGAIN and stmt.var.type.is_float and prims()[stmt.prim].cost > 0:
                 kind, reason = "again", _AGAIN
+            case Let() if (routine := routine_of(stmt)) is not None and routine.origin is not None:
+                kind, reason = "call", _CALL.format(routine)
         if kind and stmt.loc.line:
             loc = stmt.loc
-            text = loop_text(loc) if kind != "again" else excerpt(loc)
+            text = loop_text(loc) if kind in ("fused", "rerun") else excerpt(loc)
             found.setdefault((kind, loc), Unrecorded(kind, loc.file, loc.line, text, reason))
-    order = ("fused", "rerun", "again")
+    order = ("fused", "rerun", "again", "call")
     return sorted(found.values(), key=lambda u: (order.index(u.kind), u.file, u.line))
 
 

@@ -18,6 +18,7 @@ from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, deci
 from transpile.memory.sizes import Sizes
 from transpile.memory.values import Values, arguments_of, values_of
 from transpile.specialize import Request
+from transpile.transform.kept import helpers
 
 POINTER = 8  # bytes of an entry of a Python list, without what it points at
 NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
@@ -32,7 +33,8 @@ class Report:
     forward and backward at once, and values that are computed again. ``peak`` is the most that is alive at once in the
     interpreted derivative, ``compiled_peak`` in the compiled one (None where it cannot be read off its loops), both with the
     results and without the arguments; of two branches the larger counts. ``known`` are the sizes that the arguments have,
-    ``measured`` the counts that only a run tells. A number of bytes is None where nothing tells it.
+    ``measured`` the counts that only a run tells. A number of bytes is None where nothing tells it, as the peaks are where
+    functions call themselves.
     """
 
     name: str
@@ -101,7 +103,9 @@ class _Findings:
         self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
         self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
-        self.plan: Plan | None = compiled_plan(core, sizes, [(a, self.dims_of(a.var)) for a in self.stacks])
+        self.calls = bool(helpers(core))  # of functions that hold memory of their own
+        given = [(a, self.dims_of(a.var)) for a in self.stacks]
+        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given)
 
     def most(self, formula: Formula) -> Formula:
         """The formula in the trip that makes it largest."""
@@ -130,7 +134,7 @@ class _Findings:
             formula=sum((r.formula for r in together), Formula()),
             results=len(self.core.body.yields),
             result_bytes=values.of(sum(self.results, Formula())),
-            peak=self.peak(values),
+            peak=None if self.calls else self.peak(values),
             compiled_peak=None if self.plan is None else self.plan.peak(values),
             known=dict(values.known),
             measured=dict(values.measured),

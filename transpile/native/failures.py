@@ -15,6 +15,7 @@ class Failures(Memory):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # the block of each sort of exception, and its arguments
+        self.callee_exit: tuple[Any, Any, Any] | None = None  # the block for exceptions of callees, and what they are
 
     def fail(self, name: str, args: Sequence[Value], static: tuple[str, ...] | None = None) -> None:
         """Raises, from here. ``static`` are arguments that are known now."""
@@ -47,9 +48,27 @@ class Failures(Memory):
                 self.fail_if(b.icmp_unsigned("==", address, self.number(code)), name, (), (text,))
             self.fail("MemoryError", (), ("Allocation failed (probably too large).",))
 
+    def pass_on(self, status: Any) -> None:
+        """The exception that a call ended with is raised from here."""
+        b = self.builder
+        if self.callee_exit is None:
+            block = b.function.append_basic_block("failed")
+            with b.goto_block(block):
+                self.callee_exit = block, b.phi(status.code.type), b.phi(status.excinfoptr.type)
+        block, code, info = self.callee_exit
+        code.add_incoming(status.code, b.block)
+        info.add_incoming(status.excinfoptr, b.block)
+        b.branch(block)
+
     def write_exits(self, name: str) -> None:
         """The code that the failing places share."""
         convention = self.context.call_conv
+        if self.callee_exit is not None:
+            block, code, info = self.callee_exit
+            self.builder.position_at_end(block)
+            self.give_back_all()
+            self.builder.store(info, convention._get_excinfo_argument(self.builder.function))
+            self.builder.ret(code)
         for (raised, static, types), (block, values) in self.exits.items():
             self.builder.position_at_end(block)
             self.give_back_all()

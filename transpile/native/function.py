@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.lower.entry import Guard
+from transpile.native.kept import described, numba_type_of, result_types
 from transpile.native.library import new_library
 from transpile.native.small import small_arrays
 from transpile.native.statements import Statements
 from transpile.native.values import Array, Scalar, Unsupported, Value
 
 Kinds = tuple[tuple[str, int], ...]
+MOST = 100  # arrays that LLVM is told to be apart: each lists the others
 
 
-def compile_function(fn: Function, kinds: Kinds, name: str, fastmath: Any, guard: Guard | None) -> Any:
+def compile_function(
+    fn: Function, kinds: Kinds, name: str, fastmath: Any, guard: Guard | None, kept: Sequence[Function] = ()
+) -> Any:
     """The compiled function, for parameters of these kinds, as `numba.core.compiler.CompileResult`.
 
-    ``name`` is no other function's. Raises `Unsupported` for what is not written here.
+    ``name`` is no other function's; ``kept`` are the functions that it keeps. Raises `Unsupported` for what is not written here.
     """
     from numba.core import callconv, compiler
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu_options import FastMathOptions
+    from numba.core.environment import Environment
     from numba.core.registry import cpu_target
 
     from runtime.compiled.kernel import numba_type
@@ -38,15 +43,21 @@ def compile_function(fn: Function, kinds: Kinds, name: str, fastmath: Any, guard
             error_model=callconv.create_error_model("numpy", target),
         )
         library = new_library(context.codegen(), name)
-        written = Statements(context, typing)
         params = tuple(numba_type(*kind) for kind in kinds)
+        own = described(context, fn, params, name)
+        names = {one.name: _of_kept(context, one, f"{name}.{one.name}") for one in kept}
+        context.fndesc, context.environment = own, Environment.from_fndesc(own)
         with context.push_code_library(library):
-            described = _write(written, fn, params, name, guard)
+            module = context.create_module(name)
             environment = context.environment
-            context.post_lowering(written.module, library)
-            library.add_ir_module(written.module)
-            context.create_cpython_wrapper(library, described, environment, None, release_gil=False)
-        entry = context.get_executable(library, described, environment)
+            context.declare_env_global(module, context.get_env_name(own))
+            for one in kept:
+                _write(Statements(context, typing), module, one, names[one.name], names, None)
+            _write(Statements(context, typing), module, fn, own, names, guard)
+            context.post_lowering(module, library)
+            library.add_ir_module(module)
+            context.create_cpython_wrapper(library, own, environment, None, release_gil=False)
+        entry = context.get_executable(library, own, environment)
         return compiler.compile_result(
             typing_context=typing,
             target_context=context,
@@ -55,10 +66,10 @@ def compile_function(fn: Function, kinds: Kinds, name: str, fastmath: Any, guard
             type_annotation="",
             library=library,
             call_helper=None,
-            signature=described_signature(described),
+            signature=described_signature(own),
             objectmode=False,
             lifted=(),
-            fndesc=described,
+            fndesc=own,
             environment=environment,
             metadata={},
             reload_init=list(library._reload_init),
@@ -71,62 +82,37 @@ def described_signature(described: Any) -> Any:
     return signature(described.restype, *described.argtypes)
 
 
-def _write(written: Statements, fn: Function, params: Sequence[Any], name: str, guard: Guard | None) -> Any:
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.environment import Environment
-    from numba.core.funcdesc import PythonFunctionDescriptor
-    from numba.core.utils import _dynamic_modname as dynamic_name
+def _of_kept(context: Any, fn: Function, name: str) -> Any:
+    return described(context, fn, [numba_type_of(p.type) for p in fn.params], name)
 
-    context = written.context
-    restype = types.none
-    results = [_result_type(y.type) for y in fn.body.yields]
-    if results:
-        restype = results[0] if len(results) == 1 else written.types.Tuple(tuple(results))
-    described = PythonFunctionDescriptor(
-        native=True,
-        modname=dynamic_name,
-        qualname=name,
-        unique_name=name,
-        doc="",
-        typemap={},
-        restype=restype,
-        calltypes={},
-        args=tuple(f"a{k}" for k in range(len(params))),
-        kws=(),
-        mangler=context.mangler,
-        argtypes=tuple(params),
-        global_dict={"__name__": "transpile.native"},
-    )
-    context.fndesc, context.environment = described, Environment.from_fndesc(described)
-    written.module = context.create_module(name)
-    context.declare_env_global(written.module, context.get_env_name(described))
-    function = context.declare_function(written.module, described)
+
+def _write(
+    written: Statements, module: Any, fn: Function, own: Any, kept: Mapping[str, Any], guard: Guard | None
+) -> None:
+    """Writes one function of the module."""
+    from llvmlite import ir
+
+    context, name = written.context, own.qualname
+    written.module, written.kept = module, dict(kept)
+    function = context.declare_function(written.module, own)
     written.builder = ir.IRBuilder(function.append_basic_block("entry"))
     start = function.append_basic_block("start")
     written.builder.branch(start)  # cells are made before it
     written.builder.position_at_end(start)
-    given = context.call_conv.decode_arguments(written.builder, described.argtypes, function)
-    makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc)]
-    written.separate([*(p for p in fn.params if p.type.dims), *makes], name)
-    values = [_parameter(written, p, v, t) for p, v, t in zip(fn.params, given, params)]
+    given = context.call_conv.decode_arguments(written.builder, own.argtypes, function)
+    written.small = small_arrays(fn)
+    makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
+    written.separate([*(p for p in fn.params if p.type.dims), *makes][:MOST], name)
+    values = [_parameter(written, p, v, t) for p, v, t in zip(fn.params, given, own.argtypes)]
     if guard is not None:
         _ask(written, values, guard)
     written.values.update(zip(fn.params, values))
-    written.small = small_arrays(fn)
     written.open()
     written.block(fn.body)
     found = [written.taken(written.value(y)) for y in fn.body.yields]
     written.close()
-    _return(written, found, results, restype)
+    _return(written, found, result_types(fn), own.restype)
     written.write_exits(name)
-    return described
-
-
-def _result_type(type_: Any) -> Any:
-    from runtime.compiled.kernel import numba_type
-
-    return numba_type(type_.dtype, len(type_.dims))
 
 
 def _parameter(written: Statements, param: Var, value: Any, type_: Any) -> Value:

@@ -30,6 +30,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.loops.parallel import PARALLEL
 from transpile.lower.scalars import spell
+from transpile.native import kept
 from transpile.native.failures import Failures
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
@@ -49,6 +50,7 @@ class Statements(Failures):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.values: dict[Var, Value] = {}
+        self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
 
     # ---- operands
@@ -132,7 +134,10 @@ class Statements(Failures):
         return self.cast(x, wanted)
 
     def called(self, stmt: Let) -> Value:
-        found = self.call(named(stmt.params["fn"]), [self.value(a) for a in stmt.args])
+        if stmt.params.get("kept"):
+            found = kept.call(self, stmt)
+        else:
+            found = self.call(named(stmt.params["fn"]), [self.value(a) for a in stmt.args])
         self.held(found)
         if isinstance(found.type, self.types.Array):
             return self.array(found)

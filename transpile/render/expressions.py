@@ -124,8 +124,10 @@ class Expressions:
 
     def sign_taken(self, let: Let) -> ast.expr | None:
         """``-2.0 * x`` for ``2.0 * -x``."""
-        first, second = let.args[0], let.args[-1]
-        if let.prim != "mul" or not let.var.type.is_float or not isinstance(first, Const):
+        if let.prim != "mul" or not let.var.type.is_float:
+            return None
+        first, second = let.args
+        if not isinstance(first, Const):
             return None
         turned = self.turned(second)
         return None if turned is None else operator("*", [self.operand(Const(-first.value, first.type)), turned])

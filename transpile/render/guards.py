@@ -55,11 +55,25 @@ def say_guards(fn: Function) -> Function:
             stmts.append(stmt)
             continue
         together = by_param.pop(checks[k].param, None)
-        if together is not None:
-            open_ = [c for c in together if not _is_made_by_product(c, fn)]
+        for layer in _layers(together or ()):
+            open_ = [c for c in layer if not _is_made_by_product(c, fn)]
             if open_:
-                stmts += _guard(open_, together, fn)
+                stmts += _guard(open_, layer, fn)
     return replace(fn, body=replace(fn.body, stmts=stmts))
+
+
+def _layers(checks: Sequence[_Check]) -> list[list[_Check]]:
+    """The checks of a parameter, those of one axis in different layers: each layer is said at once."""
+    layers: list[dict[int, _Check]] = []
+    for check in checks:
+        if any(check.axis in layer and layer[check.axis].size == check.size for layer in layers):
+            continue
+        free = next((layer for layer in layers if check.axis not in layer), None)
+        if free is None:
+            free = {}
+            layers.append(free)
+        free[check.axis] = check
+    return [list(layer.values()) for layer in layers]
 
 
 def _check(

@@ -23,6 +23,7 @@ from transpile.render.shapes import say_shapes
 from transpile.render.statements import Writer
 from transpile.render.trees import pack, unpack
 from transpile.transform.dce import remove_dead
+from transpile.transform.kept import helpers
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,25 @@ class Rendered:
 
 def render_function(fn: Function, runtime: bool) -> Rendered:
     """The module text of ``fn``."""
-    nested, preferred = _prepared(fn)
-    reserved: set[str] = set()
+    kept = [routine.body for routine in helpers(fn)]
+    prepared = [_prepared(one) for one in (*kept, fn)]
+    reserved = {one.name for one in kept} | ({fn.name} if fn.routine is not None else set())
     while True:
-        names = name_variables(nested, preferred, reserved)
         imports = Imports(runtime)
-        lines = [
-            replace(line, parts=tuple(imports.parts(line.parts))) for line in _Function(nested, names, imports).lines()
-        ]
-        clash = imports.names & {names[v] for v in names}
+        clash: set[str] = set()
+        texts: list[list[Line]] = []
+        for nested, preferred in prepared:
+            names = name_variables(nested, preferred, reserved)
+            texts.append(
+                [
+                    replace(line, parts=tuple(imports.parts(line.parts)))
+                    for line in _Function(nested, names, imports).lines()
+                ]
+            )
+            clash |= {names[v] for v in names}
+        clash &= imports.names
         if not clash:
-            return _module(fn, lines, imports)
+            return _module(fn, texts, imports)
         reserved |= clash
 
 
@@ -68,16 +77,18 @@ def named(fn: Function) -> tuple[Nested, dict[Var, str]]:
     return nested, name_variables(nested, preferred, set())
 
 
-def _module(fn: Function, lines: Sequence[Line], imports: Imports) -> Rendered:
-    head = imports.lines()
-    text: list[str] = [*head, *(["", ""] if head else [])]
+def _module(fn: Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
+    """Imports, then the functions, each behind two empty lines."""
+    text: list[str] = imports.lines()
     line_map: dict[int, Loc] = {}
-    for line, loc in lay_out(lines):
-        for physical in line.split("\n"):
-            text.append(physical)
-            if loc.line:
-                line_map[len(text)] = loc
-    return Rendered("\n".join(text) + "\n", fn.name, line_map, tuple(head), imports.classes)
+    for lines in texts:
+        text += ["", ""] if text else []
+        for line, loc in lay_out(lines):
+            for physical in line.split("\n"):
+                text.append(physical)
+                if loc.line:
+                    line_map[len(text)] = loc
+    return Rendered("\n".join(text) + "\n", fn.name, line_map, tuple(imports.lines()), imports.classes)
 
 
 class _Function:

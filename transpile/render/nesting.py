@@ -30,6 +30,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import must_run
 from transpile.core.walk import blocks, defines, leaves, reads, statements, written
 from transpile.render.alias import Aliases
 from transpile.render.liveness import Numbers, stmt_reads
@@ -256,7 +257,7 @@ class _Nester:
     def may_move(self, stmt: Let | If, var: Var) -> bool:
         name = self.names.get(var, var.name)
         ours = is_synthetic(name) or (isinstance(stmt, Let) and (name in FLAGS or self.is_last_cast(stmt, name)))
-        if var in self.pinned or var.type.kind != "array" or not ours:
+        if var in self.pinned or var.type.kind != "array" or not ours or must_run(stmt):
             return False
         return isinstance(stmt, If) or stmt.prim != "item"
 

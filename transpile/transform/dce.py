@@ -28,6 +28,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import must_run
 from transpile.core.walk import blocks, dim_symbols, reads
 
 Moved = Callable[[object, object], None]
@@ -84,7 +85,7 @@ class _Liveness:
             self._describe(stmt)
             for inner in blocks(stmt):
                 self._visit(inner, (*around, stmt))
-            if isinstance(stmt, Effect):
+            if isinstance(stmt, Effect) or must_run(stmt):
                 self.keep(stmt)
 
     def _describe(self, stmt: Stmt) -> None:

@@ -41,6 +41,7 @@ from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.calculus import plus, times
 from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
+from transpile.transform.routines import pushforward
 
 
 def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
@@ -61,6 +62,7 @@ class _Forward:
         self.b = Builder(dict(fn.symbols))
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
+        self.wholes: dict[Var, Var] = {}  # the results of a kept function -> these and their tangents
 
     def run(self, value: bool) -> Function:
         fn, b = self.fn, self.b
@@ -108,6 +110,10 @@ class _Forward:
 
     @stmt.register
     def _(self, stmt: Let) -> None:
+        if stmt.prim == "invoke" and stmt.var in self.active and self.pushed(stmt):
+            return
+        if stmt.prim == "item" and stmt.args[0] in self.wholes:
+            stmt = replace(stmt, args=(self.wholes[stmt.args[0]],))
         self.b.emit(stmt)
         if stmt.var not in self.active:
             return
@@ -115,13 +121,35 @@ class _Forward:
             dots = self.dots.get(stmt.args[0])  # type: ignore[arg-type]
             dot = dots[stmt.params["k"]] if isinstance(dots, tuple) else None
             if dot is not None:
-                self.dots[stmt.var] = dot
+                self.dots[stmt.var] = self.named(self.b.expr(dot), stmt.var)
             return
         found = self.derive(stmt)
         if isinstance(found, tuple):
             self.dots[stmt.var] = tuple(None if d is None else d.op for d in found)
         elif found is not None:
             self.dots[stmt.var] = self.named(found, stmt.var)
+
+    def pushed(self, stmt: Let) -> bool:
+        """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
+        dots = {k: d for k, a in enumerate(stmt.args) if (d := self.tangent(a)) is not None}
+        if not dots:
+            return False
+        b, type_ = self.b, stmt.var.type
+        own = type_.items if type_.kind == "tuple" else (type_,)
+        types = (*own, *(t for t in own if t.is_float))
+        whole = Var(SYNTHETIC, Type("float64", (), kind="tuple", items=types))
+        args = (*stmt.args, *(d.op for d in dots.values()))
+        b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots))}, b.loc))
+        places = iter(range(len(own), len(types)))
+        tangents = tuple(b.let("item", whole, k=next(places)) if t.is_float else None for t in own)
+        if type_.kind == "tuple":
+            self.wholes[stmt.var] = whole
+            self.dots[stmt.var] = self.dots[whole] = tuple(None if d is None else d.op for d in tangents)
+        else:
+            b.emit(Let(stmt.var, "item", (whole,), {"k": 0}, b.loc))
+            assert tangents[0] is not None
+            self.dots[stmt.var] = self.named(tangents[0], stmt.var)
+        return True
 
     def named(self, found: Expr, var: Var) -> Operand:
         op = found.op

@@ -47,6 +47,7 @@ from transpile.transform.fuse import fuse
 from transpile.transform.needs import Needs, cost, decided
 from transpile.transform.reasons import RERUN
 from transpile.transform.record import is_countable, link
+from transpile.transform.routines import silent_stmt
 from transpile.transform.sweep import Sweep
 from transpile.transform.twins import Twins
 
@@ -315,7 +316,7 @@ class _Copier(Cloner):
         return new
 
     def stmt(self, stmt: Stmt) -> Stmt:
-        new = super().stmt(stmt)
+        new = silent_stmt(super().stmt(stmt))
         self.stmts[stmt] = new
         self.origins.update((var, stmt) for var in defines(new))
         if isinstance(new, For):

@@ -9,9 +9,10 @@ computed twice in sight of each other is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
     Alloc,
@@ -30,7 +31,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.peephole import fold_floats, is_const
-from transpile.core.walk import blocks, map_operands, map_reads, reads, statements, uses, written, written_in
+from transpile.core.routines import must_run
+from transpile.core.walk import blocks, map_operands, map_reads, reads, resize, statements, uses, written, written_in
 
 Moved = Callable[[object, object], None]
 
@@ -39,6 +41,7 @@ def tidy(fn: Function) -> Function:
     """``fn`` without invariant carries and empty branches."""
     symbols = dict(fn.symbols)
     tidying = _Tidy(lambda old, new: None, merge=True)
+    tidying.symbols = symbols
     body = tidying.block(fn.body)
     symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
     return fn if body is fn.body else replace(fn, body=body, symbols=symbols)
@@ -60,10 +63,12 @@ class _Tidy:
         self.versions: dict[Var, int] = {}  # of each buffer: changes with every write
         self.equal: dict[Var, Operand] = {}
         self.known: dict[tuple[object, ...], tuple[Var, int]] = {}  # computed in this block or around it; how deep
+        self.passed: set[Operand] = set()  # tests of checks that have been made here: they are false
         self.depth = 0
         self.lets: dict[Operand, tuple[Let, int]] = {}  # what was read from a buffer, and when
         self.halves: dict[Var, Operand] = {}  # 0.5 * x -> x
         self.moved = moved
+        self.symbols: dict[str, Operand] = {}  # of sizes, where branches are merged
 
     def operand(self, operand: Operand) -> Operand:
         while isinstance(operand, Var) and operand in self.equal:
@@ -72,11 +77,12 @@ class _Tidy:
 
     def block(self, block: Block) -> Block:
         around, self.known = self.known, dict(self.known)
+        passed, self.passed = self.passed, set(self.passed)
         self.depth += 1
         try:
             return self._block(block)
         finally:
-            self.known = around
+            self.known, self.passed = around, passed
             self.depth -= 1
 
     def _block(self, block: Block) -> Block:
@@ -87,7 +93,7 @@ class _Tidy:
                 continue
             self._written(stmt)
             if self.merge and isinstance(new, If) and (first := _mergeable(stmts, new)) is not None:
-                stmts.append(_merged(stmts.pop(first), new))  # type: ignore[arg-type]
+                stmts.append(_merged(stmts.pop(first), new, self.symbols))  # type: ignore[arg-type]
             elif new is not None:
                 stmts.append(new)
         yields = tuple(self.operand(o) for o in block.yields)
@@ -108,7 +114,7 @@ class _Tidy:
 
     def _key(self, stmt: Let) -> tuple[object, ...] | None:
         """What two computations of the same value have in common."""
-        if stmt.var.type.kind != "array" or stmt.prim == "empty":
+        if stmt.var.type.kind != "array" or stmt.prim == "empty" or must_run(stmt):
             return None
         args = tuple(
             (a, self.versions.get(a, 0)) if isinstance(a, Var) else (repr(getattr(a, "value", None)), a.type)
@@ -133,7 +139,10 @@ class _Tidy:
                 if base.prim == "mul" and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
                     self.halves[base.var] = base.args[1]
                 same, home = self.known.setdefault(key, (base.var, self.depth))
-                if same is not base.var and SYNTHETIC in (base.var.name, same.name) and same.type == base.var.type:
+                named = SYNTHETIC not in (base.var.name, same.name)
+                if named and base.prim == "dim" and base.var.name == same.name:
+                    named = False  # a size of one name
+                if same is not base.var and not named and same.type == base.var.type:
                     if same.name == SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
                         same.name = base.var.name
                     self.equal[base.var] = same
@@ -160,6 +169,10 @@ class _Tidy:
         return self.halves.get(half)
 
     def branch(self, stmt: If) -> Stmt | None:
+        if _is_check(stmt):
+            if stmt.test in self.passed:
+                return None
+            self.passed.add(stmt.test)
         then, orelse = self.block(stmt.then), self.block(stmt.orelse)
         then, orelse = _known(then, stmt.test, True), _known(orelse, stmt.test, False)
         keep = []
@@ -217,6 +230,12 @@ class _Tidy:
             self.moved(stmt, new)
             return self.loop(new)  # what the body yields has turned out to be what came in
         return new
+
+
+def _is_check(stmt: If) -> bool:
+    """Whether it does nothing but raise."""
+    return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], Effect) \
+        and stmt.then.stmts[0].kind == "raise" and not stmt.results  # fmt: skip
 
 
 def _is_fixed(param: Var, init: Operand, out: Operand) -> bool:
@@ -277,15 +296,30 @@ def _mergeable(stmts: list[Stmt], second: If) -> int | None:
     return None
 
 
-def _merged(first: If, second: If) -> If:
+def _merged(first: If, second: If, symbols: dict[str, Operand]) -> If:
     """Two branches on the same test as one."""
     sides = []
-    for a, b in ((first.then, second.then), (first.orelse, second.orelse)):
+    for k, (a, b) in enumerate(((first.then, second.then), (first.orelse, second.orelse))):
         known: dict[Operand, Operand] = dict(zip(first.results, a.yields))
 
         def operand(o: Operand, known: dict[Operand, Operand] = known) -> Operand:
             return known.get(o, o) if isinstance(o, Var) else o
 
         stmts = [map_operands(s, operand) for s in b.stmts]
+        _resize(stmts, known, symbols, k)
         sides.append(Block((), [*a.stmts, *stmts], (*a.yields, *(operand(y) for y in b.yields))))
     return replace(second, then=sides[0], orelse=sides[1], results=(*first.results, *second.results), loc=first.loc)
+
+
+def _resize(stmts: list[Stmt], known: Mapping[Operand, Operand], symbols: dict[str, Operand], side: int) -> None:
+    """Sizes that were results of the first branch are the values that this side of it yields."""
+    sizes: dict[str, Dim] = {}
+    for name, value in list(symbols.items()):
+        inner = known.get(value) if isinstance(value, Var) else None
+        if isinstance(inner, Const):
+            sizes[name] = Dim(int(inner.value))
+        elif isinstance(inner, Var):
+            sizes[name] = Dim.symbol(f"{name}.{side}")
+            symbols[f"{name}.{side}"] = inner
+    if sizes:
+        resize(Block((), stmts), sizes)

@@ -1,0 +1,67 @@
+"""Kept functions: each a function of its own in the library, called directly, itself included.
+
+An exception of a callee is the caller's, once it has given back what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.nodes import Function, Let
+from transpile.core.types import Type
+from transpile.native.values import Array, Scalar, Value
+
+if TYPE_CHECKING:
+    from transpile.native.statements import Statements
+
+
+def described(context: Any, fn: Function, params: Sequence[Any], name: str) -> Any:
+    """What Numba wants to know of a function: its name, the types of its parameters and of its result."""
+    from numba import types as numba_types
+    from numba.core.funcdesc import PythonFunctionDescriptor
+    from numba.core.utils import _dynamic_modname as dynamic_name
+
+    results = result_types(fn)
+    restype = numba_types.none
+    if results:
+        restype = results[0] if len(results) == 1 else numba_types.BaseTuple.from_types(tuple(results))
+    return PythonFunctionDescriptor(
+        native=True,
+        modname=dynamic_name,
+        qualname=name,
+        unique_name=name,
+        doc="",
+        typemap={},
+        restype=restype,
+        calltypes={},
+        args=tuple(f"a{k}" for k in range(len(params))),
+        kws=(),
+        mangler=context.mangler,
+        argtypes=tuple(params),
+        global_dict={"__name__": "transpile.native"},
+    )
+
+
+def result_types(fn: Function) -> list[Any]:
+    return [numba_type_of(y.type) for y in fn.body.yields]
+
+
+def numba_type_of(type_: Type) -> Any:
+    from runtime.compiled.kernel import numba_type
+
+    return numba_type(type_.dtype, len(type_.dims))
+
+
+def call(written: Statements, stmt: Let) -> Scalar:
+    """The result of a call of a kept function."""
+    b, context = written.builder, written.context
+    target = written.kept[stmt.params["fn"]]
+    given: list[Value] = [written.value(a) for a in stmt.args]
+    passed = [written.struct(v) if isinstance(v, Array) else v for v in given]
+    values = [written.cast(v, wanted).value for v, wanted in zip(passed, target.argtypes)]
+    callee = context.declare_function(written.module, target)
+    status, found = context.call_conv.call_function(b, callee, target.restype, target.argtypes, values)
+    with b.if_then(status.is_error, likely=False):
+        written.pass_on(status)
+    return Scalar(found, target.restype)

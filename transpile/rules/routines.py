@@ -1,0 +1,36 @@
+"""The call of a kept function as a primitive; its derivatives are calls of the derivatives of the function."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.rules.prim import Prim
+
+
+def _type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """The dtypes and ranks of the results; what their sizes are, the call knows (`transpile.core.routines.invoke`)."""
+    results = tuple(
+        t.with_dims(tuple(d if d.is_const else Dim.symbol("?") for d in t.dims)) for t in params["routine"].results
+    )
+    return results[0] if len(results) == 1 else Type("float64", (), kind="tuple", items=results)
+
+
+def _spelling(args, params, types) -> Any:  # type: ignore[no-untyped-def]
+    name = ast.Name(params["routine"].name, ast.Load())
+    name.is_variable = True  # type: ignore[attr-defined]  # defined in the module: nothing to import
+    return ast.Call(name, list(args), [])
+
+
+def _vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    from transpile.transform.routines import adjoints
+
+    return adjoints(params["routine"], args, y_bar if isinstance(y_bar, tuple) else (y_bar,), wants)
+
+
+TABLE = [
+    # invoke: params["routine"] called; several results are a tuple. Forward mode calls the pushforward in its place.
+    Prim("invoke", _type, _spelling, jvp=None, vjp=_vjp, cost=3),
+]

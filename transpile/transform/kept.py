@@ -1,0 +1,77 @@
+"""The kept functions of a program that is complete: cleaned as it is itself, each with a name of its own.
+
+A program that is nothing but the call of one (``jit(f)`` of a function that calls itself) is that function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transpile.core.nodes import Const, Function, Let, Var
+from transpile.core.routines import Routine, invoked, reached, routine_of
+from transpile.transform.pairs import pair
+from transpile.tree import Leaf, Node
+
+
+def settled(fn: Function, clean: Callable[[Function], Function]) -> Function:
+    """``fn`` with all that it calls cleaned and named."""
+    fn = clean(fn)
+    pair(fn)
+    done: set[Routine] = set()
+    queue = list(invoked(fn.body))
+    while queue:
+        routine = queue.pop()
+        if routine not in done:
+            done.add(routine)
+            routine.fn = clean(routine.body)
+            pair(routine.fn)
+            queue += invoked(routine.fn.body)
+    fn = _merged(fn)
+    taken = {fn.name}
+    for routine in reached(fn):
+        if routine is not fn.routine:
+            routine.name = _free(routine.name, taken)
+            taken.add(routine.name)
+        routine.fn = replace(routine.body, name=routine.name)
+    return fn
+
+
+def helpers(fn: Function) -> tuple[Routine, ...]:
+    """The kept functions that the text of ``fn`` defines besides."""
+    return tuple(r for r in reached(fn) if r is not fn.routine)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found, k = name, 1
+    while found in taken:
+        k += 1
+        found = f"{name}_{k}"
+    return found
+
+
+def _merged(fn: Function) -> Function:
+    """The function that ``fn`` calls, if it does nothing else and the arguments and results are the same."""
+    stmts = [s for s in fn.body.stmts if not (isinstance(s, Let) and s.prim in ("dim", "item"))]
+    routine = routine_of(stmts[0]) if len(stmts) == 1 else None
+    if routine is None or fn.captured or fn.errstate != routine.body.errstate:
+        return fn
+    (call,) = stmts
+    assert isinstance(call, Let)
+    items: dict[Var, int] = {s.var: s.params["k"] for s in fn.body.stmts if isinstance(s, Let) and s.prim == "item"}
+    numbers = [0 if y is call.var else items.get(y) if isinstance(y, Var) else None for y in fn.body.yields]
+    if call.args != fn.params or numbers != list(range(len(routine.results))):
+        return fn
+    leaves = [spec.tree for spec in fn.arg_tree or ()]
+    if leaves != [Leaf(k) for k in range(len(fn.params))] or any(spec.kind != "pos" for spec in fn.arg_tree):
+        return fn
+    if fn.out_tree not in (Leaf(0), Node("tuple", tuple(Leaf(k) for k in range(len(numbers))))):
+        return fn
+    if len(numbers) == 1 and fn.out_tree != Leaf(0) or any(isinstance(a, Const) for a in call.args):
+        return fn
+    routine.name = fn.name
+    names = {spec.tree.k: spec.name for spec in fn.arg_tree}
+    if [p.name for p in routine.body.params] != [names[k] for k in range(len(names))]:
+        return fn
+    itself = routine if routine in reached(routine.body) else None
+    return replace(routine.body, name=fn.name, arg_tree=fn.arg_tree, out_tree=fn.out_tree, doc=fn.doc, routine=itself)

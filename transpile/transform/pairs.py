@@ -1,0 +1,128 @@
+"""A function and its pullback, called with the same arguments, are one call.
+
+    d = det(minor)                              d, minor_bar = det_value_and_pullback(minor, bar)
+    bar = y_bar * sign * a[0, j]        ->
+    minor_bar = det_pullback(minor, bar)
+
+The cotangent must not depend on the value: it is computed before the call. A recursion of depth n that needs the values on the way
+back then costs a small multiple of the function, and not n times that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
+from transpile.core.routines import Routine, routine_of
+from transpile.core.types import Type
+from transpile.core.walk import blocks, defines, dim_symbols, statements
+from transpile.transform.routines import value_and_pullback
+
+
+def pair(fn: Function) -> None:
+    """Makes one call of each such pair in the function; the body is changed in place."""
+    items: dict[Var, list[Let]] = {}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, Let) and stmt.prim == "item" and isinstance(stmt.args[0], Var):
+            items.setdefault(stmt.args[0], []).append(stmt)
+    _block(fn.body, items, fn.symbols)
+
+
+def _block(block: Block, items: dict[Var, list[Let]], symbols: Mapping[str, Operand]) -> None:
+    for stmt in block.stmts:
+        for inner in blocks(stmt):
+            _block(inner, items, symbols)
+    at = 0
+    while at < len(block.stmts):
+        first = block.stmts[at]
+        routine = routine_of(first)
+        second = _partner(block, at, routine, symbols) if routine is not None else None
+        if second is not None:
+            assert isinstance(first, Let)
+            _merge(block, at, first, second, items, symbols)
+        at += 1
+
+
+def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Operand]) -> Let | None:
+    """The call of the pullback that may be made where the function is called."""
+    first = block.stmts[at]
+    assert isinstance(first, Let)
+    count = len(first.args)
+    for stmt in block.stmts[at + 1 :]:
+        called = routine_of(stmt)
+        if (
+            called is None
+            or called.origin is None
+            or called.origin[0] is not routine
+            or called.origin[1][0] != "pullback"
+        ):
+            continue
+        assert isinstance(stmt, Let)
+        if (
+            all(_is_same(a, b) for a, b in zip(first.args, stmt.args))
+            and _moved(block, at, stmt, count, symbols) is not None
+        ):
+            return stmt
+    return None
+
+
+def _is_same(a: Operand, b: Operand) -> bool:
+    return a is b or (isinstance(a, Const) and a == b)
+
+
+def _moved(block: Block, at: int, second: Let, count: int, symbols: Mapping[str, Operand]) -> list[Stmt] | None:
+    """The statements between the two that the cotangents need; None if they cannot stand before the function's call."""
+    made = {s.var: s for s in block.stmts[at:] if isinstance(s, Let)}
+    others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
+    first = block.stmts[at]
+    found: dict[int, Stmt] = {}
+    queue = list(second.args[count:])
+    while queue:
+        op = queue.pop()
+        if not isinstance(op, Var):
+            continue
+        if op in others or made.get(op) is first:
+            return None
+        stmt = made.get(op)
+        if stmt is None or id(stmt) in found:
+            continue
+        if any(isinstance(a, Var) and (a.buffer or a.type.kind == "stack") for a in stmt.args):
+            return None
+        found[id(stmt)] = stmt
+        queue += (*stmt.args, *(symbols[name] for name in dim_symbols(stmt) if name in symbols))
+    return [s for s in block.stmts[at:] if id(s) in found]
+
+
+def _merge(
+    block: Block,
+    at: int,
+    first: Let,
+    second: Let,
+    items: dict[Var, list[Let]],
+    symbols: Mapping[str, Operand],
+) -> None:
+    pullback = routine_of(second)
+    assert pullback is not None
+    both = value_and_pullback(pullback)
+    assert both is not None
+    moved = _moved(block, at, second, len(first.args), symbols) or []
+    own, more = _types(first), _types(second)
+    whole = Var(SYNTHETIC, Type("float64", (), kind="tuple", items=(*own, *more)))
+    call = Let(whole, "invoke", second.args, {"routine": both}, first.loc)
+    taken: list[Stmt] = []
+    for stmt, offset in ((first, 0), (second, len(own))):
+        if stmt.var.type.kind == "tuple":
+            for item in items.get(stmt.var, ()):
+                item.args, item.params = (whole,), {"k": item.params["k"] + offset}
+                items.setdefault(whole, []).append(item)
+        else:
+            item = Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc)
+            items.setdefault(whole, []).append(item)
+            taken.append(item)
+    gone = {id(second), *(id(s) for s in moved)}
+    rest = [s for s in block.stmts[at + 1 :] if id(s) not in gone]
+    block.stmts[at:] = [*moved, call, *taken, *rest]
+
+
+def _types(stmt: Let) -> tuple[Type, ...]:
+    return stmt.var.type.items if stmt.var.type.kind == "tuple" else (stmt.var.type,)

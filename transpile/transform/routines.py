@@ -1,0 +1,152 @@
+"""Derivatives of kept functions: routines again, made once for each question that is asked.
+
+    f(x, n)                              y
+    f_pushforward(x, n, x_dot)           y, y_dot
+    f_pullback(x, n, y_bar)              x_bar
+
+A pullback runs the function once more and then backwards, so a call records its arguments and nothing of its inside. A derivative
+has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Block, Effect, For, Function, If, Let, Stmt, Var, While
+from transpile.core.routines import Routine, invoke, prints, routine_of
+from transpile.core.types import Type
+from transpile.core.walk import Cloner
+
+
+def pushforward(routine: Routine, wrt: Sequence[int]) -> Routine:
+    """The results of ``routine``, then a tangent for each of floating point; its parameters, then a tangent for each of ``wrt``."""
+    dots = tuple(Var(f"{routine.params[k].name}_dot", routine.params[k].type) for k in wrt)
+    results = (*routine.results, *(t for t in routine.results if t.is_float))
+
+    def body(fn: Function) -> Function:
+        from transpile.transform.forward import jvp
+
+        return jvp(fn, wrt)
+
+    return _made(routine, ("pushforward", *wrt), f"{routine.name}_pushforward", (*routine.params, *dots), results, body)
+
+
+def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int]) -> Routine:
+    """An adjoint for each of the parameters ``wrt``, from the parameters and a cotangent for each of the results ``seeded``."""
+    routine = silent(routine)  # it runs once more
+    bars = tuple(Var("y_bar", routine.results[k]) for k in seeded)
+    results = tuple(routine.params[k].type for k in wrt)
+
+    def body(fn: Function) -> Function:
+        from transpile.transform.sides import vjp_by_sides
+
+        yields = tuple(fn.body.yields[k] for k in seeded)
+        return vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt)
+
+    key = ("pullback", tuple(wrt), tuple(seeded))
+    return _made(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
+
+
+def value_and_pullback(of: Routine) -> Routine | None:
+    """The results of a function and what its pullback ``of`` gives, in one run; None if it is the pullback of nothing."""
+    if of.origin is None or of.origin[1][0] != "pullback":
+        return None
+    routine, (_, wrt, seeded) = of.origin
+    rest = [k for k in range(len(routine.results)) if k not in seeded]
+    bars = of.params[len(routine.params) :]
+
+    def body(fn: Function) -> Function:
+        from transpile.transform.sides import vjp_by_sides
+
+        order = [*seeded, *rest]
+        yields = tuple(fn.body.yields[k] for k in order)
+        done = vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt, value=True, aux=len(rest))
+        values = tuple(done.body.yields[order.index(k)] for k in range(len(order)))
+        return replace(done, body=replace(done.body, yields=(*values, *done.body.yields[len(order) :])))
+
+    name = f"{routine.name}_value_and_pullback"
+    return _made(routine, ("value", wrt, seeded), name, (*routine.params, *bars), (*routine.results, *of.results), body)
+
+
+def _made(
+    routine: Routine,
+    key: Any,
+    name: str,
+    params: tuple[Var, ...],
+    results: tuple[Type, ...],
+    body: Callable[[Function], Function],
+) -> Routine:
+    found = routine.derivatives.get(key)
+    if found is None:
+        found = routine.derivatives[key] = Routine(name, params, results)
+        found.origin = routine, key
+        try:
+            made = body(Cloner().function(routine.body))
+        except Exception:
+            del routine.derivatives[key]  # refused: whoever asks again is told again
+            raise
+        found.params = made.params
+        found.fn = replace(made, name=name, captured=(), arg_tree=None, out_tree=None, doc="")
+    return found
+
+
+def adjoints(
+    routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool]
+) -> tuple[Expr | None, ...]:
+    """The adjoint of each operand of a call that is wanted, from the cotangents of its results; None of the others."""
+    wrt = [k for k, wanted in enumerate(wants) if wanted]
+    seeded = [k for k, bar in enumerate(bars) if bar is not None]
+    given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]
+    found = iter(invoke(args[0].b, pullback(routine, wrt, seeded), given, [args[k].type for k in wrt]))
+    return tuple(next(found) if wanted else None for wanted in wants)
+
+
+# ------------------------------------------------------------------------------------------------------- silence
+
+
+def silenced(fn: Function) -> Function:
+    """The function without what it prints: for where it runs a second time."""
+    body = _silent_block(fn.body)
+    return fn if body is fn.body else replace(fn, body=body)
+
+
+def silent(routine: Routine) -> Routine:
+    """The routine without what it prints; itself if it prints nothing."""
+    if not prints(routine):
+        return routine
+    return _made(routine, "silent", routine.name, routine.params, routine.results, silenced)
+
+
+def _silent_block(block: Block) -> Block:
+    stmts = [_silent_stmt(s) for s in block.stmts if not (isinstance(s, Effect) and s.kind == "print")]
+    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
+        return block
+    return replace(block, stmts=stmts)
+
+
+def silent_stmt(stmt: Stmt) -> Stmt:
+    """A call of the silent routine in the place of a call of one that prints."""
+    called = routine_of(stmt)
+    if called is None or not prints(called):
+        return stmt
+    assert isinstance(stmt, Let)
+    return replace(stmt, params={**stmt.params, "routine": silent(called)})
+
+
+def _silent_stmt(stmt: Stmt) -> Stmt:
+    match stmt:
+        case Let():
+            return silent_stmt(stmt)
+        case If():
+            then, orelse = _silent_block(stmt.then), _silent_block(stmt.orelse)
+            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
+        case For():
+            body = _silent_block(stmt.body)
+            return stmt if body is stmt.body else replace(stmt, body=body)
+        case While():
+            test, body = _silent_block(stmt.test), _silent_block(stmt.body)
+            return stmt if test is stmt.test and body is stmt.body else replace(stmt, test=test, body=body)
+    return stmt
