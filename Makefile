@@ -74,6 +74,7 @@ accuracy: $(STAMP)-accuracy
 
 fuzz: $(STAMP)-test
 	$(PY) tests/fuzz/run.py
+	$(PY) tests/fuzz/run_nests.py
 
 golden: $(STAMP)-test
 	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py tests/test_readme.py

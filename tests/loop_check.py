@@ -77,6 +77,7 @@ class _Check:
         self.fn, self.after = fn, after
         self.seen: set[Var] = set()
         self.visible: set[Var] = set()
+        self.inside: list[Var] = []  # what the block that is checked has defined
         self.memory: set[Var] = set()  # what may be written
         self.stmt: Stmt | None = None
 
@@ -89,21 +90,23 @@ class _Check:
             self.fail(message)
 
     def define(self, var: Var) -> None:
-        self.ask(var not in self.seen, f"{var} is defined twice")
+        if var in self.seen:
+            self.fail(f"{var} is defined twice")
         self.seen.add(var)
         self.visible.add(var)
+        self.inside.append(var)
 
     def use(self, op: Operand) -> None:
         if isinstance(op, Var):
-            self.ask(
-                op in self.visible, f"{op} is used {'out of scope' if op in self.seen else 'before it is defined'}"
-            )
+            if op not in self.visible:
+                self.fail(f"{op} is used {'out of scope' if op in self.seen else 'before it is defined'}")
         elif not isinstance(op, (Const, Undef)):
             self.fail(f"{op!r} is not an operand")
 
     def number(self, op: Operand, what: str) -> None:
         self.use(op)
-        self.ask(op.type.dtype == "int64" and not op.type.dims, f"{what} is {op.type}")
+        if op.type.dtype != "int64" or op.type.dims:
+            self.fail(f"{what} is {op.type}")
 
     # ---- function and blocks
 
@@ -127,9 +130,10 @@ class _Check:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        kept = set(self.visible)
+        around, self.inside = self.inside, []
         yield
-        self.visible = kept
+        self.visible.difference_update(self.inside)
+        self.inside = around
 
     def carried(self, given: Sequence[Operand], taken: Sequence[Var], what: str) -> None:
         self.ask(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
@@ -138,11 +142,13 @@ class _Check:
             self.alike(op.type, var.type, what)
 
     def alike(self, a: Type, b: Type, what: str) -> None:
-        self.ask((a.dtype, a.rank, a.kind) == (b.dtype, b.rank, b.kind), f"{what}: {a} and {b}")
+        if (a.dtype, a.rank, a.kind) != (b.dtype, b.rank, b.kind):
+            self.fail(f"{what}: {a} and {b}")
 
     def flag(self, op: Operand) -> None:
         self.use(op)
-        self.ask(op.type.is_bool and not op.type.dims, f"a test is {op.type}")
+        if not op.type.is_bool or op.type.dims:
+            self.fail(f"a test is {op.type}")
 
     # ---- statements
 
@@ -165,7 +171,8 @@ class _Check:
         self.ask(isinstance(root, Var), "what is accessed is no variable")
         self.ask(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
         items = [i for step in path for i in step.items]
-        self.ask([i.arg for i in items if isinstance(i, Point)] == list(range(len(indices))), f"the path {path}")
+        if [i.arg for i in items if isinstance(i, Point)] != list(range(len(indices))):
+            self.fail(f"the path {path}")
         for i in indices:
             self.number(i, "a subscript")
 
@@ -179,7 +186,8 @@ class _Check:
     def store(self, s: Store | Add) -> None:
         self.access(s.buf, s.args, s.path)
         self.use(s.value)
-        self.ask(s.buf in self.memory, f"{s.buf} is written")
+        if s.buf not in self.memory:
+            self.fail(f"{s.buf} is written")
         self.alike(s.value.type, Type(s.buf.type.dtype), "a write")
 
     def branch(self, s: If) -> None:

@@ -173,8 +173,10 @@ def empty(shape: Any, dtype: Any = float) -> Array:
     shape = tuple(int(n) for n in shape)
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions not allowed")
+    if np.prod(shape, dtype=object) > 2**59:
+        raise ValueError("array is too big")
     if np.prod(shape, dtype=object) > LARGEST:
-        raise MemoryError(f"an array of the sizes {shape} is made")
+        raise MemoryError("Allocation failed (probably too large).")
     dtype = np.dtype(dtype) if isinstance(dtype, (type, str)) else dtype.dtype
     return Array(np.full(shape, _UNWRITTEN[dtype.kind], dtype), np.zeros(shape, bool))
 

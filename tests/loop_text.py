@@ -77,6 +77,7 @@ class Loops:
 
     def __init__(self, target: Any, args: tuple[Any, ...]) -> None:
         self.target = target if jit_level(target) is not None else tp.jit(target)
+        self.args = copied(args)
         self.request = Request.of(args, {})
         self.request.make_static(self.target)
         self.core = self.request.lift(self.target)

@@ -174,6 +174,11 @@ def _close(axis: int) -> Callable[[np.ndarray], bool]:
     return lambda a: a.strides[axis] == a.itemsize or a.shape[axis] == 1
 
 
+def _whole(operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
+    """An operation on integers that wraps at 64 bits."""
+    return lambda a, b: np.int64((operation(int(a), int(b)) + 2**63) % 2**64 - 2**63)
+
+
 def _external(names: dict[str, Any]) -> None:
     """What `special` calls by its address is what SciPy calls by its name."""
     for name in [*names["_ONE"], *names["_TWO"], *names["_THREE"]]:
@@ -265,6 +270,8 @@ def module(name: str) -> SimpleNamespace:
     exec(code_of(file.read_text(encoding="utf-8"), str(file), module=True), names)
     if name == "special":
         _external(names)
+    if name == "scalars":
+        names.update(plus=_whole(int.__add__), minus=_whole(int.__sub__), times=_whole(int.__mul__))
     return SimpleNamespace(**names)
 
 

@@ -29,8 +29,8 @@ def span(n, start, stop, has_start, has_stop, step):
         stop = min(max(stop, low), high)
     else:
         stop = high if step > 0 else low
-    count = (stop - start + step - 1) // step if step > 0 else (start - stop - step - 1) // -step
-    return start, max(count, 0)
+    count = (stop - start - 1) // step if step > 0 else (stop - start + 1) // step
+    return start, max(count + 1, 0)
 
 
 @njit

@@ -96,6 +96,22 @@ def fmod_int(a, b):
 
 
 @njit
+def plus(a, b):
+    """A sum that may wrap."""
+    return np.int64(np.uint64(a) + np.uint64(b))
+
+
+@njit
+def minus(a, b):
+    return np.int64(np.uint64(a) - np.uint64(b))
+
+
+@njit
+def times(a, b):
+    return np.int64(np.uint64(a) * np.uint64(b))
+
+
+@njit
 def reciprocal_int(x):
     return 1 if x == 1 else -1 if x == -1 else 0
 

@@ -107,7 +107,9 @@ class Maker:
         """A float expression."""
         if depth <= 0 or self.chance(0.25):
             options = [self.element(s)] * 5 + [self.choose("0.5", "1.5", "-0.7", "2.0", "s"), *s.scalars]
-            options += [f"float({i})" for i in s.indices] + [f"{self.element(s, False)} * 0.25"] * ("k" in s.arrays)
+            options += [f"float({i})" for i in s.indices] + [f"math.sin({self.element(s, False)} * 0.25)"] * (
+                "k" in s.arrays
+            )
             return self.rng.choice(options)
         a, b = self.number(s, depth - 1), self.number(s, depth - 1)
         options = [f"({a} + {b})", f"({a} - {b})", f"{a} * ({b})", f"0.5 * ({a})", f"math.sin({a})", f"np.tanh({a})",

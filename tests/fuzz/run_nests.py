@@ -8,6 +8,7 @@ the command that repeats it.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -25,11 +26,31 @@ from loop_text import STAGES, outcome  # noqa: E402
 
 from fuzz.check import Failure, kind_of, load  # noqa: E402
 from fuzz.nests import VARIANTS, generate  # noqa: E402
-from fuzz.run import TooLong, limited  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
-SECONDS = 1  # for one call; a wild number may be a number of trips
+SECONDS = 1.0  # of computing, for one call; a wild number may be a number of trips
 DERIVED = STAGES[1:]  # of a gradient one of these stages is run
+
+
+class TooLong(BaseException):
+    """A call that does not end. Not an `Exception`: it is no outcome of the program."""
+
+
+def limited(run: Callable[[], Any], seconds: float) -> Any:
+    """The result of ``run``; raises `TooLong` where it computes for longer. (Waiting does not count: the machine may be busy.)"""
+    if not hasattr(signal, "setitimer"):
+        return run()
+
+    def stop(number: int, frame: Any) -> None:
+        raise TooLong(f"no end after {seconds} s")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        return run()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def check(module: ModuleType, seed: int) -> Failure | None:
@@ -51,7 +72,10 @@ def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...
         except TooLong:
             continue
         try:
-            limited(lambda: subject.check(args, stages, wanted), 60)
+            limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS)
+        except TooLong as e:
+            if wanted.error is None:  # else what raises may be what nobody reads, and a long loop comes after it
+                return Failure(kind, f"{name} too long", str(e))
         except Wrong as e:
             return Failure(kind, f"{name} {e.kind}", str(e))
         except Exception as e:
@@ -89,7 +113,7 @@ def smallest(text: str, failure: Failure, folder: Path, seed: int) -> str:
         name = f"smaller_nest_{seed}_{number}"
         try:
             return failure.is_like(limited(lambda: check(load(candidate, name, folder), seed), 20))
-        except Exception:
+        except (Exception, TooLong):
             return False
         finally:
             sys.modules.pop(name, None)

@@ -33,6 +33,7 @@ from transpile.loops.affine import Forms, Linear
 from transpile.loops.forward import ends
 from transpile.loops.memory import is_pure, may_raise
 from transpile.loops.rebuild import with_blocks
+from transpile.loops.small import Small
 
 
 def hoist_checks(fn: Function) -> Function:
@@ -43,6 +44,7 @@ def hoist_checks(fn: Function) -> Function:
 class _Hoist:
     def __init__(self, fn: Function) -> None:
         self.forms = Forms(fn.body)
+        self.small = Small(fn, self.forms)
 
     def block(self, block: Block) -> Block:
         stmts: list[Stmt] = []
@@ -83,7 +85,7 @@ class _Out:
     """The statements of a loop's body, some of them before the loop."""
 
     def __init__(self, around: _Hoist, loop: For) -> None:
-        self.forms, self.loop = around.forms, loop
+        self.forms, self.small, self.loop = around.forms, around.small, loop
         self.own = {loop.index, *defined(loop.body)}
         self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
         self.copied: dict[Var, Operand] = {}
@@ -146,7 +148,15 @@ class _Out:
         if not all(self.is_fixed(o) for o in check.args[3:]):
             return False
         rest = at.without(index).variables | given.without(index).variables | size.variables
-        return not (rest & self.own)
+        return not (rest & self.own) and self.is_between(at)
+
+    def is_between(self, at: Linear) -> bool:
+        """Whether a subscript that is in range at both ends of the loop's range is so between them. It may not be where the
+        range has 2**63 indices or more, so that a sum wraps all the way round."""
+        index, start, bound = self.loop.index, self.forms.of(self.loop.start), self.forms.of(self.loop.bound)
+        if not at.coefficient(index) or at.replaced(index, start) == Linear(0):
+            return True
+        return any(self.small.is_of_small(form) for form in (start, bound, at.without(index)))
 
     def check(self, check: Effect) -> None:
         """The check at both ends of the range, as far as it says something there."""
@@ -166,16 +176,11 @@ class _Out:
             if begin != Linear(0) or self.has_raise:
                 self.emit_check(check, begin, size, begin.plus(shift), low)
             counts = begin == Linear(0) and isinstance(loop.start, Const)  # then the end is less than 0 without a trip
-            self.emit_check(check, end, size, size.plus(shift), not self.is_small(end), self.later, not counts)
+            self.emit_check(check, end, size, size.plus(shift), not self.small.is_of_small(end), self.later, not counts)
         else:
             self.emit_check(check, begin, size, begin.plus(shift), low)
             if low:
                 self.emit_check(check, end, size, Linear(-1).plus(shift), True, self.later)
-
-    def is_small(self, form: Linear) -> bool:
-        """Whether it is made of sizes of arrays, so that it cannot be too large for an integer."""
-        lets = [self.forms.lets.get(v) for v in form.variables]
-        return all(let is not None and let.prim == "dim" for let in lets)
 
     def emit_check(
         self,

@@ -4,6 +4,10 @@
         if i + 1 < n: ...
 
 A form is known not to be negative if it is so after variables are replaced by what they are at least, or at most.
+
+Integers of compiled code wrap at 64 bits: where ``p + 1 > 0`` was found true, ``p > -1`` may be false. So a comparison teaches
+something only if what it compares is *exact*: too small to have wrapped, as sums of sizes and of indices of loops over them are, or
+no sum at all.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from transpile.loops.affine import Forms, Linear
 
 DEPTH = 5
 ONE = Linear(1)
+LONGEST = 2**48  # no array that has an element has a longer axis
+LIMIT = 2**63
 
 
 class Facts:
@@ -24,17 +30,64 @@ class Facts:
         self.forms = forms
         self.low: dict[Var, tuple[Linear, ...]] = {}
         self.high: dict[Var, tuple[Linear, ...]] = {}
+        self.ranges: dict[Var, tuple[int, int]] = {}  # between which numbers each variable lies
 
     def inner(self) -> Facts:
         """A copy that a nested block may add to."""
         new = Facts(self.forms)
-        new.low, new.high = dict(self.low), dict(self.high)
+        new.low, new.high, new.ranges = dict(self.low), dict(self.high), dict(self.ranges)
         return new
+
+    # ---- what has not wrapped
+
+    def form(self, op: Operand) -> Linear:
+        """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
+        form = self.forms.of(op)
+        return Linear(0, frozenset(((op, 1),))) if isinstance(op, Var) and not self.is_exact(form) else form
+
+    def is_exact(self, form: Linear) -> bool:
+        """Whether the value that is computed for a form is the form's."""
+        if is_alone(form):
+            return True
+        low, high = self.range(form)
+        return low >= -LIMIT and high < LIMIT
+
+    def range(self, form: Linear, open_: frozenset[Var] = frozenset()) -> tuple[int, int]:
+        """Between which numbers a form lies."""
+        low = high = form.const
+        for var, coef in form.terms:
+            ends = self._range(var, open_)
+            low += coef * ends[coef < 0]
+            high += coef * ends[coef > 0]
+        return low, high
+
+    def _range(self, var: Var, open_: frozenset[Var]) -> tuple[int, int]:
+        if var in self.ranges:
+            return self.ranges[var]
+        let = self.forms.lets.get(var)
+        if let is not None and let.prim == "dim":
+            return 0, LONGEST
+        if var in open_ or len(open_) >= DEPTH:
+            return -LIMIT, LIMIT - 1
+        inner = open_ | {var}
+        least, most = -LIMIT, LIMIT - 1
+        if let is not None and let.prim == "floordiv" and all(is_integer(a) for a in let.args):
+            of, by = (self.range(self.forms.of(a), inner) for a in let.args)
+            if by[0] > 0 and by[1] <= most and least <= of[0] and of[1] <= most:
+                least, most = min(of[0], 0), max(of[1], 0)
+        found = (
+            max([least, *(self.range(b, inner)[0] for b in self.low.get(var, ()))]),
+            min([most, *(self.range(b, inner)[1] for b in self.high.get(var, ()))]),
+        )
+        if not open_:
+            self.ranges[var] = found
+        return found
 
     # ---- learning
 
     def not_negative(self, form: Linear) -> None:
         """From here on ``form >= 0``: a bound of each variable in it whose coefficient is 1 or -1."""
+        self.ranges = {}
         for var, coef in form.terms:
             rest = form.without(var)
             if coef == 1:
@@ -57,25 +110,56 @@ class Facts:
         self.at_most(a, b)
         self.at_most(b, a)
 
+    def check(self, at: Operand, size: Operand, low: bool) -> None:
+        """A check of a subscript has passed; with ``low`` that it is not negative either."""
+        form, most = self.forms.of(at), self.form(size)
+        if not self.is_exact(form) and not (low and self.is_shift(form, most)):
+            return
+        self.less(form, most)
+        if low:
+            self.not_negative(form)
+
+    def is_shift(self, form: Linear, size: Linear) -> bool:
+        """Whether it is an integer and a small number, and the size is small: then the integer is, if the sum is in range."""
+        for var, coef in form.terms:
+            rest = form.without(var)
+            if abs(coef) == 1 and all(abs(end) < LIMIT // 2 for f in (rest, size) for end in self.range(f)):
+                return True
+        return False
+
     def define(self, let: Let) -> None:
         """What the definition of an integer says of it."""
+        self.ranges = {}
         var = Linear(0, frozenset(((let.var, 1),)))
         kind, args = as_extremum(let)
         if kind:
             for a in args:
-                form = self.forms.of(a)
+                form = self.form(a)
                 self.at_most(form, var) if kind == "max" else self.at_most(var, form)
-        if let.prim == "dim" or (kind == "min" and all(self.is_not_negative(self.forms.of(a)) for a in args)):
+        if let.prim == "dim" or (kind == "min" and all(self.is_not_negative(self.form(a)) for a in args)):
             self.bound(self.low, let.var, Linear(0))
+        elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
+            self._divide(let, var)
         elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
             self.low[let.var] = (Linear(0),)
-            self.high[let.var] = (self.forms.of(let.args[1]),)
+            self.high[let.var] = (self.form(let.args[1]),)
+
+    def _divide(self, let: Let, var: Linear) -> None:
+        x, by = (self.form(a) for a in let.args)
+        if not self.is_not_negative(by.plus(ONE, -1)):
+            return
+        if let.prim == "mod":
+            self.not_negative(var)
+            self.less(var, by)
+        elif self.is_not_negative(x):
+            self.not_negative(var)
+            self.at_most(var, x)
 
     def test(self, let: Let, holds: bool) -> None:
         """What a comparison of integers says where it holds, or does not."""
         if len(let.args) != 2 or not all(is_integer(a) for a in let.args):
             return
-        a, b = (self.forms.of(x) for x in let.args)
+        a, b = (self.form(x) for x in let.args)
         match let.prim, holds:
             case ("less", True) | ("greater_equal", False):
                 self.less(a, b)
@@ -92,7 +176,7 @@ class Facts:
         """Between what the index of a loop lies, in a trip."""
         if not isinstance(loop.step, Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
             return
-        index, start, bound = (self.forms.of(o) for o in (loop.index, loop.start, loop.bound))
+        index, start, bound = (self.form(o) for o in (loop.index, loop.start, loop.bound))
         if loop.step.value < 0:
             self.less(bound, index)
             self.at_most(index, start)
@@ -102,12 +186,8 @@ class Facts:
         self.at_most(start, index)
         let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, Var) else None
         kind, args = as_extremum(let) if let is not None else ("", ())
-        if (
-            kind == "max"
-            and isinstance(args[1], Const)
-            and self.is_not_negative(start.plus(self.forms.of(args[1]), -1))
-        ):
-            self.same(bound, self.forms.of(args[0]))  # there is a trip, so it is not the other one
+        if kind == "max" and isinstance(args[1], Const) and self.is_not_negative(start.plus(self.form(args[1]), -1)):
+            self.same(bound, self.form(args[0]))  # there is a trip, so it is not the other one
 
     # ---- asking
 
@@ -128,8 +208,11 @@ class Facts:
         return False
 
     def weaker(self, form: Linear) -> Iterator[Linear]:
-        """Forms that are at most as great: a variable is replaced by what bounds it."""
+        """Forms that are at most as great: a variable is replaced by what bounds it, or by its form where that is exact now."""
         for var, coef in form.terms:
+            whole = self.forms.of(var)
+            if not is_alone(whole) and self.is_exact(whole):
+                yield form.replaced(var, whole)
             bounds = (self.low if coef > 0 else self.high).get(var)
             if bounds:
                 rest = form.without(var)
@@ -160,11 +243,16 @@ class Facts:
 
     def chosen(self, kind: str, args: tuple[Operand, ...]) -> Operand | None:
         """The one of two integers that is the greater, or smaller, one."""
-        a, b = (self.forms.of(x) for x in args)
+        a, b = (self.form(x) for x in args)
         prim = "greater_equal" if kind == "max" else "less_equal"
         if self.compare(prim, a, b):
             return args[0]
         return args[1] if self.compare(prim, b, a) else None
+
+
+def is_alone(form: Linear) -> bool:
+    """Whether it is a number or a variable."""
+    return not form.terms or (form.const == 0 and len(form.terms) == 1 and next(iter(form.terms))[1] == 1)
 
 
 def is_integer(op: Operand) -> bool:

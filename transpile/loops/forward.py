@@ -107,9 +107,7 @@ class _Forward:
                     return ()
                 self.checked.add(key)
                 if len(stmt.args) == 3:
-                    self.facts.less(self.forms.of(stmt.args[0]), self.forms.of(stmt.args[1]))
-                    if stmt.params["low"]:
-                        self.facts.not_negative(self.forms.of(stmt.args[0]))
+                    self.facts.check(*stmt.args[:2], stmt.params["low"])
             case _:
                 self.forget(stmt)
         return (stmt,)
@@ -129,6 +127,8 @@ class _Forward:
             return self.read(stmt)
         if not is_pure(stmt) or is_array(stmt.var) or stmt.var.type.kind != "array":
             self.forget(stmt)
+            if is_integer(stmt.var):
+                self.facts.define(stmt)
             return (stmt,)
         found = shorter(simpler(stmt, self.facts), self.forms)
         if not isinstance(found, Let):
@@ -221,7 +221,7 @@ class _Forward:
 
     def holds(self, check: Effect) -> bool:
         """Whether a check is known to pass."""
-        at, size = (self.forms.of(a) for a in check.args[:2])
+        at, size = self.forms.of(check.args[0]), self.facts.form(check.args[1])
         if check.params["low"] and not self.facts.is_not_negative(at):
             return False
         return self.facts.compare("less", at, size) is True

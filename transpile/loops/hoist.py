@@ -13,10 +13,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Function, Let, Operand, Push, Stmt, Var, While
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    Let,
+    Operand,
+    Push,
+    Stmt,
+    Var,
+    While,
+)
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.affine import Forms, Linear
+from transpile.loops.checks import raises
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.parallel import PARALLEL
 from transpile.loops.rebuild import with_blocks
@@ -60,6 +75,7 @@ class _Hoist:
         sizes = _Sizes(self.forms, self.facts, loop)
         moved: dict[int, Stmt] = {}
         for s in body.stmts:
+            sizes.pass_by(s)
             if isinstance(s, Alloc) and s.prim == "empty" and s.var not in named:
                 args = sizes.before(s, exact=s.var in sized)
                 if args is not None:
@@ -82,6 +98,13 @@ class _Sizes:
             self.facts.enter(loop)
         self.stmts: list[Stmt] = []
         self.trip: Var | None = None
+        self.asked = False  # whether a trip may have raised
+
+    def pass_by(self, stmt: Stmt) -> None:
+        """What a trip does before it comes to an allocation."""
+        if isinstance(stmt, Effect) and stmt.kind == "check" and len(stmt.args) == 3:
+            self.facts.check(*stmt.args[:2], stmt.params["low"])
+        self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: Alloc, exact: bool) -> tuple[Operand, ...] | None:
         """The sizes of the array before the loop: at least what they are in any trip, or, with ``exact``, the same."""
@@ -109,10 +132,10 @@ class _Sizes:
             size = self.emit(form)
         if isinstance(size, Const) or self.is_size(size):
             return size
-        if self.facts.is_not_negative(inside):
+        if self.facts.is_exact(inside) and self.facts.is_not_negative(inside):
             return self.let("maximum", size, Const(0, INT), params={"py": True})
-        if form != inside or isinstance(self.loop, While):
-            return None  # a trip may ask for a size that is negative, which raises
+        if form != inside or isinstance(self.loop, While) or self.asked:
+            return None  # a trip may ask for a size that is negative, which raises, if nothing before it does
         return self.let("where", self.has_trip(self.loop), size, Const(0, INT))
 
     def has_trip(self, loop: For) -> Var:

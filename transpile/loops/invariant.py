@@ -38,6 +38,7 @@ from transpile.loops.contract import points
 from transpile.loops.kinds import DEAR
 from transpile.loops.memory import Roots, Touches, is_pure
 from transpile.loops.rebuild import with_blocks
+from transpile.loops.small import Small
 
 
 def move_invariants(fn: Function) -> Function:
@@ -51,6 +52,7 @@ class _Moving:
     def __init__(self, fn: Function) -> None:
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
+        self.small = Small(fn)
         self.changed = False
 
     def block(self, block: Block) -> Block:
@@ -117,10 +119,13 @@ class _Out:
         return replace(block, stmts=stmts)
 
     def is_plain(self, loop: For) -> bool:
-        """Whether the range is the same in all trips of the outer loop, and from 0 up."""
+        """Whether the range is the same in all trips of the outer loop, from 0 up, and no longer than arrays are: what it is
+        computed into must not need memory that the function did not need."""
         if loop.body.stop is not None or not isinstance(loop.step, Const) or loop.step.value != 1:
             return False
-        return isinstance(loop.start, Const) and loop.start.value == 0 and loop.bound not in self.own
+        if not isinstance(loop.start, Const) or loop.start.value != 0 or loop.bound in self.own:
+            return False
+        return self.around.small.is_small(loop.bound)
 
     def is_fixed(self, let: Let, loops: tuple[For, ...], lets: dict[Var, Let]) -> bool:
         """Whether the value depends on nothing of the outer loop but the indices of these loops, and on one of them."""

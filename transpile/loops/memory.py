@@ -68,10 +68,10 @@ class Roots:
                 case For() | While():
                     inner = (stmt.body, stmt.test) if isinstance(stmt, While) else (stmt.body,)
                     for k, init in enumerate(stmt.inits):
-                        self._join(init, stmt.results[k]) if k < len(stmt.results) else None
-                        for b in inner:
-                            self._join(init, b.params[k])
-                        self._join(init, stmt.body.yields[k])
+                        names = [init, stmt.body.yields[k], *stmt.results[k : k + 1], *(b.params[k] for b in inner)]
+                        arrays = [x for x in names if is_array(x)]  # an init may be no value
+                        for x in arrays[1:]:
+                            self._join(arrays[0], x)
                 case Push():
                     self._join(stmt.stack, stmt.value)
                 case Pop():
@@ -189,6 +189,8 @@ class Touches:
             return True
         if a.written & (b.written | b.added) or a.added & b.written:
             return True
+        if a.raises and b.found:  # it may be a check before it that has found the elements to be there
+            return True
         return has_order(a, b)
 
 
@@ -206,6 +208,8 @@ def may_raise(let: Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
     match let.prim:
         case "call":
+            if let.params.get("kept"):
+                return True
             if let.params.get("fn") in ("arrays.span", "arrays.steps"):
                 return not _is_number(let.args[-1])
             return any(is_array(a) for a in let.args)

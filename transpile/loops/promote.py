@@ -59,7 +59,7 @@ class _Promote:
             if isinstance(stmt, Let) and is_integer(stmt.var):
                 self.facts.define(stmt)
             elif isinstance(stmt, Effect) and stmt.kind == "check" and len(stmt.args) == 3:
-                self.facts.less(self.forms.of(stmt.args[0]), self.forms.of(stmt.args[1]))
+                self.facts.check(*stmt.args[:2], stmt.params["low"])
             if isinstance(stmt, For):
                 new = replace(stmt, body=self.block(stmt.body, stmt))
                 is_inner = not any(isinstance(s, (For, While)) for s in statements(new.body))
@@ -120,7 +120,7 @@ class _Promote:
         """The writes after the loop, those of elements that may not be there only if it had a trip."""
         assert isinstance(loop.step, Const)
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
-        if self.facts.compare("less", *map(self.forms.of, ends)):
+        if self.facts.compare("less", *map(self.facts.form, ends)):
             return [*adds]
         safe: list[Stmt] = [a for a in adds if self.is_there(a)]
         others: list[Stmt] = [a for a in adds if not any(a is s for s in safe)]
@@ -137,7 +137,7 @@ class _Promote:
             sizes = self.sizes.get((add.buf, axis), ())
             if not self.facts.is_not_negative(index):
                 return False
-            if not any(self.facts.compare("less", index, self.forms.of(s)) for s in sizes):
+            if not any(self.facts.compare("less", index, self.facts.form(s)) for s in sizes):
                 return False
         return True
 

@@ -48,7 +48,10 @@ def shorter(found: Operand | Let, forms: Forms) -> Operand | Let:
 def _compare(let: Let, facts: Facts) -> Operand | Let:
     if not all(is_integer(a) for a in let.args):
         return let
-    known = facts.compare(let.prim, *(facts.forms.of(a) for a in let.args))
+    a, b = (facts.forms.of(x) for x in let.args)
+    if let.prim not in ("equal", "not_equal") or b.plus(a, -1).terms:
+        a, b = (facts.form(x) for x in let.args)
+    known = facts.compare(let.prim, a, b)
     return let if known is None else Const(known, BOOL)
 
 
@@ -75,7 +78,7 @@ def _where(let: Let, facts: Facts) -> Operand | Let:
 def _call(let: Let, facts: Facts) -> Operand | Let:
     if let.params.get("fn") != "arrays.bound" or not all(is_integer(a) for a in let.args):
         return let
-    x, n = (facts.forms.of(a) for a in let.args)
+    x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x):
         if facts.is_not_negative(n.plus(x, -1)):
             return let.args[0]
@@ -93,7 +96,7 @@ def _quotient(let: Let, facts: Facts) -> Operand | Let:
             found = _split(product, rest, let.args[1], facts)
             if found is not None:
                 return found if let.prim == "quick_div" else rest
-    x, n = (facts.forms.of(a) for a in let.args)
+    x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
         return let.args[0] if let.prim == "quick_mod" else Const(0, let.var.type)
     return let
@@ -104,9 +107,9 @@ def _split(product: Operand, rest: Operand, n: Operand, facts: Facts) -> Operand
     let = facts.forms.lets.get(product) if isinstance(product, Var) else None
     if let is None or let.prim != "mul":
         return None
-    size, form = facts.forms.of(n), facts.forms.of(rest)
+    size, form = facts.form(n), facts.form(rest)
     for i, by in (let.args, let.args[::-1]):
-        if facts.forms.of(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
+        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
             return i
     return None
 
