@@ -82,3 +82,27 @@ def test_rows_that_wait_for_each_other_are_not_cut() -> None:
     lines = tp.source(fast, a, stage="loops").splitlines()
     at = next(k for k, line in enumerate(lines) if "0.5 *" in line)
     assert not any("prange" in line for line in lines[at - 2 : at])
+
+
+def rings(data, radius, count):
+    """Several sums of one name, before, in and around the parallel loop."""
+    total = 0.0
+    for i in range(len(radius)):
+        total += radius[i]
+    result = np.zeros(count)
+    for i in range(count):
+        mask = (total * i / count <= radius) & (radius < total * (i + 1) / count)
+        result[i] = np.sum(data[mask]) / (1 + np.sum(mask))
+    return np.sum(result) * total
+
+
+def test_names_of_sums_in_parallel_loops():
+    """Numba makes names of its own of those that parallel loops assign: none of them may be there already."""
+    rng = np.random.default_rng(3)
+    args = rng.normal(size=50), rng.uniform(0.0, 0.1, size=50), 6
+    call = tp.jit(tp.value_and_grad(rings), parallel=True)
+    assert "prange(" in tp.source(call, *args, stage="loops")
+    value, gradient = call(*args)
+    wanted, right = tp.value_and_grad(rings)(*args)
+    np.testing.assert_allclose(value, wanted, rtol=1e-12)
+    np.testing.assert_allclose(gradient, right, rtol=1e-12)

@@ -62,7 +62,18 @@ def user_line(error: BaseException) -> Loc | None:
         if lines is not None:
             found = lines.get(trace.tb_lineno, found)
         trace = trace.tb_next
-    return found
+    return _site(error) if found is None else found
+
+
+def _site(error: BaseException) -> Loc | None:
+    """Where the message of a compiled exception is from."""
+    number, errors = getattr(error, "site", None), sys.modules.get("runtime.compiled.errors")
+    if errors is None or number not in errors.SITES:
+        return None
+    for part in errors.SITES[number][2:]:
+        if isinstance(part, tuple) and part[0] in ("at", "line"):
+            return Loc(*part[1:])
+    return None
 
 
 def explain(error: BaseException) -> None:

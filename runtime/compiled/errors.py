@@ -2,7 +2,8 @@
 
 ``SITES[number]`` is ``(exception, dtypes, text or slot, ...)``, of a print ``(None, dtypes, texts and slots of each argument,
 separator, end)``. A slot is the number of an argument, or (number, conversion, format); ``dtypes`` names those of NumPy's
-numbers among the arguments (None: not one), which arrive as Python's.
+numbers among the arguments (None: not one), which arrive as Python's. ``("at", file, line, column)`` is a text;
+``("line", file, line, column)`` says the same and is none.
 """
 
 import os
@@ -26,6 +27,8 @@ def _value(slot, args):
         return str(args[slot])
     if slot[0] == "at":
         return ":".join(str(part) for part in (_shown(slot[1]), *slot[2:])) + ": "
+    if slot[0] == "line":
+        return ""
     number, conversion, form = (*slot, "", "")[:3]
     value = args[number]
     if conversion in ("r", ord("r")):

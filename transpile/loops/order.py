@@ -41,6 +41,9 @@ from transpile.loops.facts import Facts, is_integer
 from transpile.loops.fuse import is_conflict
 from transpile.loops.memory import Access, Roots, Touches, is_pure
 from transpile.loops.rebuild import with_blocks
+from transpile.loops.small import Small
+
+WIDE = 8
 
 
 def order(fn: Function) -> Function:
@@ -57,6 +60,7 @@ class _Order:
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
         self.facts = Facts(self.forms)
+        self.small = Small(fn, self.forms)
 
     def block(self, block: Block, loop: For | None) -> Block:
         around, self.facts = self.facts, self.facts.inner()
@@ -90,6 +94,7 @@ class _Pair:
     outer: For
     inner: For
     before: list[Let]
+    early: list[Stmt]  # writes that stand before the inner loop too, and go into a loop of their own
     after: list[Stmt]
 
     @staticmethod
@@ -100,26 +105,30 @@ class _Pair:
         inner = outer.body.stmts[loops[0]]
         if not isinstance(inner, For) or inner.body.stop is not None or inner.trips is not None:
             return None
-        before, after = outer.body.stmts[: loops[0]], outer.body.stmts[loops[0] + 1 :]
-        if not all(isinstance(s, Let) and is_pure(s) and not s.var.type.dims for s in before):
+        start, after = outer.body.stmts[: loops[0]], outer.body.stmts[loops[0] + 1 :]
+        early = [s for s in start if isinstance(s, (Store, Add))]
+        before = [s for s in start if isinstance(s, Let) and is_pure(s) and not s.var.type.dims]
+        if len(before) + len(early) != len(start):
             return None
         inside = list(statements(inner.body))
         if not all(is_plain(s) for s in (*inside, *after)):
             return None
         if not isinstance(outer.step, Const) or abs(outer.step.value) != 1 or not is_integer(outer.start):
             return None
-        found = _Pair(around, outer, inner, before, after)  # type: ignore[arg-type]
+        found = _Pair(around, outer, inner, before, early, after)  # type: ignore[arg-type]
         return found if not inner.inits or found.counts_up() else None
 
     # ---- whether
 
     def strides(self, index: Var) -> int:
-        """How many accesses of the inner loop walk across the rows if it is this index that counts."""
+        """How far accesses of the inner loop walk across the rows, all in all, if it is this index that counts: a step along an
+        axis is taken for `WIDE` steps along the next one."""
         found = 0
         for a in self.around.touches.of(self.inner).found:
             if a.indices:
                 forms = [self.around.forms.of(i) for i in a.indices]
-                found += any(f.coefficient(index) for f in forms[:-1])
+                last = len(forms) - 1
+                found += sum(WIDE ** (last - k) for k, f in enumerate(forms[:-1]) if f.coefficient(index))
                 found += abs(forms[-1].coefficient(index)) > 1
         return found
 
@@ -142,6 +151,10 @@ class _Pair:
             facts.enter(loop)
             facts.enter(replace(loop, index=twins.of(loop.index)))
         mine = inner.found
+        everything = [a for s in (*self.before, self.inner, *self.after) for a in of(s).found]
+        first = [a for s in self.early for a in of(s).found]
+        if not all(self.is_never(x, y, facts, twins) for x in first for y in everything if self.meet(x, y)):
+            return False
         early = [a for s in self.before for a in of(s).found]
         if not all(self.is_never(x, y, facts, twins) for x in early for y in mine if self.meet(x, y)):
             return False
@@ -154,8 +167,8 @@ class _Pair:
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
     def is_own(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
-        """Whether both touch one element only in the same trip of the outer loop (and then only in one of the inner one, if
-        both stand in it), or never."""
+        """Whether both touch one element only in the same trip of the outer loop, or never. The trips of the inner one then keep
+        their order."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         if self.is_never(x, y, facts, twins):
@@ -168,11 +181,7 @@ class _Pair:
             for p, q in pairs
             if p == q and not p.without(self.outer.index).without(self.inner.index).variables & fixed
         ]
-        outer = any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
-        if not outer:
-            return False
-        inside = any(y is a for a in self.around.touches.of(self.inner).found)
-        return not inside or any(p.coefficient(self.inner.index) and not p.coefficient(self.outer.index) for p in same)
+        return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
     def is_never(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
         """Whether they touch no common element in any two trips."""
@@ -197,6 +206,10 @@ class _Pair:
             stmts = [first.stmt(s) for s in self.before]
             stmts += [Store(s, points(1), (index,), first.operand(i), outer.loc) for s, i in zip(sums, inner.inits)]
             loops.append(self.loop(index, stmts))
+        if self.early:
+            alone = Cloner()
+            index = alone.fresh(outer.index)
+            loops.append(self.loop(index, [alone.stmt(s) for s in (*self.before, *self.early)]))
         copy = Cloner()
         index = copy.fresh(outer.index)
         row = copy.fresh(inner.index)
@@ -218,10 +231,11 @@ class _Pair:
         return [*allocs, *loops]
 
     def counts_up(self) -> bool:
-        """Whether no index of the outer loop is negative, so that it is one of an array."""
-        of, step = self.around.forms.of, self.outer.step.value  # type: ignore[union-attr]
+        """Whether the indices of the outer loop are those of an array: not negative, and no more than other arrays have."""
+        of, step = self.around.facts.form, self.outer.step.value  # type: ignore[union-attr]
         least = of(self.outer.start) if step > 0 else of(self.outer.bound).plus(Linear(1))
-        return self.around.facts.is_not_negative(least)
+        most = self.outer.bound if step > 0 else self.outer.start
+        return self.around.facts.is_not_negative(least) and self.around.small.is_small(most)
 
     def size(self, stmts: list[Stmt]) -> Operand:
         """How long an array with all indices of the outer loop is."""
@@ -243,7 +257,9 @@ class _Pair:
 
 
 def is_plain(stmt: Stmt) -> bool:
-    """Whether it only computes, or writes an element."""
+    """Whether it only computes, or writes an element; or is a loop of such that hands nothing on."""
+    if isinstance(stmt, For):
+        return not stmt.inits and stmt.trips is None and stmt.body.stop is None
     return is_pure(stmt) if isinstance(stmt, Let) else isinstance(stmt, (Store, Add))
 
 

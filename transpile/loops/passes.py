@@ -14,11 +14,15 @@ from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
 from transpile.loops.hoist import hoist
 from transpile.loops.invariant import move_invariants
+from transpile.loops.matrices import multiply
 from transpile.loops.order import order
 from transpile.loops.parallel import parallelise
 from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
+from transpile.loops.tiny import write_out
+from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
+from transpile.loops.views import see_through
 
 
 def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True) -> Function:
@@ -28,10 +32,18 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vect
     independent trips of outer loops run; 0 is without. Without
     ``vectors`` the result calls nothing of `runtime.compiled.vector`.
     """
-    fn = expand_powers(remove_dead(forward(assume(fn, sizes))))
+    fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
     fn = forward(hoist_checks(fn))
     fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
-    fn = _fused(forward(unroll(fn)))
+    multiplied = multiply(fn)
+    if multiplied is not fn:
+        fn = once(remove_dead(forward(multiplied)))
+    tiny = write_out(fn)
+    if tiny is not fn:
+        fn = remove_dead(forward(tiny))
+    fn = forward(unroll(fn))
+    ordered = order(fn)
+    fn = _fused(fn if ordered is fn else forward(ordered))
     ordered = order(fn)
     if ordered is not fn:
         fn = _fused(forward(ordered))

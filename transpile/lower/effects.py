@@ -41,7 +41,9 @@ def _raise(
     name = exception.rpartition(".")[2]
     if name not in CLASSES:
         raise error("T501", f"'{name}' cannot be raised by compiled code", loc, hint="raise a RuntimeError")
-    entry = (name, dtypes, *parts)
+    known = any(isinstance(p, tuple) and p[0] == "at" for p in parts)
+    line = (("line", loc.file, loc.line, loc.col),) if loc.file and not known else ()  # not part of the message
+    entry = (name, dtypes, *parts, *line)
     params = {"class": f"{name}_", "site": site(entry), "entry": entry}
     return Effect("raise", args, params, loc)
 
@@ -73,6 +75,10 @@ def mismatch(loc: Loc, given: Expr, size: Expr) -> Effect:
 
 def raise_value(loc: Loc, text: str) -> Effect:
     return _raise(loc, "ValueError", (*place(loc), text), ())
+
+
+def too_deep(loc: Loc) -> Effect:
+    return _raise(loc, "RecursionError", (*place(loc), "maximum recursion depth exceeded"), ())
 
 
 def lower_effect(lw: Lowering, stmt: Effect) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +39,10 @@ from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
 from transpile.loops.parallel import PARALLEL
+from transpile.loops.small import Small
 from transpile.lower.names import shared_names
 from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
+from transpile.lower.wraps import CALLS, wrapping
 
 _WIDTH = 88  # an expression longer than this gets a name
 
@@ -91,28 +94,31 @@ RESERVED = (
 )
 
 
-def emit(fn: Function, options: str, modules: str) -> Text:
-    """The module text of a lowered function; ``options`` are the arguments of ``njit``."""
+def emit(fn: Function, options: str, modules: str, taken: Sequence[str] = ()) -> Text:
+    """The module text of a lowered function; ``options`` are the arguments of ``njit``, names ``taken`` are no variables."""
     text = Text()
     for line in HEADER.format(modules=modules).splitlines():
         text.add(0, line)
     text.add(0, "")
     text.add(0, "")
     text.add(0, f"@njit({options})")
-    _Emitter(fn, text).function()
+    _Emitter(fn, text, taken).function()
     return text
 
 
 class _Emitter:
-    def __init__(self, fn: Function, text: Text) -> None:
+    def __init__(self, fn: Function, text: Text, taken: Sequence[str]) -> None:
         self.fn, self.text = fn, text
         self.names: dict[Var, str] = {}
-        self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name}
+        self.has_threads = any(isinstance(s, For) and s.index.note == PARALLEL for s in statements(fn.body))
+        self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
         self.same = shared_names(fn)
         self.inline: dict[Var, tuple[str, int, bool]] = {}
         self.loc: Loc | None = None
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, Let)}
+        self.small = Small(fn)
+        self.wrapping = wrapping(fn)
         self.steady: set[Var] = set()  # loop indices that are known to be no negative numbers
         self.released: dict[str, list[str]] = {}  # names of loop indices whose loops are over
 
@@ -127,10 +133,13 @@ class _Emitter:
     def fresh(self, wanted: str) -> str:
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in wanted) or "t"
         base = base if not base[0].isdigit() else f"_{base}"
+        between = "_"
+        if self.has_threads:  # Numba itself makes ``x_2`` of the second ``x`` of a parallel loop
+            base, between = f"{base}_" if re.search(r"_\d+$", base) else base, ""
         found, k = base, 1
         while found in self.taken:
             k += 1
-            found = f"{base}_{k}"
+            found = f"{base}{between}{k}"
         self.taken.add(found)
         return found
 
@@ -153,6 +162,11 @@ class _Emitter:
 
     def plain(self, op: Operand) -> str:
         return self.piece(op)[0]
+
+    def typed(self, op: Operand) -> str:
+        """An argument; a number is no literal, of which Numba would make a function of its own."""
+        text = self.plain(op)
+        return f"np.int64({text})" if isinstance(op, Const) and op.type.dtype == "int64" else text
 
     def fill(self, template: str, level: int, args: Sequence[Operand]) -> str:
         """The template with its operands, in parentheses where they bind less."""
@@ -207,7 +221,8 @@ class _Emitter:
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
             case "call":
-                return f"{stmt.params['fn']}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
+                shown = self.typed if stmt.params.get("kept") else self.plain
+                return f"{stmt.params['fn']}({', '.join(shown(a) for a in stmt.args)})", ATOM
             case "item":
                 return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
             case "view":
@@ -216,6 +231,8 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.T", ATOM
             case "row":
                 return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
+        if stmt.var in self.wrapping:
+            return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
         if stmt.prim in ("maximum", "minimum") and stmt.params.get("py") and stmt.var.type.dtype == "int64":
             return f"{stmt.prim[:3]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
@@ -346,8 +363,15 @@ class _Emitter:
         first = self.fill("{0} - 1", SUM, [start])
         if _is(start, 0):
             first = "-1"
+        elif not self.small.is_small(start):
+            first = f"scalars.minus({self.plain(start)}, 1)"
         if _is(step, 1):
-            return f"range({self.fill('{0} - 1', SUM, [bound])}, {first}, -1)"
+            last = self.fill("{0} - 1", SUM, [bound])
+            if not self.small.is_small(bound):  # with the least integer `- 1` would wrap, and the loop run
+                last = f"max({self.plain(bound)}, {self.plain(start)}) - 1"
+                if not self.small.is_small(start):
+                    last = f"scalars.minus({last[:-4]}, 1)"
+            return f"range({last}, {first}, -1)"
         args = f"{self.plain(start)}, {self.plain(bound)}, {self.plain(step)}"
         return f"arrays.backwards({args})"
 

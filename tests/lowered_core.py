@@ -1,0 +1,135 @@
+"""Lowered core in the form that transforms take: what `transpile.lower` leaves out because loops do not need it is filled in.
+
+Lowered arrays have no symbolic sizes, and a check of an index is one statement; in core every dimension has a name, and a check
+is a branch that raises. Views for library calls, which only those read, have no rule: `NotScalar`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Stmt,
+    Var,
+    While,
+)
+from transpile.core.routines import reached
+from transpile.core.types import BOOL, INT
+from transpile.core.walk import blocks, defined, statements
+from transpile.loops.rebuild import with_blocks
+from transpile.lower.lowering import lower
+
+LIBRARY = ("call", "view", "swap", "row", "item")
+
+
+class NotScalar(Exception):
+    """The lowered function calls a library, or carries arrays whose sizes nobody names."""
+
+
+def lowered_core(core: Function) -> Function:
+    """The function as scalar statements, with the trees of ``core``; a transform can follow."""
+    if reached(core):
+        raise NotScalar("a function that calls itself")
+    fn = lower(core)
+    for stmt in statements(fn.body):
+        if isinstance(stmt, Let) and stmt.prim in LIBRARY:
+            raise NotScalar(stmt.prim)
+        if isinstance(stmt, Effect) and stmt.kind == "print":
+            raise NotScalar("print")
+        carried = stmt.body.params if isinstance(stmt, (For, While)) else stmt.results if isinstance(stmt, If) else ()
+        if any(v.type.dims for v in carried) or (isinstance(stmt, NewStack) and stmt.var.type.dims):
+            raise NotScalar("an array that is handed on")
+    filled = _Filled(fn)
+    body = filled.block(fn.body)
+    return replace(
+        fn,
+        body=replace(body, stmts=[*filled.sizes, *body.stmts]),
+        symbols=filled.symbols,
+        arg_tree=core.arg_tree,
+        out_tree=core.out_tree,
+        doc=core.doc,
+        captured=core.captured,
+        errstate=core.errstate,
+    )
+
+
+class _Filled:
+    def __init__(self, fn: Function) -> None:
+        self.symbols: dict[str, Operand] = {}
+        self.sizes: list[Stmt] = []
+        self.known: dict[Var, Dim] = {}
+        for p in fn.params:
+            for axis, dim in enumerate(p.type.dims):
+                size = Var("size", INT, form=dim)
+                self.sizes.append(Let(size, "dim", (p,), {"axis": axis}))
+                for atom, _ in dim.terms:
+                    if dim == Dim.symbol(atom.name):
+                        self.symbols.setdefault(atom.name, size)
+        for var in defined(fn.body):  # sizes that only the run knows are named anew
+            if var.form is not None and any(a.name not in self.symbols for a, _ in var.form.terms):
+                var.form = None
+        for stmt in statements(fn.body):
+            if isinstance(stmt, Let) and stmt.prim == "dim":
+                self.known[stmt.var] = stmt.args[0].type.dims[stmt.params["axis"]]  # type: ignore[union-attr]
+
+    def block(self, block: Block) -> Block:
+        return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
+
+    def stmt(self, stmt: Stmt) -> list[Stmt]:
+        match stmt:
+            case Alloc():
+                dims = tuple(self.dim(a) for a in stmt.args)
+                stmt.var.type = replace(stmt.var.type, dims=dims)
+                return [replace(stmt, prim="empty", params={"dims": dims, "dtype": stmt.var.type.dtype})]
+            case Let(prim="index"):
+                return [replace(stmt, params={**stmt.params, "dims": ()})]
+            case Let(prim="cast"):
+                return [replace(stmt, params={**stmt.params, "dtype": stmt.var.type.dtype, "weak": stmt.var.type.weak})]
+            case Let(prim="quick_div" | "quick_mod"):
+                return [replace(stmt, prim="floordiv" if stmt.prim == "quick_div" else "mod")]
+            case Effect(kind="check"):
+                return self.check(stmt)
+            case Effect(kind="raise"):
+                return [_raised(stmt)]
+        return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
+
+    def dim(self, size: Operand) -> Dim:
+        if isinstance(size, Const):
+            return Dim.of(size.value)
+        assert isinstance(size, Var)
+        if size not in self.known:
+            name = f"lowered{len(self.symbols)}"
+            self.symbols[name] = size
+            self.known[size] = Dim.symbol(name)
+        return self.known[size]
+
+    def check(self, stmt: Effect) -> list[Stmt]:
+        at, size, _, *guard = stmt.args
+        found: list[Stmt] = []
+
+        def test(prim: str, *args: Operand) -> Var:
+            found.append(Let(Var("", BOOL), prim, args, {}, stmt.loc))
+            return found[-1].var  # type: ignore[union-attr]
+
+        wrong = test("greater_equal", at, size)
+        if stmt.params["low"]:
+            wrong = test("logical_or", wrong, test("less", at, Const(0, INT)))
+        if guard:
+            wrong = test("logical_and", guard[0], wrong)
+        return [*found, If(wrong, Block((), [_raised(replace(stmt, kind="raise", args=()))]), Block(), (), stmt.loc)]
+
+
+def _raised(stmt: Effect) -> Effect:
+    name = stmt.params["class"].rstrip("_")
+    return replace(stmt, args=(), params={"exception": name, "parts": ("wrong",)})
