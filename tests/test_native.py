@@ -1,4 +1,4 @@
-"""Machine code that is written without Numba's front end: the same results as through it, no memory lost, arrays of few elements."""
+"""Machine code that is written without Numba's front end: results as through it, no memory lost, arrays of few elements."""
 
 import numpy as np
 import pytest

@@ -20,12 +20,20 @@ Direct = Callable[[str], Any]  # of a name that no other function has
 
 
 def build(
-    name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, cache: bool, loc: Loc, direct: Direct | None = None
+    name: str,
+    text: str,
+    lines: Mapping[int, Loc],
+    kinds: Kinds,
+    cache: bool,
+    loc: Loc,
+    direct: Direct | None = None,
+    is_recursive: bool = False,
 ) -> Any:
     """The kernel of function ``name`` of a module text, for parameters of these kinds.
 
     It raises `runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the function's.
-    ``direct`` compiles the same without the text, if it can (`transpile.native`).
+    ``direct`` compiles the same without the text, if it can (`transpile.native`). Of text whose functions call themselves nothing
+    is kept on disk: Numba reaches them by an address that it finds when it compiles.
     """
     from runtime.compiled import objects
 
@@ -42,7 +50,7 @@ def build(
     if direct is not None:
         compiled = _directly(direct, f"{name}.{uuid.uuid4().hex}", text)
     if compiled is None:
-        return _by_text(name, text, lines, kinds, stem, path, loc)
+        return _by_text(name, text, lines, kinds, stem, None if is_recursive else path, loc)
     return _kernel(name, text, lines, kinds, stem, path, compiled)
 
 

@@ -198,6 +198,9 @@ def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
 
 
 def _linear_solve(lw: Lowering, stmt: Any) -> Elements:
+    lower = lw.matrices.triangle(stmt.args[0])
+    if lower is not None:
+        return _equation(lw, stmt, "linalg.solve_triangular", (flag(lower), flag(False), flag(False)))
     shared = factors_of(lw, stmt.args[0])
     if shared is None:
         return _equation(lw, stmt, "linalg.solve", ())

@@ -10,7 +10,7 @@ memory (`settle`); a buffer that is never written again is read in place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Any
@@ -38,10 +38,11 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import Routine
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
-from transpile.lower import arrays, effects, folds, library, linear, products, sums
+from transpile.lower import arrays, effects, folds, kept, library, linear, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, at_least_zero
 from transpile.lower.shared import Matrices
@@ -49,14 +50,19 @@ from transpile.lower.shared import Matrices
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 
 
-def lower(fn: Function) -> Function:
-    """The scalar core of ``fn``: the same parameters and results, arrays C-contiguous."""
-    return Lowering(fn).run()
+def lower(fn: Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> Function:
+    """The scalar core of ``fn``: the same parameters and results, arrays C-contiguous.
+
+    ``routines`` are the names of the kept functions that it calls. One that ``is_kept`` itself counts calls in its last parameter.
+    """
+    return Lowering(fn, routines or {}, is_kept).run()
 
 
 class Lowering:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, routines: Mapping[Routine, str], is_kept: bool) -> None:
         self.fn = fn
+        self.routines, self.is_kept = routines, is_kept
+        self.depth: Var | None = None  # how many calls there are around
         self.b = Builder()
         self.env: dict[Var, Held] = {}
         self.left: Counter[Var] = Counter(o for o in uses(fn.body) if isinstance(o, Var))
@@ -114,6 +120,9 @@ class Lowering:
                 self.env[p] = stored(b, new, self.own_sizes(new))
             else:
                 self.env[p] = new
+        if self.is_kept:
+            self.depth = params[-1]
+            kept.check_depth(self, self.depth)
         self.block(fn.body)
         self.now = len(self.position) + 1
         taken: set[Var] = set()
@@ -494,6 +503,8 @@ class Lowering:
 
     def pass_on(self, op: Operand) -> Operand:
         """A value that control flow carries: a scalar, or an array in memory that is never written again."""
+        if isinstance(op, Undef):
+            return op
         held = self.held(op)
         if not isinstance(held, Elements):
             return held
@@ -651,7 +662,8 @@ ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
     **products.TABLE,
     **library.TABLE,
     **linear.TABLE,
+    "invoke": kept.one,
 }
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL, **linear.SEVERAL}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**library.SEVERAL, **linear.SEVERAL, "invoke": kept.call}
 
 __all__ = ["BOOL", "Lowering", "is_one", "lower", "read"]

@@ -23,7 +23,8 @@ def module_text(core: Function, standalone: bool = False) -> str:
     """Kernel and wrapper as one module."""
     kernel = replace(core, name=f"_{core.name}")
     text, _ = text_of(kernel, Options(vectors=not standalone))  # those are made of Numba's internals
-    text = text.replace("@njit(", f"@njit({signature(core)}, cache=True, ", 1)
+    before, _, own = text.rpartition("@njit(")  # the last function is the kernel, those that it keeps stand before it
+    text = f"{before}@njit({signature(core)}, cache=True, {own}"
     if standalone:
         text = inlined(text, core)
     return "\n".join(wrapped(line) for line in f"{text}\n\n{wrapper(core)}".split("\n"))

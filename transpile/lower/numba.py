@@ -15,6 +15,7 @@ from transpile.loops.assume import Assumed
 from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
+from transpile.lower.kept import functions
 from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
 
@@ -55,18 +56,39 @@ def text_of(core: Function, options: Options = Options()) -> tuple[str, dict[int
     return _written(lowered(core, options), options)
 
 
-def lowered(core: Function, options: Options) -> Function:
-    """The function as scalar statements and calls, optimised."""
-    return optimise(lower(core), options.sizes, options.threads, options.vectors and has_fused())
+def lowered(core: Function, options: Options) -> list[Function]:
+    """The function as scalar statements and calls, optimised; before it those that it keeps."""
+    vectors = options.vectors and has_fused()
+    (*kept, entry), names = functions(core)
+    found = [optimise(lower(one, names, is_kept=True), (), 0, vectors) for one in kept]
+    threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
+    return [*found, optimise(lower(entry, names), options.sizes, threads, vectors)]
 
 
-def _written(lowered: Function, options: Options) -> tuple[str, dict[int, Loc]]:
-    found = sites(lowered)
-    body = emit(lowered, options.text, ", ".join(MODULES))
-    used = [m for m in MODULES if any(f"{m}." in line for line in body.lines[7:])]
+def _written(lowered: Sequence[Function], options: Options) -> tuple[str, dict[int, Loc]]:
+    found = {number: entry for fn in lowered for number, entry in sites(fn).items()}
+    names = [fn.name for fn in lowered]
+    bodies = [emit(fn, options.text, ", ".join(MODULES), names) for fn in lowered]
+    used = [m for m in MODULES if any(f"{m}." in line for body in bodies for line in body.lines[7:])]
     if found and "errors" not in used:
         used = sorted([*used, "errors"])
-    return _assemble(body, used, found)
+    return _assemble(_joined(bodies), used, found)
+
+
+def _joined(bodies: Sequence[Text]) -> Text:
+    """The functions of several modules in one, under the header of the first."""
+    whole = bodies[0]
+    for body in bodies[1:]:
+        start = _start(body)
+        whole.lines += ["", ""]
+        shift = len(whole.lines) - start
+        whole.lines += body.lines[start:]
+        whole.locs.update((k + shift, loc) for k, loc in body.locs.items())
+    return whole
+
+
+def _start(body: Text) -> int:
+    return next(k for k, line in enumerate(body.lines) if line.startswith("@njit"))
 
 
 def has_fused() -> bool:
@@ -79,7 +101,7 @@ def has_fused() -> bool:
 
 
 def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[str, dict[int, Loc]]:
-    start = next(k for k, line in enumerate(body.lines) if line.startswith("@njit"))
+    start = _start(body)
     rest = body.lines[start:]
     head = []
     if any("math." in line for line in rest):
@@ -116,10 +138,10 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
     for p in core.params:
         check_type(p.type, p.name, core.loc)
     outputs: tuple[Output, ...] = ()
-    fn = lowered(core, options)
+    *kept, fn = lowered(core, options)
     if guard is not None:
         fn, outputs = outward(fn)
-    text, lines = _written(fn, options)
+    text, lines = _written([*kept, fn], options)
     if guard is not None:
         text, lines = guarded(text, lines, core.name, guard)
     kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
@@ -127,9 +149,9 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
     def direct(name: str) -> Any:
         from transpile.native import compile_function
 
-        return compile_function(fn, kinds, name, options.fastmath, guard)
+        return compile_function(fn, kinds, name, options.fastmath, guard, kept)
 
-    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None)
+    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None, bool(kept))
     kernel.outputs = outputs
     return kernel
 

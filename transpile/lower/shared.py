@@ -51,6 +51,20 @@ class Matrices:
             op = let.args[0]
         return op, turned
 
+    def triangle(self, op: Operand) -> bool | None:
+        """Whether the matrix is a lower (False: upper) triangular factor, as a decomposition gives it; None if it is not known to
+        be one."""
+        base, turned = self.base(op)
+        let = self.lets.get(base) if isinstance(base, Var) else None
+        if let is None:
+            return None
+        if let.prim == "cholesky":
+            return let.params["upper"] == turned
+        source = self.lets.get(let.args[0]) if let.prim == "item" and isinstance(let.args[0], Var) else None
+        if source is not None and source.prim == "qr" and let.params["k"] == 1:
+            return turned
+        return None
+
     def key(self, op: Operand) -> Var:
         """What stands for the factors of a matrix where variables are looked up, so that they end with its block."""
         return self.keys.setdefault(op, Var("factors", Type("float64")))
