@@ -31,9 +31,9 @@ from transpile.core.types import Type
 from transpile.loops.parallel import PARALLEL
 from transpile.lower.scalars import spell
 from transpile.native import kept
-from transpile.native.failures import Failures
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
+from transpile.native.stacks import Stack, Stacks
 from transpile.native.values import Array, Scalar, Unsupported, Value, scalar_type
 
 
@@ -46,12 +46,13 @@ class Cells:
     sizes: Sequence[int] = ()
 
 
-class Statements(Failures):
+class Statements(Stacks):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.stacks: dict[Var, Stack] = {}
 
     # ---- operands
 
@@ -195,11 +196,12 @@ class Statements(Failures):
     def new_stack(self, stmt: NewStack) -> None:
         from numba.cpython.listobj import build_list
 
-        type_ = stmt.var.type
-        rank = 0 if self.small.of(stmt.var) is not None else len(type_.dims)
+        type_, sizes = stmt.var.type, self.small.of(stmt.var)
         element = scalar_type(Type(type_.dtype))
-        element = self.types.Array(element, rank, "C") if rank else element
-        kind = self.types.List(element)
+        if sizes is not None or not type_.dims:
+            self.stacks[stmt.var] = self.stack(element, sizes)
+            return
+        kind = self.types.List(self.types.Array(element, len(type_.dims), "C"))
         made = Scalar(build_list(self.context, self.builder, kind, []), kind)
         self.held(made)
         self.values[stmt.var] = made
@@ -208,36 +210,26 @@ class Statements(Failures):
         from numba.core.typing import signature
         from numba.cpython.listobj import list_append
 
-        stack, value = self.scalar(stmt.stack), self.value(stmt.value)
-        sizes = self.small.of(stmt.stack)
-        if sizes is not None:
-            given = [self.load(self.whole(stmt.value), at) for at in self.elements(sizes)]
-        else:
-            given = [self.struct(value) if isinstance(value, Array) else value]
+        if stmt.stack in self.stacks:
+            self.pushed(self.stacks[stmt.stack], self.value(stmt.value))
+            return
+        stack, given = self.scalar(stmt.stack), self.struct(self.whole(stmt.value))
         found = signature(self.types.none, stack.type, stack.type.dtype)
-        for x in given:
-            list_append(self.context, self.builder, found, (stack.value, self.cast(x, stack.type.dtype).value))
+        list_append(self.context, self.builder, found, (stack.value, self.cast(given, stack.type.dtype).value))
 
     def pop(self, stmt: Pop) -> None:
         from numba.core.typing import signature
         from numba.cpython.listobj import list_pop
 
+        if stmt.stack in self.stacks:
+            last = self.popped(self.stacks[stmt.stack])
+            self.values[stmt.var] = last if isinstance(last, Array) else self.cast(last, scalar_type(stmt.var.type))
+            return
         stack = self.scalar(stmt.stack)
         kind = stack.type.dtype
-        sizes = self.small.of(stmt.stack)
-        if sizes is not None:
-            array = self.local(kind, sizes)
-            for at in reversed(list(self.elements(sizes))):
-                last = list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,))
-                self.store(array, at, Scalar(last, kind))
-            self.values[stmt.var] = array
-            return
         found = Scalar(list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,)), kind)
         self.held(found)
-        if isinstance(kind, self.types.Array):
-            self.values[stmt.var] = self.array(found)
-        else:
-            self.values[stmt.var] = self.cast(found, scalar_type(stmt.var.type))
+        self.values[stmt.var] = self.array(found)
 
     # ---- what goes from block to block
 
