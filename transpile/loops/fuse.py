@@ -17,7 +17,7 @@ from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt
 from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.facts import Facts, is_integer
-from transpile.loops.kinds import kind_of
+from transpile.loops.kinds import Kind, kind_of
 from transpile.loops.memory import Access, Roots, Touch, Touches, has_order
 from transpile.loops.rebuild import with_blocks
 
@@ -34,6 +34,7 @@ class _Fusion:
         self.forms = Forms(fn.body)
         self.touches = Touches(Roots(fn))
         self.facts = Facts(self.forms)
+        self.known: dict[int, tuple[For, Kind, int]] = {}  # with the loop, whose number no other one gets then
 
     def block(self, block: Block, loop: For | None) -> Block:
         around, self.facts = self.facts, self.facts.inner()
@@ -89,10 +90,17 @@ class _Fusion:
         shared = (one.read | one.written | one.added) & (two.read | two.written | two.added)
         if not shared:
             return False
-        first, second = kind_of(a), kind_of(b)
-        if not first.goes_with(second) or _size(a) + _size(b) > LIMIT:
+        (first, size), (second, more) = self.about(a), self.about(b)
+        if not first.goes_with(second) or size + more > LIMIT:
             return False
         return first.nested or second.nested or first.serial or self.is_in_step(a, b, one, two)
+
+    def about(self, loop: For) -> tuple[Kind, int]:
+        """Of what kind a loop is, and how large."""
+        found = self.known.get(id(loop))
+        if found is None:
+            found = self.known[id(loop)] = loop, kind_of(loop), _size(loop)
+        return found[1:]
 
     def is_in_step(self, a: For, b: For, one: Touch, two: Touch) -> bool:
         """Whether no trip of the fused loop touches what another one writes, so that LLVM can make vectors of it."""
