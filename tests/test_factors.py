@@ -95,6 +95,52 @@ def test_shared_factors_of_a_singular_matrix():
     assert tp.jit(lambda a: np.linalg.det(a) + np.linalg.slogdet(a)[0])(np.ones((5, 5))) == 0.0
 
 
+def definite(x):
+    return x @ np.swapaxes(x, -1, -2) + np.eye(x.shape[-1])
+
+
+def by_cholesky(x, b):
+    low = np.linalg.cholesky(definite(x))
+    return np.sum(np.linalg.solve(low, b) ** 2) + np.sum(np.linalg.solve(low.T, b))
+
+
+def by_upper_cholesky(x, b):
+    up = np.linalg.cholesky(definite(x), upper=True)
+    return np.sum(np.linalg.solve(up, b) ** 2) + np.sum(np.linalg.solve(up.T, b))
+
+
+def by_cholesky_of_a_stack(x, b):
+    return np.sum(np.linalg.solve(np.linalg.cholesky(definite(x)), b) ** 2)
+
+
+def by_qr(x, b):
+    q, r = np.linalg.qr(x)
+    return np.sum(np.linalg.solve(r, q.T @ b) ** 2)
+
+
+TRIANGLES = {
+    "cholesky": (by_cholesky, (normal(12, 12), normal(12, 5))),
+    "of a vector": (by_cholesky, (normal(5, 5), normal(5))),
+    "tiny": (by_cholesky, (normal(2, 2), normal(2, 3))),
+    "upper": (by_upper_cholesky, (normal(11, 11), normal(11, 3))),
+    "of a stack": (by_cholesky_of_a_stack, (normal(3, 6, 6), normal(3, 6, 2))),
+    "qr": (by_qr, (normal(10, 10) + 3.0 * np.eye(10), normal(10, 4))),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_triangular_factors_are_not_factored_again(name):
+    f, args = TRIANGLES[name]
+    gradient = tp.value_and_grad(f, argnums=(0, 1))
+    (value, found), (wanted_value, wanted) = tp.jit(gradient)(*args), gradient(*args)
+    np.testing.assert_allclose(value, wanted_value, rtol=1e-9)
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-8)
+    text = tp.source(gradient, *args, stage="loops")
+    assert "linalg.solve_triangular" in text
+    assert "lu_factor" not in text and "linalg.solve(" not in text
+
+
 # ----------------------------------------------------------------------------------------------- other processes
 
 FRESH = """

@@ -309,7 +309,7 @@ def result_over_operand(c, b):
     return b
 
 
-@program(np.full((3, 3), np.nan), normal(3, 2), normal(2, 3), 0.0, calls=1)
+@program(np.full((6, 7), np.nan), normal(6, 5), normal(5, 7), 0.0, calls=1)
 def zero_times_nan(c, a, b, beta):
     c[:] = a @ b + beta * c
     return c

@@ -12,6 +12,7 @@ from runtime.compiled.options import FAST
 from runtime.compiled.symbols import routine
 
 _TINY = 64  # multiplications of a product of matrices that loops do in the time of a call of BLAS
+_STRIP = 64  # rows of which `part` multiplies what they have in common
 _LARGE = 2**18  # entries of a matrix from which BLAS is as fast as the loops here, and may use threads
 
 _gemm = routine("gemm", "TRANSA TRANSB m n k alpha a lda b ldb beta c ldc")
@@ -67,6 +68,61 @@ def gemm(alpha, a, b, beta, c):
                 c[i, j] = 0 if beta == 0 else beta * c[i, j]
                 for p in range(k if total != 0 else 0):
                     c[i, j] += alpha * a[i, p] * b[p, j]
+
+
+@apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean)", FAST)
+def part(alpha, a, b, c, offset, from_there, of_target):
+    """``c += alpha * a @ b`` with a part of ``a``: of its row ``i`` the columns before ``i + offset``, or those from there on.
+
+    With ``of_target`` it is that part of ``c`` that counts: nothing else of it is touched. What is left out is not read as 0: a
+    NaN in ``b`` that only meets such entries stays out.
+    """
+    zero, one = c.dtype.type(0), c.dtype.type(1)
+    n, m = c.shape[0], c.shape[1] if of_target else a.shape[1]
+    if of_target:
+        for start in range(0, n, _STRIP):
+            stop = min(start + _STRIP, n)
+            low, high = min(max(start + offset, 0), m), min(max(stop - 1 + offset, 0), m)  # between them rows differ
+            first, last = (high, m) if from_there else (0, low)
+            if first < last:
+                gemm(alpha, a[start:stop], b[:, first:last], one, c[start:stop, first:last])
+            if low < high:
+                block = np.empty((stop - start, high - low), c.dtype)
+                gemm(alpha, a[start:stop], b[:, low:high], zero, block)
+                for i in range(stop - start):
+                    end = min(max(start + i + offset, low), high) - low
+                    for j in range(end, high - low) if from_there else range(end):
+                        c[start + i, low + j] += block[i, j]
+        return
+    for start in range(0, m, _STRIP):
+        stop = min(start + _STRIP, m)
+        low, high = min(max(start - offset + 1, 0), n), min(max(stop - offset, 0), n)  # rows that differ
+        first, last = (0, low) if from_there else (high, n)
+        strip = b[start:stop]
+        if first < last:
+            gemm(alpha, a[first:last, start:stop], strip, one, c[first:last])
+        if low < high:
+            block = np.zeros((high - low, stop - start), c.dtype)
+            for i in range(high - low):
+                end = min(max(low + i + offset, start), stop) - start
+                for k in range(end, stop - start) if from_there else range(end):
+                    block[i, k] = a[low + i, start + k]
+            excess = zero
+            lines = in_rows(strip) if has_rows(strip) else in_rows(strip.T)
+            wide, long = strip.shape if has_rows(strip) else strip.T.shape
+            if not (has_rows(strip) or has_columns(strip)):
+                wide, excess = 0, excess + np.nan
+            for k in range(wide):
+                for j in range(long):
+                    excess += 0 * lines[k, j]
+            if excess == 0:
+                gemm(alpha, block, strip, one, c[low:high])
+                continue
+            for i in range(high - low):
+                end = min(max(low + i + offset, start), stop) - start
+                for k in range(end, stop - start) if from_there else range(end):
+                    for j in range(b.shape[1]):
+                        c[low + i, j] += alpha * block[i, k] * strip[k, j]
 
 
 @apart("real(real, real[:, :])")

@@ -129,9 +129,7 @@ def lu_solve(columns, pivots, transposed, b, out):
         raise ValueError("solve: the sizes do not agree")
     if pivots[n] != 0:
         raise np.linalg.LinAlgError("Singular matrix")
-    for i in range(n):
-        for c in range(width):
-            out[i, c] = b[i, c]
+    put_turned(b.T, out)
     substitute(columns, pivots, transposed, out)
 
 
@@ -267,8 +265,7 @@ def solve_triangular(a, b, lower, transposed, unit, out):
     for i in range(n):
         if not unit and a[i, i] == 0:
             raise np.linalg.LinAlgError("singular matrix: a diagonal element is zero")
-        for c in range(width):
-            out[i, c] = b[i, c]
+    put_turned(b.T, out)
     rows = in_rows(a)
     if width > 1 and n > 2 * _SMALL:
         side, turn = (_UPPER if lower else _LOWER), (_YES if transposed else _NO)

@@ -29,6 +29,7 @@ class Overwrites:
             elif isinstance(site.stmt, Alloc):
                 self.allocs[site.stmt.var] = site.stmt
         self._known: dict[int, bool] = {}
+        self._originals: dict[int, Var | None] = {}
 
     def is_stable(self, read: Let) -> bool:
         """Whether reading the same place again at the end of the function gives what ``read`` gave."""
@@ -38,6 +39,25 @@ class Overwrites:
             assert isinstance(root, Var)
             self._known[key] = not any(self.may_touch_later(read, write) for write in self.writes.get(root, ()))
         return self._known[key]
+
+    def original(self, read: Let) -> Var | None:
+        """The value that still has what ``read`` gave: its buffer began as a copy, and nothing had been written there yet."""
+        key = id(read)
+        if key not in self._originals:
+            self._originals[key] = self._original(read)
+        return self._originals[key]
+
+    def _original(self, read: Let) -> Var | None:
+        root = read.args[0]
+        alloc = self.allocs.get(root) if isinstance(root, Var) and read.prim == "index" else None
+        if alloc is None or alloc.prim != "copy" or self.at[id(alloc)].nest:
+            return None
+        (source,) = alloc.args
+        if not isinstance(source, Var) or source.buffer:
+            return None
+        site = self.at[id(read)]
+        earlier = [w for w in self.writes.get(alloc.var, ()) if _runs_after(w, site)]
+        return None if any(may_overwrite(self.defs, self.fn.symbols, w, site) for w in earlier) else source
 
     def is_kept(self, stored: Store) -> bool:
         """Whether what ``stored`` wrote stands in its place to the end of the function."""

@@ -38,7 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
-from transpile.loops.kinds import is_serial
+from transpile.loops.kinds import has_recurrence, is_serial
 from transpile.loops.memory import Roots, is_pure
 from transpile.loops.rebuild import with_blocks
 from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
@@ -65,7 +65,7 @@ class _Vectors:
     def stmt(self, stmt: Stmt) -> Stmt:
         if isinstance(stmt, Let):
             return named(stmt, PLAIN)
-        if isinstance(stmt, For) and is_vectorised(stmt):
+        if isinstance(stmt, For) and is_vectorised(stmt, self.forms):
             return self.in_blocks(stmt) or vectorised(stmt)
         return with_blocks(stmt, self.block) if blocks(stmt) else stmt
 
@@ -209,11 +209,13 @@ def is_float(let: Let) -> bool:
     return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
 
 
-def is_vectorised(loop: For) -> bool:
+def is_vectorised(loop: For, forms: Forms) -> bool:
     """Whether vectors are expected of an innermost loop, and pay."""
     if any(isinstance(s, (For, While)) for s in statements(loop.body)) or is_serial(loop):
         return False
     if loop.body.stop is not None or loop.trips is not None:
+        return False
+    if has_recurrence(loop, forms):
         return False
     trips = (loop.start, loop.bound)
     return not all(isinstance(t, Const) for t in trips) or abs(loop.bound.value - loop.start.value) >= FEW  # type: ignore[union-attr]

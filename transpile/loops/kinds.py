@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transpile.core.nodes import Add, Alloc, Effect, For, If, Let, Pop, Push, Stmt, Store, Var, While
+from transpile.core.nodes import Add, Alloc, Const, Effect, For, If, Let, Pop, Push, Stmt, Store, Var, While
 from transpile.core.walk import blocks, statements
-from transpile.loops.memory import is_array
+from transpile.loops.affine import Forms
+from transpile.loops.memory import Access, accesses, is_array
 from transpile.lower.scalars import PARTLY, WHOLE
 
 DEAR = WHOLE | PARTLY.keys()
 """What gains several times its own time by vectors, so that it must not end up in a loop that has none."""
+
+WIDTH = 16  # trips that LLVM may put into vectors at once
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,30 @@ def is_serial(loop: For) -> bool:
     if any(_is_scalar_only(s) for s in statements(loop.body)):
         return True
     return any(not _is_reduction(loop, k) for k in range(len(loop.body.params)))
+
+
+def has_recurrence(loop: For, forms: Forms) -> bool:
+    """Whether a trip reads an element that one of the last trips wrote: LLVM makes no vectors then."""
+    inner = [a for s in statements(loop.body) for a in accesses(s) if a.indices is not None]
+    return any(
+        _is_recent(w, r, loop, forms) for w in inner if w.kind != "read" for r in inner if r.var is w.var and r is not w
+    )
+
+
+def _is_recent(write: Access, read: Access, loop: For, forms: Forms) -> bool:
+    """Whether what is read is what was written a few trips before."""
+    if write.indices is None or read.indices is None or not isinstance(loop.step, Const):
+        return False
+    trips: set[float] = set()
+    for p, q in zip(map(forms.of, write.indices), map(forms.of, read.indices)):
+        if p.terms != q.terms:
+            return False
+        each = p.coefficient(loop.index) * loop.step.value * (-1 if loop.backwards else 1)
+        if each:
+            trips.add((p.const - q.const) / each)
+        elif p.const != q.const:
+            return False
+    return len(trips) == 1 and 0 < min(trips) < WIDTH
 
 
 def _is_scalar_only(stmt: Stmt) -> bool:

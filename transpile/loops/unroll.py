@@ -23,6 +23,7 @@ from transpile.core.nodes import (
     Pop,
     Push,
     Stmt,
+    Store,
     Var,
     While,
 )
@@ -72,9 +73,19 @@ def _short(loop: For) -> list[int] | None:
     inner = list(statements(loop.body))
     if len(values) > TRIPS or len(values) * len(inner) > SIZE:
         return None
-    if any(isinstance(s, (For, While, Alloc, Push, Pop, NewStack, Effect)) for s in inner):
+    if any(isinstance(s, (For, While, Alloc, Push, Pop, NewStack, Effect)) for s in inner) or _only_fills(loop):
         return None
     return values[::-1] if loop.backwards else values
+
+
+def _only_fills(loop: For) -> bool:
+    """Whether it writes the same value into elements of an array that is not known to be small: LLVM does that as well."""
+    if len(loop.body.stmts) != 1:
+        return False
+    (stmt,) = loop.body.stmts
+    if not isinstance(stmt, Store) or stmt.value is loop.index:
+        return False
+    return any(isinstance(a, Var) and a is not loop.index for a in stmt.args)
 
 
 def _written_out(loop: For, values: list[int], equal: dict[Var, Operand]) -> list[Stmt]:

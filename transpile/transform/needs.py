@@ -17,6 +17,7 @@ from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, If, Let, Operand, Store, Var, While
+from transpile.core.routines import prints, routine_of
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
 from transpile.transform.sweep import Sweep
@@ -124,11 +125,15 @@ class Needs:
         stmt = found.stmt
         if found.kind != "stmt" or not isinstance(stmt, Let):
             return False
+        routine = routine_of(stmt)
+        if routine is not None and prints(routine):
+            return False
         root = stmt.args[0] if stmt.args else None
         if isinstance(root, Var) and root.buffer:
             if stmt.prim == "dim":
                 return self.is_lasting(root)
-            return self.is_lasting(root) and self.overwrites.is_stable(stmt)
+            is_there = self.is_lasting(root) and self.overwrites.is_stable(stmt)
+            return is_there or self.overwrites.original(stmt) is not None
         if dear:
             return True
         return cost(stmt) <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
-    Alloc,
     Block,
     Const,
     For,
@@ -38,7 +37,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defined, defines, dim_symbols, map_reads, statements
+from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize
 from transpile.transform.fuse import may_reorder
 from transpile.transform.needs import Needs
 from transpile.transform.reasons import AGAIN, KEPT
@@ -194,7 +193,9 @@ class _Linker:
         out.yields = tuple(self.resolve(o) for o in self.sweep.block.yields)
         self.levels.pop()
         if self.renamed:
-            self.rename_dims(Block((), out.stmts[start:], out.yields))
+            resize(
+                Block((), out.stmts[start:], out.yields), self.renamed
+            )  # what is made there has the sizes of the reverse sweep
 
     def reverse_block(self, block: Block, loop: For | While | None, index: Var | None) -> Block:
         forward = self.sweep.sides.get(block)
@@ -239,15 +240,6 @@ class _Linker:
             found = self.resolve(operand)
             if found is not operand and symbol not in self.renamed:
                 self.renamed[symbol] = self.symbol_of(found)
-
-    def rename_dims(self, block: Block) -> None:
-        """Gives the sizes their symbols of the reverse sweep, in the types of its variables and in what they are made with."""
-        for var in defined(block):
-            if var.type.dims:
-                var.type = var.type.with_dims(tuple(d.substitute(self.renamed.get) for d in var.type.dims))
-        for stmt in statements(block):
-            if isinstance(stmt, (Let, Alloc)):
-                stmt.params = {k: _rename(v, self.renamed) for k, v in stmt.params.items()}
 
     def symbol_of(self, operand: Operand) -> Dim:
         if isinstance(operand, Const):
@@ -301,12 +293,19 @@ class _Linker:
                 )
         assert isinstance(found.stmt, Let), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
-            args = tuple(self.resolve(a) for a in found.stmt.args)
+            args = tuple(self.resolve(a) for a in self.sources(found.stmt))
             new = replace(found.stmt, var=Var(var.name, var.type, note=AGAIN), args=args)
             self.sweep.origins[new.var] = found.stmt
             self.have_dims(new)
             self.b.emit(new)
         return new.var
+
+    def sources(self, stmt: Let) -> tuple[Operand, ...]:
+        """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""
+        facts, root = self.needs.overwrites, stmt.args[0] if stmt.args else None
+        if isinstance(root, Var) and root.buffer and stmt.prim == "index" and not facts.is_stable(stmt):
+            return (facts.original(stmt) or root, *stmt.args[1:])
+        return stmt.args
 
     def mirrored_index(self, loop: For, level: _Level) -> Operand:
         assert level.index is not None
@@ -367,14 +366,6 @@ def _is_outside(operand: Operand, needs: Needs) -> bool:
         if any(isinstance(side.yields[k], Undef) for side in (found.stmt.then, found.stmt.orelse)):
             return False
     return not found.nest
-
-
-def _rename(value, renamed):  # type: ignore[no-untyped-def]
-    if isinstance(value, Dim):
-        return value.substitute(renamed.get)
-    if isinstance(value, tuple) and any(isinstance(v, Dim) for v in value):
-        return tuple(v.substitute(renamed.get) if isinstance(v, Dim) else v for v in value)
-    return value
 
 
 def _has_narrow_floats(fn: Function) -> bool:

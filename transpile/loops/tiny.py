@@ -1,0 +1,108 @@
+"""Products of matrices that are known to be tiny are written out: a call costs more than they do.
+
+blas.gemm(1.0, a[k], b, 0.0, c)     ->     for i in range(2):
+                                               t = a[k, i, 0]
+                                               u = a[k, i, 1]
+                                               c[i, 0] = t * b[0, 0] + u * b[1, 0]
+                                               c[i, 1] = t * b[0, 1] + u * b[1, 1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
+from transpile.core.types import INT, Type
+from transpile.core.walk import blocks
+from transpile.loops.affine import Linear
+from transpile.loops.assume import SMALL
+from transpile.loops.contract import points
+from transpile.loops.emit_calls import Maker
+from transpile.loops.product import Lying, lying
+from transpile.loops.rebuild import with_blocks
+from transpile.loops.terms import Code, Read
+
+
+def write_out(fn: Function) -> Function:
+    """The function with such calls as loops."""
+    if not any(_is_product(s) for s in _all(fn.body)):
+        return fn
+    code = Code(fn)
+    body = _block(code, fn.body)
+    return replace(fn, body=body)
+
+
+def _all(block: Block):  # type: ignore[no-untyped-def]
+    for stmt in block.stmts:
+        yield stmt
+        for inner in blocks(stmt):
+            yield from _all(inner)
+
+
+def _is_product(stmt: Stmt) -> bool:
+    return isinstance(stmt, Let) and stmt.prim == "call" and stmt.params.get("fn") in ("blas.gemm", "blas.gemv")
+
+
+def _block(code: Code, block: Block) -> Block:
+    stmts: list[Stmt] = []
+    for stmt in block.stmts:
+        made = _written_out(code, stmt) if isinstance(stmt, Let) and _is_product(stmt) else None
+        if made is not None:
+            stmts += made
+        else:
+            stmts.append(with_blocks(stmt, lambda b: _block(code, b)) if blocks(stmt) else stmt)
+    return replace(block, stmts=stmts)
+
+
+def _written_out(code: Code, let: Let) -> list[Stmt] | None:
+    views = [lying(code, let.args[k]) for k in (1, 2, 4)]
+    if any(v is None for v in views):
+        return None
+    a, b, c = (v for v in views if v is not None)
+    sizes = [[_known(n) for n in v.sizes()] for v in (a, b, c)]
+    rows, summed = (sizes[0][k] or sizes[j][i] for k, (j, i) in enumerate(((2, 0), (1, 0))))
+    if rows is None or summed is None:
+        return None
+    if let.params["fn"] == "blas.gemv":
+        return _rows(code, let, a, [b], c, rows, summed, None)
+    columns = sizes[1][1] or sizes[2][1]
+    return None if columns is None else _rows(code, let, a, [b], c, rows, summed, columns)
+
+
+def _known(size: Linear | None) -> int | None:
+    return size.const if size is not None and not size.terms and 0 < size.const <= SMALL else None
+
+
+def _rows(
+    code: Code, let: Let, a: Lying, others: list[Lying], c: Lying, rows: int, summed: int, columns: int | None
+) -> list[Stmt]:
+    """A loop over the rows, with one of them written out."""
+    (b,) = others
+    make = Maker(code, let.loc)
+    alpha, beta = let.args[0], let.args[3]
+    kind = Type(c.var.type.dtype)
+    index = Var("i", INT)
+    i = Linear(0, frozenset(((index, 1),)))
+    left = [make.element(a.at(i, Linear(k))) for k in range(summed)]
+    out: list[tuple[Read, Operand]] = []
+    for j in range(columns or 1):
+        total: Operand | None = None
+        for k in range(summed):
+            here = b.at(Linear(k)) if columns is None else b.at(Linear(k), Linear(j))
+            piece = make.let("mul", (left[k], make.element(here)), kind)
+            total = piece if total is None else make.let("add", (total, piece), kind)
+        assert total is not None
+        if not (isinstance(alpha, Const) and alpha.value == 1.0):
+            total = make.let("mul", (alpha, total), kind)
+        target = c.at(i) if columns is None else c.at(i, Linear(j))
+        if not (isinstance(beta, Const) and beta.value == 0.0):
+            held: Operand = make.element(target)
+            if not (isinstance(beta, Const) and beta.value == 1.0):
+                held = make.let("mul", (beta, held), kind)
+            total = make.let("add", (held, total), kind)
+        out.append((target, total))
+    for target, value in out:
+        at = tuple(make.form(f) for f in target.at)
+        make.stmts.append(Store(target.var, points(len(at)), at, value, let.loc))
+    zero, one = Const(0, INT), Const(1, INT)
+    return [For(index, zero, Const(rows, INT), one, (), Block((), make.stmts), (), None, False, let.loc)]
