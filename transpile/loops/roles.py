@@ -15,6 +15,8 @@ from transpile.loops.affine import Linear
 from transpile.loops.product import Letter
 from transpile.loops.terms import Read, Term
 
+SHORT = 4  # rows, columns or terms of a sum
+
 
 @dataclass(frozen=True)
 class Part:
@@ -81,11 +83,18 @@ def call_of(
     if line is not None:
         return _of_vector(plain, line, target, first, second, rest)
     for chosen in _choices(roles, (target, first, second)):
+        if any(_is_short(c) for c in chosen):
+            continue  # loops are faster than a library for a matrix of a few rows or columns
         others = [c for c in plain if c not in chosen]
         made = _made(chosen, others, target, first, second, rest)
         if made is not None:
             return made
     return None
+
+
+def _is_short(letter: Letter) -> bool:
+    size = letter.high.plus(letter.low, -1)
+    return not size.terms and size.const <= SHORT
 
 
 def _of_vector(letters: list[Letter], line: Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:

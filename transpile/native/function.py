@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.lower.entry import Guard
+from transpile.lower.outward import Output
 from transpile.native.kept import described, numba_type_of, result_types
 from transpile.native.library import new_library
 from transpile.native.small import small_arrays
@@ -19,11 +21,18 @@ MOST = 100  # arrays that LLVM is told to be apart: each lists the others
 
 
 def compile_function(
-    fn: Function, kinds: Kinds, name: str, fastmath: Any, guard: Guard | None, kept: Sequence[Function] = ()
+    fn: Function,
+    kinds: Kinds,
+    name: str,
+    fastmath: Any,
+    guard: Guard | None,
+    kept: Sequence[Function] = (),
+    outputs: Sequence[Output] = (),
 ) -> Any:
     """The compiled function, for parameters of these kinds, as `numba.core.compiler.CompileResult`.
 
-    ``name`` is no other function's; ``kept`` are the functions that it keeps. Raises `Unsupported` for what is not written here.
+    ``name`` is no other function's; ``kept`` are the functions that it keeps, ``outputs`` says what the last parameters are.
+    Raises `Unsupported` for what is not written here.
     """
     from numba.core import callconv, compiler
     from numba.core.compiler_lock import global_compiler_lock
@@ -52,8 +61,8 @@ def compile_function(
             environment = context.environment
             context.declare_env_global(module, context.get_env_name(own))
             for one in kept:
-                _write(Statements(context, typing), module, one, names[one.name], names, None)
-            _write(Statements(context, typing), module, fn, own, names, guard)
+                _write(Statements(context, typing), module, one, names[one.name], names)
+            _write(Statements(context, typing), module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
             library.add_ir_module(module)
             context.create_cpython_wrapper(library, own, environment, None, release_gil=False)
@@ -87,7 +96,13 @@ def _of_kept(context: Any, fn: Function, name: str) -> Any:
 
 
 def _write(
-    written: Statements, module: Any, fn: Function, own: Any, kept: Mapping[str, Any], guard: Guard | None
+    written: Statements,
+    module: Any,
+    fn: Function,
+    own: Any,
+    kept: Mapping[str, Any],
+    guard: Guard | None = None,
+    outputs: Sequence[Output] = (),
 ) -> None:
     """Writes one function of the module."""
     from llvmlite import ir
@@ -102,8 +117,11 @@ def _write(
     given = context.call_conv.decode_arguments(written.builder, own.argtypes, function)
     written.small = small_arrays(fn)
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
-    written.separate([*(p for p in fn.params if p.type.dims), *makes][:MOST], name)
+    apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
+    written.separate([*apart, *makes][:MOST], name)
     values = [_parameter(written, p, v, t) for p, v, t in zip(fn.params, given, own.argtypes)]
+    for k, output in enumerate(outputs, len(values) - len(outputs)):
+        values[k] = _of_sizes(written, values[k], output, values)
     if guard is not None:
         _ask(written, values, guard)
     written.values.update(zip(fn.params, values))
@@ -118,6 +136,14 @@ def _write(
 def _parameter(written: Statements, param: Var, value: Any, type_: Any) -> Value:
     given = Scalar(value, type_)
     return written.array(given, param) if param.type.dims else given
+
+
+def _of_sizes(written: Statements, value: Value, output: Output, values: Sequence[Value]) -> Value:
+    """A result that the caller made, with the sizes that it was asked for: LLVM makes more of a number than of what is read."""
+    assert isinstance(value, Array)
+    known = [s if isinstance(s, int) else (values[s[0]], s[1]) for s in output.sizes]
+    sizes = [written.number(s) if isinstance(s, int) else s[0].sizes[s[1]] for s in known]  # type: ignore[union-attr]
+    return replace(value, sizes=tuple(sizes))
 
 
 def _ask(written: Statements, values: Sequence[Value], guard: Guard) -> None:
