@@ -190,9 +190,16 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reads_always_stable",
         "transpile/transform/needs.py",
-        "return self.is_lasting(root) and self.overwrites.is_stable(stmt)",
-        "return self.is_lasting(root)",
+        "is_there = self.is_lasting(root) and self.overwrites.is_stable(stmt)",
+        "is_there = self.is_lasting(root)",
         "overwritten elements are read again",
+    ),
+    Fault(
+        "originals_always_there",
+        "transpile/analysis/overwrites.py",
+        "return None if any(may_overwrite(self.defs, self.fn.symbols, w, site) for w in earlier) else source",
+        "return source",
+        "what was written into a copy is read from what was copied",
     ),
     Fault(
         "stored_values_always_kept",
