@@ -47,7 +47,7 @@ def measure(key: str, rounds: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names, with commas between them")
     parser.add_argument("--key", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.key:
@@ -57,7 +57,7 @@ def main() -> None:
 
     chosen = {}
     for p in suites.all_problems():  # the last size of each, which is the largest
-        if p.wanted == "gradient" and options.only in p.name:
+        if p.wanted == "gradient" and (not options.only or p.name in options.only.split(",")):
             chosen[p.suite, p.name] = p.key
     rows, ratios = [], []
     for (_, name), key in chosen.items():
