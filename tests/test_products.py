@@ -114,7 +114,9 @@ def test_a_matrix_by_its_transpose_is_symmetric(run):
     for a in lies(30, 20, np.float64):
         for into in (np.full((30, 30), np.nan), np.full((30, 30), np.nan).T):
             run["gemm"](2.0, a, a.T, 0.0, into)
-            np.testing.assert_allclose(into, 2.0 * a @ a.T, rtol=1e-12, atol=1e-13)  # entries near 0 are sums that cancel
+            np.testing.assert_allclose(
+                into, 2.0 * a @ a.T, rtol=1e-12, atol=1e-13
+            )  # entries near 0 are sums that cancel
             assert np.array_equal(into, into.T)
 
 
