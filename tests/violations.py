@@ -172,6 +172,14 @@ def shifted(a, p, q):
     return total
 
 
+@program(lambda: (floats(12), 3, 4), 0, few=True)
+def shaped(x, p, q):
+    y = (x * 2.0).reshape((p, q))
+    y[1, 0] += x[0]
+    z = np.pad(x, (q - 3, p - 2))
+    return np.sum(y * y) + y[1, 0] * z[q - 3] + np.tile(x, (p, q))[p - 1, 3] * np.zeros((p, q))[1, 1]
+
+
 # -------------------------------------------------------------------------------------------------- the variants
 
 
@@ -187,7 +195,7 @@ def variants(args: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     numbers = [k for k, v in enumerate(args) if isinstance(v, int)]
     for k in numbers:  # two wild numbers at once
         for j in numbers:
-            for a, b in ((0, -3), (3, 3), (2**62, -(2**62)), (-(2**62), -(2**62) + 3), (2**62, 2**62 + 2)):
+            for a, b in ((0, -3), (3, 3), (2**62, -(2**62)), (-(2**62), -(2**62) + 3), (2**62, 2**62 + 2), (2**62 + 3, 4)):
                 if k < j:
                     yield (
                         f"arguments {k}, {j}: {a}, {b}",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.builder import Expr
 from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
+from transpile.lower import effects
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.places import Place, broadcast_index, guarded, named, quick, regroup
 from transpile.lower.sums import peek
@@ -123,13 +124,10 @@ def _reshape(lw: Lowering, stmt: Any) -> Elements:
             return replace(x, sizes=sizes, root=None, made=None, unit=unit, at=lambda idx: x.at(move(idx)))
     x = lw.rooted(x, _name(stmt.args[0]))
     assert x.root is not None
-    check_size(lw, x.sizes, sizes)
     if not sizes:
         root = x.root
         return Elements((), x.dtype, lambda idx: read(lw.b, root, [lw.b.expr(0)] * x.rank), deps=x.deps)
     view = lw.b.bind(_name(stmt.var), Type(x.dtype, stmt.var.type.dims), "view", (x.root, *sizes), {})
-    if x.root in lw.owned and not x.deps and x.root not in lw.origin:
-        lw.owned.add(view) if False else None
     return stored(lw.b, view, sizes, x.deps)
 
 
@@ -143,10 +141,6 @@ def _same(a: Operand, b: Operand) -> bool:
     if a == b:
         return True
     return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
-
-
-def check_size(lw: Lowering, old: Sequence[Operand], new: Sequence[Operand]) -> None:
-    """The view is made by Numba's reshape, which checks the number of elements itself."""
 
 
 def _index(lw: Lowering, stmt: Any) -> Elements:
@@ -278,7 +272,10 @@ def _repeat(lw: Lowering, stmt: Any) -> Elements:
 def _pad(lw: Lowering, stmt: Any) -> Elements:
     b, mode = lw.b, stmt.params["mode"]
     x = lw.elements(stmt.args[0])
-    before = [lw.scalar(stmt.args[2 * k + 1]) for k in range(x.rank)]
+    before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))
+    for width in (*before, *after):
+        if not isinstance(width.op, Const) or width.op.value < 0:
+            b.emit(effects.in_size(b.loc, width, ("arrays cannot be padded by ", 0)))
     sizes = lw.sizes(stmt.params["dims"])
     result = Type(stmt.var.type.dtype)
     if mode == "constant":

@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Effect, Loc, Operand
+from transpile.core.nodes import Const, Effect, Loc, Operand
+from transpile.core.types import INT
 from transpile.errors import error
+from transpile.loops.facts import LONGEST
 from transpile.lower.elements import Elements
 
 if TYPE_CHECKING:
@@ -71,6 +73,13 @@ def wrong_mask(loc: Loc, given: Expr, size: Expr) -> Effect:
 def mismatch(loc: Loc, given: Expr, size: Expr) -> Effect:
     parts = (*place(loc), "index arrays of sizes ", 0, " and ", 1, " cannot be broadcast together")
     return _raise(loc, "IndexError", parts, (given.op, size.op))
+
+
+def in_size(loc: Loc, value: Expr, parts: Parts = ("an array cannot have the size ", 0)) -> Effect:
+    """ValueError if a number that the user gave cannot be a size."""
+    found = _raise(loc, "ValueError", (*place(loc), *parts), ())
+    limit = Const(LONGEST + 1, INT)
+    return replace(found, kind="check", args=(value.op, limit, value.op), params={**found.params, "low": True})
 
 
 def raise_value(loc: Loc, text: str) -> Effect:

@@ -44,6 +44,7 @@ from transpile.core.walk import blocks, defined, free, leaves, reads, statements
 from transpile.errors import error
 from transpile.lower import arrays, effects, folds, kept, library, linear, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.given import check_given
 from transpile.lower.places import Place, at_least_zero
 from transpile.lower.shared import Matrices
 
@@ -369,6 +370,8 @@ class Lowering:
         rule = ARRAYS.get(stmt.prim)
         if rule is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        if stmt.prim != "index":  # that clips what it is given
+            check_given(self, stmt.var.type.dims, stmt.args)
         found: Elements = rule(self, stmt)
         if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
             sizes = tuple(Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))

@@ -1,0 +1,66 @@
+"""Sizes that are numbers of the user's: whether they can be sizes is asked before anything relies on it.
+
+    np.zeros((a, b)), x.reshape((a, b)), np.tile(x, a)      0 <= a <= 2**48, and all in all no more than 2**59 elements
+
+So the arithmetic of sizes and of places does not wrap, and an index that is less than a size is one of an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add, mul
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Atom, Dim
+from transpile.core.nodes import Block, Const, If, Var
+from transpile.core.types import FLOAT64
+from transpile.lower.effects import in_size, raise_value
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+MOST = 2.0**59  # elements of an array
+
+
+def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> None:
+    """Raises ValueError, at run time, where a number of the user's in the dimensions of a new array makes that impossible.
+
+    ``args`` are what it is made of: the sizes that arrays among these have are known to be some.
+    """
+    known = {a for arg in args if isinstance(arg, Var) for d in arg.type.dims for a in _given(d)}
+    if all(a in known for d in dims for a in _given(d)):
+        return
+    for dim in dims:
+        if next(_given(dim), None) is not None:
+            lw.b.emit(in_size(lw.b.loc, Expr(lw.b, lw.dim(dim))))
+    if len(dims) == 1 and dims[0].is_simple:
+        return
+    total = reduce(mul, [_count(lw, d) for d in dims])
+    too_many = Block((), [raise_value(lw.b.loc, "array is too big")])
+    lw.b.emit(If((total > MOST).op, too_many, Block(), (), lw.b.loc))
+
+
+def _given(dim: Dim) -> Iterator[Atom]:
+    """The numbers of unknown sign in a dimension, but for what is clipped at 0."""
+    for atom, _ in dim.terms:
+        if atom.kind == "int":
+            yield atom
+        elif atom.kind == "mul":
+            for operand in atom.operands:
+                yield from _given(operand)
+
+
+def _count(lw: Lowering, dim: Dim) -> Expr:
+    """At least the size, in floating point, where nothing wraps; and so is all that it is summed up from."""
+    b = lw.b
+    parts = [b.expr(Const(float(abs(dim.const)), FLOAT64))] if dim.const or not dim.terms else []
+    for atom, factor in dim.terms:
+        if atom.kind == "mul":
+            one = reduce(mul, [_count(lw, d) for d in atom.operands])
+        else:
+            one = b.cast(Expr(b, lw.dim(Dim(0, ((atom, 1),)))), FLOAT64)
+            one = one if atom.is_size else b.elementwise("absolute", one)
+        parts.append(one if abs(factor) == 1 else one * float(abs(factor)))
+    return reduce(add, parts)
