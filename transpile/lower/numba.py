@@ -149,7 +149,7 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
     def direct(name: str) -> Any:
         from transpile.native import compile_function
 
-        return compile_function(fn, kinds, name, options.fastmath, guard, kept, outputs)
+        return compile_function(fn, name, options.fastmath, guard, kept, outputs)
 
     kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None, bool(kept))
     kernel.outputs = outputs

@@ -99,6 +99,8 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
         return OPERATORS[prim]
     if prim in _MATH:
         return _MATH[prim], ATOM
+    if prim in ("maximum", "minimum") and params.get("py") and result.dtype == "int64":
+        return f"{prim[:3]}({slots})", ATOM
     if prim in _OWN:
         if params.get("py") and prim in ("maximum", "minimum", "round_to") and (result.weak or prim != "round_to"):
             prim += "_python"

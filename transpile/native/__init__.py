@@ -6,7 +6,8 @@ so that its runtime functions can be called and its wrapper calls the result. Wh
 ``print``) is compiled from the text as before, and so is everything with a version of Numba that was not tried.
 
 `function` compiles a whole function, `statements` has the control flow, `scalars` the elementwise primitives, `arrays` the
-memory, `memory` its owners, `failures` the exceptions.
+accesses, `memory` their owners, `small` finds arrays of few elements, `stacks` has what loops record, `failures` the exceptions,
+`kept` the calls of functions that call themselves, `library` the optimiser.
 """
 
 from transpile.native.function import Unsupported, compile_function

@@ -139,12 +139,6 @@ class Arrays(Scalars):
     def least(self, x: Any, y: Any) -> Any:
         return self.builder.select(self.builder.icmp_signed("<", x, y), x, y)
 
-    def count(self, sizes: Sequence[Any]) -> Any:
-        total = self.number(1)
-        for n in sizes:
-            total = self.builder.mul(total, n, flags=["nsw"])
-        return total
-
     # ---- as Numba passes them
 
     def type_of(self, array: Array) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 from transpile.native import arrays
 from transpile.native.memory import Memory
 from transpile.native.scalars import named
-from transpile.native.values import Array, Scalar, Value
+from transpile.native.values import Array, Value
+
+NO_MEMORY = ("Allocation failed (probably too large).",)
 
 
 class Failures(Memory):
@@ -46,7 +48,11 @@ class Failures(Memory):
                 (arrays.TOO_MANY, "ValueError", "array is too big"),
             ):
                 self.fail_if(b.icmp_unsigned("==", address, self.number(code)), name, (), (text,))
-            self.fail("MemoryError", (), ("Allocation failed (probably too large).",))
+            self.fail("MemoryError", (), NO_MEMORY)
+
+    def unless_found(self, pointer: Any) -> None:
+        """Raises MemoryError where memory was not had."""
+        self.fail_if(self.cgutils.is_null(self.builder, pointer), "MemoryError", (), NO_MEMORY)
 
     def pass_on(self, status: Any) -> None:
         """The exception that a call ended with is raised from here."""
@@ -85,6 +91,3 @@ def exception(name: str) -> Any:
     import builtins
 
     return named(name) if "." in name else getattr(builtins, name)
-
-
-__all__ = ["Failures", "Scalar"]

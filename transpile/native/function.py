@@ -10,26 +10,24 @@ from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.lower.entry import Guard
 from transpile.lower.outward import Output
-from transpile.native.kept import described, numba_type_of, result_types
+from transpile.native.kept import described, result_types
 from transpile.native.library import new_library
 from transpile.native.small import small_arrays
 from transpile.native.statements import Statements
 from transpile.native.values import Array, Scalar, Unsupported, Value
 
-Kinds = tuple[tuple[str, int], ...]
 MOST = 100  # arrays that LLVM is told to be apart: each lists the others
 
 
 def compile_function(
     fn: Function,
-    kinds: Kinds,
     name: str,
     fastmath: Any,
     guard: Guard | None,
     kept: Sequence[Function] = (),
     outputs: Sequence[Output] = (),
 ) -> Any:
-    """The compiled function, for parameters of these kinds, as `numba.core.compiler.CompileResult`.
+    """The compiled function as `numba.core.compiler.CompileResult`.
 
     ``name`` is no other function's; ``kept`` are the functions that it keeps, ``outputs`` says what the last parameters are.
     Raises `Unsupported` for what is not written here.
@@ -39,8 +37,7 @@ def compile_function(
     from numba.core.cpu_options import FastMathOptions
     from numba.core.environment import Environment
     from numba.core.registry import cpu_target
-
-    from runtime.compiled.kernel import numba_type
+    from numba.core.typing import signature
 
     with global_compiler_lock:
         typing, target = cpu_target.typing_context, cpu_target.target_context
@@ -52,9 +49,8 @@ def compile_function(
             error_model=callconv.create_error_model("numpy", target),
         )
         library = new_library(context.codegen(), name)
-        params = tuple(numba_type(*kind) for kind in kinds)
-        own = described(context, fn, params, name)
-        names = {one.name: _of_kept(context, one, f"{name}.{one.name}") for one in kept}
+        own = described(context, fn, name)
+        names = {one.name: described(context, one, f"{name}.{one.name}") for one in kept}
         context.fndesc, context.environment = own, Environment.from_fndesc(own)
         with context.push_code_library(library):
             module = context.create_module(name)
@@ -75,7 +71,7 @@ def compile_function(
             type_annotation="",
             library=library,
             call_helper=None,
-            signature=described_signature(own),
+            signature=signature(own.restype, *own.argtypes),
             objectmode=False,
             lifted=(),
             fndesc=own,
@@ -83,16 +79,6 @@ def compile_function(
             metadata={},
             reload_init=list(library._reload_init),
         )
-
-
-def described_signature(described: Any) -> Any:
-    from numba.core.typing import signature
-
-    return signature(described.restype, *described.argtypes)
-
-
-def _of_kept(context: Any, fn: Function, name: str) -> Any:
-    return described(context, fn, [numba_type_of(p.type) for p in fn.params], name)
 
 
 def _write(

@@ -5,18 +5,16 @@ An exception of a callee is the caller's, once it has given back what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.nodes import Function, Let
-from transpile.core.types import Type
-from transpile.native.values import Array, Scalar, Value
+from transpile.native.values import Array, Scalar, Value, numba_type_of
 
 if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
 
-def described(context: Any, fn: Function, params: Sequence[Any], name: str) -> Any:
+def described(context: Any, fn: Function, name: str) -> Any:
     """What Numba wants to know of a function: its name, the types of its parameters and of its result."""
     from numba import types as numba_types
     from numba.core.funcdesc import PythonFunctionDescriptor
@@ -35,22 +33,16 @@ def described(context: Any, fn: Function, params: Sequence[Any], name: str) -> A
         typemap={},
         restype=restype,
         calltypes={},
-        args=tuple(f"a{k}" for k in range(len(params))),
+        args=tuple(f"a{k}" for k in range(len(fn.params))),
         kws=(),
         mangler=context.mangler,
-        argtypes=tuple(params),
+        argtypes=tuple(numba_type_of(p.type) for p in fn.params),
         global_dict={"__name__": "transpile.native"},
     )
 
 
 def result_types(fn: Function) -> list[Any]:
     return [numba_type_of(y.type) for y in fn.body.yields]
-
-
-def numba_type_of(type_: Type) -> Any:
-    from runtime.compiled.kernel import numba_type
-
-    return numba_type(type_.dtype, len(type_.dims))
 
 
 def call(written: Statements, stmt: Let) -> Scalar:

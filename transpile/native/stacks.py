@@ -31,7 +31,7 @@ class Stacks(Failures):
         element = self.context.get_data_type(dtype)
         room = max(FIRST, 4 * math.prod(sizes or ()))
         meminfo = self.context.nrt.meminfo_new_varsize_unchecked(b, self.number(room * self.itemsize(dtype)))
-        self.fail_if(self.cgutils.is_null(b, meminfo), "MemoryError", (), ("Allocation failed (probably too large).",))
+        self.unless_found(meminfo)
         self.hold(meminfo)
         cells = (self.cell(element.as_pointer()), self.cell(self.int), self.cell(self.int))
         data = self.context.nrt.meminfo_data(b, meminfo)
@@ -60,7 +60,7 @@ class Stacks(Failures):
         room = b.mul(b.load(stack.room), self.number(2))
         bytes_ = b.mul(room, self.number(self.itemsize(stack.dtype)))
         data = self.context.nrt.meminfo_varsize_realloc_unchecked(b, stack.meminfo, bytes_)
-        self.fail_if(self.cgutils.is_null(b, data), "MemoryError", (), ("Allocation failed (probably too large).",))
+        self.unless_found(data)
         b.store(b.bitcast(data, stack.data.type.pointee), stack.data)
         b.store(room, stack.room)
 
