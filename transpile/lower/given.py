@@ -27,13 +27,15 @@ MOST = 2.0**59  # elements of an array
 def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> None:
     """Raises ValueError, at run time, where a number of the user's in the dimensions of a new array makes that impossible.
 
-    ``args`` are what it is made of: the sizes that arrays among these have are known to be some.
+    A shape that an array in scope has is possible, and so are the sizes of ``args``, which are what the array is made of.
     """
+    if dims in lw.shapes:
+        return
     known = {a for arg in args if isinstance(arg, Var) for d in arg.type.dims for a in _given(d)}
     if all(a in known for d in dims for a in _given(d)):
         return
     for dim in dims:
-        if next(_given(dim), None) is not None:
+        if next(_given(dim), None) is not None and (dim,) not in lw.shapes:
             lw.b.emit(in_size(lw.b.loc, Expr(lw.b, lw.dim(dim))))
     if len(dims) == 1 and dims[0].is_simple:
         return

@@ -40,7 +40,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.routines import Routine
 from transpile.core.types import BOOL, INT, Type
-from transpile.core.walk import blocks, defined, free, leaves, reads, statements, uses, written, written_in
+from transpile.core.walk import blocks, defined, defines, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
 from transpile.lower import arrays, effects, folds, kept, library, linear, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
@@ -78,6 +78,7 @@ class Lowering:
         self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # loop index -> its least and its greatest value
         self.matrices = Matrices(fn)
         self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
+        self.shapes = {p.type.dims for p in fn.params}  # those that arrays in scope have
 
     # ---- where buffers are written for the last time
 
@@ -329,12 +330,15 @@ class Lowering:
     # ---- statements
 
     def block(self, block: Block) -> None:
+        outside = set(self.shapes)
         for stmt in block.stmts:
             self.now = self.position[id(stmt)]
             with self.b.at(stmt.loc):
                 self.stmt(stmt)
                 for op in reads(stmt):
                     self.use(op)
+            self.shapes.update(v.type.dims for v in defines(stmt))
+        self.shapes = outside
 
     @singledispatchmethod
     def stmt(self, stmt: Stmt) -> None:
