@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from transpile.core.nodes import SYNTHETIC, Alloc, Const, Effect, For, Let, Operand, Stmt, Var
+from transpile.core.nodes import SYNTHETIC, Alloc, Const, Effect, For, Let, Stmt, Var
 from transpile.core.types import INT
 from transpile.core.walk import blocks, statements
 from transpile.loops.affine import Linear
 from transpile.loops.facts import Facts, is_integer
-from transpile.loops.memory import accesses, is_array
+from transpile.loops.memory import accesses
 from transpile.loops.product import Letter, Product, lying
 from transpile.loops.small import Small
 from transpile.loops.terms import Code, Read
@@ -54,15 +54,10 @@ class Conflicts:
         return held[1]
 
     def _spots(self, stmt: Stmt) -> Iterator[Spot]:
-        if isinstance(stmt, Let) and stmt.prim == "call":
-            into = stmt.params.get("into")
-            for k, a in enumerate(stmt.args):
-                if is_array(a):
-                    kinds = ("read", "write") if into is None or k in into else ("read",)
-                    for kind in kinds:
-                        yield self._whole(a, kind)
-        else:
-            for found in accesses(stmt):
+        for found in accesses(stmt):
+            if isinstance(stmt, Let) and stmt.prim == "call":
+                yield self._whole(found.var, found.kind)
+            else:
                 at = None if found.indices is None else tuple(self.code.forms.of(i) for i in found.indices)
                 yield Spot(found.var, at, found.kind)
         around = (stmt,) if isinstance(stmt, For) else ()
@@ -71,11 +66,10 @@ class Conflicts:
                 for spot in self.of(inner):
                     yield replace(spot, loops=(*around, *spot.loops)) if around else spot
 
-    def _whole(self, op: Operand, kind: str) -> Spot:
-        found = lying(self.code, op)
-        assert isinstance(op, Var)
+    def _whole(self, var: Var, kind: str) -> Spot:
+        found = lying(self.code, var)
         if found is None or any(isinstance(part, tuple) and part[1] is None for part in found.parts):
-            return Spot(op if found is None else found.var, None, kind)
+            return Spot(var if found is None else found.var, None, kind)
         at: list[Linear] = []
         boxes: list[Letter] = []
         for part in found.parts:

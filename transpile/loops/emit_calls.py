@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from transpile.core.dims import Dim
 from transpile.core.loc import Loc
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
-from transpile.core.types import INT, Type
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, map_operands, map_reads
 from transpile.loops.affine import Linear
 from transpile.loops.contract import points
@@ -18,7 +18,6 @@ from transpile.loops.roles import Call
 from transpile.loops.terms import Code, Read, Term
 
 ANY = Dim.symbol("?")
-BOOL = Type("bool")
 
 
 @dataclass
@@ -44,7 +43,6 @@ class Maker:
         self.code, self.loc = code, loc
         self.before: list[Stmt] = []
         self.stmts: list[Stmt] = []
-        self.held: dict[Linear, Operand] = {}
 
     def let(self, prim: str, args: tuple[Operand, ...], kind: Type = INT, **params: object) -> Var:
         var = Var(SYNTHETIC, kind)
@@ -75,10 +73,12 @@ class Maker:
         found = self.form(form)
         if isinstance(found, Const):
             return Const(max(found.value, 0), INT)
-        let = self.code.definer.get(found) if isinstance(found, Var) else None
-        if isinstance(let, Let) and let.prim == "dim":
-            return found
-        return self.let("maximum", (found, Const(0, INT)), py=True)
+        return found if self.is_size(found) else self.let("maximum", (found, Const(0, INT)), py=True)
+
+    def is_size(self, op: Operand) -> bool:
+        """Whether it is the size of an array, which is no negative number."""
+        let = self.code.definer.get(op) if isinstance(op, Var) else None
+        return isinstance(let, Let) and let.prim == "dim"
 
     def element(self, read: Read) -> Var:
         kind = Type(read.var.type.dtype)
@@ -102,7 +102,7 @@ def emitted(
     make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[Var], zeroed: bool = False
 ) -> list[Stmt]:
     """The calls; arrays are made in ``make.before``. ``zeroed``: what the target holds before does not count."""
-    fresh = {p.new: p for p in privates}
+    fresh = {p.new for p in privates}
     filled: set[Var] = set()
     make.stmts = make.before
     for p in privates:
@@ -117,15 +117,12 @@ def emitted(
     for call in calls:
         beta = 1.0
         target = call.c.var
-        if target in fresh and target not in filled:
+        if target not in filled if target in fresh else zeroed:
             filled.add(target)
             if call.part is None and all(call.c.has(c.index) for c in call.around):
                 beta = 0.0
-            else:
-                _fill(make, target, fresh[target])
-        if zeroed and target not in fresh:
-            if call.part is None and all(call.c.has(c.index) for c in call.around):
-                beta = 0.0
+            elif target in fresh:
+                _fill(make, target)
             else:
                 _clear(make, call)
         call = _with_own_indices(replace(call, a=_renamed(call.a, copied), b=_renamed(call.b, copied)))
@@ -162,10 +159,9 @@ def _nest(make: Maker, sizes: Sequence[Operand], body) -> None:  # type: ignore[
     make.stmts += stmts
 
 
-def _fill(make: Maker, var: Var, private: Private) -> None:
-    sizes = [make.length(f) for f in (*private.trips, *private.lengths)]
+def _fill(make: Maker, var: Var) -> None:
     zero = Const(0.0, Type(var.type.dtype))
-    _nest(make, sizes, lambda at: [Store(var, points(len(at)), at, zero, make.loc)])
+    _nest(make, make.code.sizes[var], lambda at: [Store(var, points(len(at)), at, zero, make.loc)])
 
 
 def _clear(make: Maker, call: Call) -> None:
@@ -207,7 +203,7 @@ def _call(make: Maker, call: Call, beta: float) -> None:
         is_one = isinstance(alpha, Const) and alpha.value == 1.0
         alpha = value if is_one else make.let("mul", (alpha, value), dtype)
     boxes = {c.index: _box(call, c) for c in call.letters}
-    ends = {i: (make.form(low), _stop(make, low, high)) for i, (low, high) in boxes.items()}
+    ends = {i: _ends(make, low, high) for i, (low, high) in boxes.items()}
     part = call.part
     first, second, target = call.a, call.b, call.c
     if columns is None:
@@ -241,14 +237,12 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
     return low, high
 
 
-def _stop(make: Maker, low: Linear, high: Linear) -> Operand:
-    """The end of a range that is not before its beginning."""
+def _ends(make: Maker, low: Linear, high: Linear) -> tuple[Operand, Operand]:
+    """The beginning of a range, and its end, which is not before that."""
     start, stop = make.form(low), make.form(high)
-    if isinstance(start, Const) and start.value == 0 and isinstance(stop, Var):
-        let = make.code.definer.get(stop)
-        if isinstance(let, Let) and let.prim == "dim":
-            return stop
-    return make.let("maximum", (stop, start), py=True)
+    if isinstance(start, Const) and start.value == 0 and make.is_size(stop):
+        return start, stop
+    return start, make.let("maximum", (stop, start), py=True)
 
 
 def _view(make: Maker, read: Read, letters: tuple[Letter, ...], ends: dict[Var, tuple[Operand, Operand]]) -> Operand:

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from transpile.core.dims import Dim
 from transpile.core.nodes import Alloc, Block, For, Function, If, Let, Stmt, Var, While
 from transpile.core.types import INT, Type
-from transpile.core.walk import blocks, defined
+from transpile.core.walk import blocks
 from transpile.loops.affine import Linear
 from transpile.loops.conflicts import Conflicts
-from transpile.loops.emit_calls import Maker, Private, emitted, replaced_in
+from transpile.loops.emit_calls import ANY, Maker, Private, emitted, replaced_in
 from transpile.loops.product import Letter, Product, product_of
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.roles import Call, call_of
@@ -78,7 +77,7 @@ class _Search:
                 continue
             if len(p.letters) + len(chain) < 3 or all(len(t.reads) < 2 for t in p.terms):
                 continue
-            found = self.in_place(p, chain) or self.lifted(p, chain, True) or self.lifted(p, chain, False)
+            found = self.in_place(p) or self.lifted(p, chain, True) or self.lifted(p, chain, False)
             if found is not None:
                 return _Rewrite(self.code, found).function()
         return None
@@ -99,7 +98,7 @@ class _Search:
 
     # ---- ways
 
-    def in_place(self, p: Product, chain: tuple[For, ...]) -> _Found | None:
+    def in_place(self, p: Product) -> _Found | None:
         """Three loops around a product, where they stand."""
         if p.target is None or p.fills or not isinstance(p.stmt, For):
             return None
@@ -143,7 +142,7 @@ class _Search:
         self, p: Product, moved: Sequence[tuple[For, Letter]], before: bool, line: Var | None = None
     ) -> _Found | None:
         loop = moved[0][0]
-        inside = {loop.index, *defined(loop.body)}
+        inside = self.code.inside(loop)
         privates: dict[Var, Private] = {}
         for var in {r.var: None for r in (*p.reads, *([p.target] if p.target and not p.fills else []))}:
             if var in inside:
@@ -168,11 +167,11 @@ class _Search:
                 return None
             privates[target.var] = private
             target = _seen(target, privates)
-        elif not any(target.at):
+        elif not target.at:
             return None
         own = frozenset(v.new for v in privates.values())
         calls = [call_of(p.letters, target, t, own) for t in terms]
-        if line is not None or any(c is None for c in calls) or not letters:
+        if any(c is None for c in calls):
             return None
         done = [c for c in calls if c is not None]
         if not self.shifted(done, list(privates.values()), moved):
@@ -200,7 +199,7 @@ class _Search:
                     f.coefficient(c.index) for c in kept for x in inner if x not in kept for f in (x.low, x.high)
                 ):
                     continue
-                new = Var(p.result.name, Type(p.result.type.dtype, (Dim.symbol("?"),) * (len(outer) + len(kept))), True)
+                new = Var(p.result.name, Type(p.result.type.dtype, (ANY,) * (len(outer) + len(kept))), True)
                 target = Read(new, tuple(c.form for c in (*outer, *kept)))
                 own = frozenset(v.new for v in privates.values())
                 call = call_of(p.letters, target, Term(reads=(b, a)), own, line)
@@ -226,7 +225,7 @@ class _Search:
         path = self.code.path[id(alloc)]
         around = tuple((m, c) for m, c in moved if any(b is m.body for b, _ in path))
         rank = len(around) + len(alloc.args)
-        new = Var(var.name, Type(var.type.dtype, (Dim.symbol("?"),) * rank), True, note=var.note)
+        new = Var(var.name, Type(var.type.dtype, (ANY,) * rank), True, note=var.note)
         sizes = []
         for a in alloc.args:
             form = self.code.forms.of(a)
@@ -238,8 +237,8 @@ class _Search:
     def shifted(self, calls: list[Call], privates: list[Private], moved: Sequence[tuple[For, Letter]]) -> bool:
         """Sets how far the axes of the arrays are shifted, and how long they are; false if that cannot be."""
         outer = [c for _, c in moved]
-        facts = self.conflicts.base.inner()
-        inside = {moved[0][0].index, *defined(moved[0][0].body)}
+        facts = self.conflicts.base
+        inside = self.code.inside(moved[0][0])
         for private in privates:
             lead = len(private.around)
             shifts: list[Linear] | None = None
@@ -260,7 +259,7 @@ class _Search:
                     if shifts is not None and shifts != mine:
                         return False
                     shifts = mine
-                    calls[k] = call = _with_operand(call, name, replace(read, at=tuple(at)))
+                    calls[k] = call = replace(call, **{name: replace(read, at=tuple(at))})  # type: ignore[arg-type]
             private.shifts = tuple(shifts or [Linear(0)] * len(private.sizes))
             sizes = []
             for size, shift in zip(private.sizes, private.shifts):
@@ -274,12 +273,6 @@ class _Search:
                 return False
             private.trips = tuple(f for f in trips if f is not None)
         return True
-
-
-def _with_operand(call: Call, name: str, read: Read) -> Call:
-    if name == "a":
-        return replace(call, a=read)
-    return replace(call, b=read) if name == "b" else replace(call, c=read)
 
 
 def _seen(read: Read, privates: dict[Var, Private]) -> Read:

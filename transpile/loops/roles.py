@@ -15,8 +15,6 @@ from transpile.loops.affine import Linear
 from transpile.loops.product import Letter
 from transpile.loops.terms import Read, Term
 
-SHORT = 4  # rows, columns or terms of a sum
-
 
 @dataclass(frozen=True)
 class Part:
@@ -83,18 +81,13 @@ def call_of(
     if line is not None:
         return _of_vector(plain, line, target, first, second, rest)
     for chosen in _choices(roles, (target, first, second)):
-        if any(_is_short(c) for c in chosen):
+        if any(c.is_small for c in chosen):
             continue  # loops are faster than a library for a matrix of a few rows or columns
         others = [c for c in plain if c not in chosen]
         made = _made(chosen, others, target, first, second, rest)
         if made is not None:
             return made
     return None
-
-
-def _is_short(letter: Letter) -> bool:
-    size = letter.high.plus(letter.low, -1)
-    return not size.terms and size.const <= SHORT
 
 
 def _of_vector(letters: list[Letter], line: Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
@@ -122,8 +115,6 @@ def _made(
     chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
 ) -> Call | None:
     mine = [x.index for x in chosen]
-    if sum(x.is_small for x in chosen) > 1:
-        return None  # loops that LLVM writes out are faster
     if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
         return None
     part = None

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
-from transpile.core.walk import blocks
+from transpile.core.walk import blocks, statements
 from transpile.loops.affine import Linear
 from transpile.loops.assume import SMALL
 from transpile.loops.contract import points
@@ -25,18 +25,10 @@ from transpile.loops.terms import Code, Read
 
 def write_out(fn: Function) -> Function:
     """The function with such calls as loops."""
-    if not any(_is_product(s) for s in _all(fn.body)):
+    if not any(map(_is_product, statements(fn.body))):
         return fn
     code = Code(fn)
-    body = _block(code, fn.body)
-    return replace(fn, body=body)
-
-
-def _all(block: Block):  # type: ignore[no-untyped-def]
-    for stmt in block.stmts:
-        yield stmt
-        for inner in blocks(stmt):
-            yield from _all(inner)
+    return replace(fn, body=_block(code, fn.body))
 
 
 def _is_product(stmt: Stmt) -> bool:
@@ -63,10 +55,9 @@ def _written_out(code: Code, let: Let) -> list[Stmt] | None:
     rows, summed = (sizes[0][k] or sizes[j][i] for k, (j, i) in enumerate(((2, 0), (1, 0))))
     if rows is None or summed is None:
         return None
-    if let.params["fn"] == "blas.gemv":
-        return _rows(code, let, a, [b], c, rows, summed, None)
-    columns = sizes[1][1] or sizes[2][1]
-    return None if columns is None else _rows(code, let, a, [b], c, rows, summed, columns)
+    is_vector = let.params["fn"] == "blas.gemv"
+    columns = None if is_vector else sizes[1][1] or sizes[2][1]
+    return _rows(code, let, a, b, c, rows, summed, columns) if is_vector or columns else None
 
 
 def _known(size: Linear | None) -> int | None:
@@ -74,10 +65,9 @@ def _known(size: Linear | None) -> int | None:
 
 
 def _rows(
-    code: Code, let: Let, a: Lying, others: list[Lying], c: Lying, rows: int, summed: int, columns: int | None
+    code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int, summed: int, columns: int | None
 ) -> list[Stmt]:
     """A loop over the rows, with one of them written out."""
-    (b,) = others
     make = Maker(code, let.loc)
     alpha, beta = let.args[0], let.args[3]
     kind = Type(c.var.type.dtype)

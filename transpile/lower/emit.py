@@ -234,8 +234,6 @@ class _Emitter:
         if stmt.var in self.wrapping:
             return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
-        if stmt.prim in ("maximum", "minimum") and stmt.params.get("py") and stmt.var.type.dtype == "int64":
-            return f"{stmt.prim[:3]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
         if found is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)

@@ -24,7 +24,6 @@ class _Names:
     def __init__(self, fn: Function) -> None:
         self.parent: dict[Var, Var] = {}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, Var))
-        self.lone: Counter[Var] = Counter()  # of uses, those that exclude each other count once
 
     def leader(self, var: Var) -> Var:
         while var in self.parent:
@@ -46,10 +45,10 @@ class _Names:
                 self.loop(stmt, own)
             own.update(defines(stmt))
 
-    def loop(self, stmt: For | While, own: set[Var], sides: int = 1) -> None:
+    def loop(self, stmt: For | While, own: set[Var]) -> None:
         for param, init, result in zip(stmt.body.params, stmt.inits, stmt.results):
             self.join(result, param)
-            if isinstance(stmt, For) and isinstance(init, Var) and init in own and self.count[init] == sides:
+            if isinstance(stmt, For) and isinstance(init, Var) and init in own and self.count[init] == 1:
                 self.join(param, init)
         for inner in blocks(stmt):
             self.block(inner, set())
@@ -58,13 +57,7 @@ class _Names:
         """Two loops, one on each side, may both take over what is there before."""
         sides = (stmt.then, stmt.orelse)
         for side in sides:
-            inside = set(own)
-            for inner in side.stmts:
-                if isinstance(inner, (For, While)):
-                    self.loop(inner, inside, 1)
-                elif isinstance(inner, If):
-                    self.branch(inner, inside)
-                inside.update(defines(inner))
+            self.block(side, own)
         lone = [s.stmts[0] if len(s.stmts) == 1 else None for s in sides]
         if not all(isinstance(loop, For) for loop in lone):
             return
