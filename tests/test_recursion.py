@@ -62,6 +62,16 @@ def test_the_function_itself_is_printed_once():
     assert text.count("def ") == 1 and "total(x[1:])" in text
 
 
+def outer(b):
+    return total(b)
+
+
+def test_a_kept_function_has_its_own_name():
+    """Also where the function around it does nothing but call it, with a parameter of another name."""
+    text = tp.source(tp.jit(outer), X)
+    assert "def total(x):" in text and "def outer(b):" in text
+
+
 def test_no_empty_and_one_element():
     for f in (tp.grad(total), tp.jit(tp.grad(total))):
         for x in (np.zeros(0), X[:1], X):
@@ -136,6 +146,9 @@ CALLS = {
     "value_and_grad": lambda: tp.value_and_grad(printing)(2.0, 2),
     "jvp": lambda: tp.jvp(lambda x: printing(x, 2), (2.0,), (1.0,)),
     "grad of grad": lambda: tp.grad(tp.grad(printing))(2.0, 2),
+    "jacobian": lambda: tp.jacrev(printing)(2.0 * X, 2),
+    "forward jacobian": lambda: tp.jacfwd(printing)(2.0 * X, 2),
+    "hessian": lambda: tp.hessian(lambda x, k: np.sum(printing(x, k)))(2.0 * X, 2),
     "compiled": lambda: tp.jit(tp.grad(printing))(2.0, 2),
 }
 
@@ -272,3 +285,10 @@ def test_an_emitted_file_runs(tmp_path, options):
 def test_a_report_says_what_it_does_not_count():
     text = str(tp.report(tp.grad(total), X))
     assert "total_pullback" in text and "unknown" in text
+
+
+def test_a_report_of_the_function_itself_says_so_too():
+    """That it is the one that calls itself: its calls hold memory of their own."""
+    found = tp.report(tp.jit(total), X)
+    assert found.peak is None and found.compiled_peak is None
+    assert "unknown" in str(found)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from transpile.core.builder import Builder, Expr
 
 
+ANY = Dim.symbol("?")  # a size that is not the same in all calls
+
+
 class Routine:
     """A kept function. Compared by identity. ``fn`` is None while its body is being made."""
 
@@ -79,6 +82,11 @@ def reached(fn: Function) -> tuple[Routine, ...]:
     return tuple(found)
 
 
+def helpers(fn: Function) -> tuple[Routine, ...]:
+    """The kept functions that the text of ``fn`` defines besides."""
+    return tuple(r for r in reached(fn) if r is not fn.routine)
+
+
 def prints(routine: Routine) -> bool:
     """Whether a call may print."""
     return _has_effect(routine, lambda effect: effect.kind == "print")
@@ -133,10 +141,19 @@ def result_sizes(
     return [[size(d) for d in type_.dims] for type_ in results]
 
 
+def together(types: Sequence[Type]) -> Type:
+    """The type of what a call gives: the result's own, or, of several, that of their tuple."""
+    return types[0] if len(types) == 1 else Type("float64", (), kind="tuple", items=tuple(types))
+
+
+def apart(type_: Type) -> tuple[Type, ...]:
+    """The types of the results, of what a call gives."""
+    return type_.items if type_.kind == "tuple" else (type_,)
+
+
 def invoke(b: Builder, routine: Routine, args: Sequence[Operand], types: Sequence[Type]) -> list[Expr]:
     """Emits a call with results of these types; the results."""
-    whole = types[0] if len(types) == 1 else Type("float64", (), kind="tuple", items=tuple(types))
-    var = Var(SYNTHETIC, whole)
+    var = Var(SYNTHETIC, together(types))
     b.emit(Let(var, "invoke", tuple(args), {"routine": routine}, b.loc))
     return [b.expr(var)] if len(types) == 1 else [b.let("item", var, k=k) for k in range(len(types))]
 

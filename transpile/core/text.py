@@ -45,6 +45,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import helpers
 
 
 def dump(fn: Function, *, locs: bool = False) -> str:
@@ -58,11 +59,9 @@ def dump(fn: Function, *, locs: bool = False) -> str:
     return "\n".join(lines)
 
 
-def dump_all(fn: Function, *, locs: bool = False) -> str:
+def dump_all(fn: Function) -> str:
     """The text of a function, and before it that of those that it keeps."""
-    from transpile.transform.kept import helpers
-
-    return "\n\n".join(dump(one, locs=locs) for one in (*(r.body for r in helpers(fn)), fn))
+    return "\n\n".join(dump(one) for one in (*(r.body for r in helpers(fn)), fn))
 
 
 def dump_block(block: Block) -> str:

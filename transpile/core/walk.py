@@ -225,11 +225,7 @@ class Cloner:
         self.dims = dims
 
     def type(self, type_: Type) -> Type:
-        if self.dims is None:
-            return type_
-        if type_.items:
-            return replace(type_, items=tuple(self.type(t) for t in type_.items))
-        return type_.with_dims(tuple(d.substitute(self.dims) for d in type_.dims)) if type_.dims else type_
+        return type_ if self.dims is None else resized(type_, self.dims)
 
     def fresh(self, var: Var) -> Var:
         form = var.form.substitute(self.dims) if self.dims is not None and var.form is not None else var.form
@@ -299,14 +295,14 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
 def resize(block: Block, sizes: Mapping[str, Dim]) -> None:
     """Puts other forms in the place of sizes, in the types of all that a block defines and in what it is made with."""
     for var in defined(block):
-        var.type = resized(var.type, sizes)
+        var.type = resized(var.type, sizes.get)
     for stmt in statements(block):
         if isinstance(stmt, (Let, Alloc)):
             stmt.params = {k: _map_dims(v, sizes.get) for k, v in stmt.params.items()}
 
 
-def resized(type_: Type, sizes: Mapping[str, Dim]) -> Type:
-    """The type with other forms in the place of sizes."""
+def resized(type_: Type, dims: Callable[[str], Dim | None]) -> Type:
+    """The type with what ``dims`` gives in the place of a symbol; where that is None, the symbol stays."""
     if type_.items:
-        return replace(type_, items=tuple(resized(t, sizes) for t in type_.items))
-    return type_.with_dims(tuple(d.substitute(sizes.get) for d in type_.dims)) if type_.dims else type_
+        return replace(type_, items=tuple(resized(t, dims) for t in type_.items))
+    return type_.with_dims(tuple(d.substitute(dims) for d in type_.dims)) if type_.dims else type_

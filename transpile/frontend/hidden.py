@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Let, Var
-from transpile.core.routines import Routine, routine_of
+from transpile.core.routines import Routine, invoked, routine_of
 from transpile.core.walk import statements
 
 if TYPE_CHECKING:
@@ -44,18 +44,11 @@ def _reaching(routine: Routine, inner: Sequence[Found]) -> list[Found]:
     found: list[Found] = []
     rest = list(dict.fromkeys(inner))
     while True:
-        more = [f for f in rest if f not in found and any(r in reached for r in _called(f.routine.body))]
+        more = [f for f in rest if f not in found and any(r in reached for r in invoked(f.routine.body.body))]
         if not more:
             return found
         found += more
         reached.update(f.routine for f in more)
-
-
-def _called(fn: Function) -> Iterator[Routine]:
-    for stmt in statements(fn.body):
-        called = routine_of(stmt)
-        if called is not None:
-            yield called
 
 
 def _complete(fn: Function, targets: set[Routine], hidden: Sequence[Var]) -> None:

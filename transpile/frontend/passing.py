@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
-from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Operand
+from transpile.core.routines import ANY
 from transpile.frontend import aliases, memory, nested
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Ref, Scalar, Static
 from transpile.tree import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.tree import Static as StaticTree
-
-ANY = Dim.symbol("?")  # a size that is not the same in all calls
 
 
 @dataclass
@@ -59,18 +57,13 @@ def with_static(
     """The trees with the value of a leaf that must be known; asked for outside if it is not known here."""
     op = ops[needed.leaf]
     if not isinstance(op, Const):
-        _need(lx, op, node)
-    numbered, _ = number_leaves(list(trees.values()))
-    leaves = number_leaves(list(trees.values()))[1]
+        lx.need(op, "an argument of this call", node)
+    numbered, leaves = number_leaves(list(trees.values()))
 
     def leaf(one: Any) -> Any:
         return StaticTree(op.value) if one.k == needed.leaf else leaves[one.k]
 
     return {name: map_leaves(tree, leaf) for name, tree in zip(trees, numbered)}
-
-
-def _need(lx: Lifter, op: Operand, node: Any) -> NoReturn:
-    lx.need(op, "an argument of this call", node)
 
 
 # ------------------------------------------------------------------------------------------------- telling apart

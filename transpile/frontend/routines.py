@@ -27,6 +27,7 @@ from transpile.core.nodes import Function, Loc
 from transpile.core.routines import Routine, invoke_anew
 from transpile.errors import error
 from transpile.frontend import aliases, memory, nested
+from transpile.frontend.hidden import hand_on
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedStatic
 from transpile.frontend.passing import Given, generalised, is_alike, key_of, with_static
 from transpile.frontend.signatures import Signature, joined
@@ -184,7 +185,7 @@ def _routine(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any],
             f"{code.name!r} calls itself with other flags, functions or numbers in every call, and these must be known"
         )
         raise lx.error("T115", message, node, hint="write the recursion as a loop")
-    return _lifted(lx, code, parent, trees, node)
+    return _lifted(lx, code, parent, trees, key, node)
 
 
 def _recursion(lx: Lifter, opened: Open, node: Any) -> Found:
@@ -200,9 +201,10 @@ def _recursion(lx: Lifter, opened: Open, node: Any) -> Found:
 # -------------------------------------------------------------------------------------------------------- lifting
 
 
-def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], node: Any) -> Found:
+def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], key: Any, node: Any) -> Found:
+    from transpile.frontend.routine_body import lift_body
+
     kept: Kept = lx.kept
-    key = (id(code.node), id(parent), key_of(trees))
     opened = Open(key, Routine(code.name if code.name != "<lambda>" else "function"), trees)
     kept.open[key] = opened
     before = dict(kept.found)
@@ -212,7 +214,7 @@ def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], 
             kept.found, kept.unknown = dict(before), dict(unknown)
             opened.asked_at = None
             try:
-                fn, signature, read = nested.at_call(lx, lambda: _body(lx, code, parent, opened.trees), node)
+                fn, signature, read = nested.at_call(lx, lambda: lift_body(lx, code, parent, opened.trees), node)
             except Widen as wider:
                 if wider.opened is not opened:
                     raise
@@ -225,7 +227,7 @@ def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], 
                 _refuse_endless(kept, opened, code)
             found = joined(opened.signature, signature)
             if found is None or opened.asked_at is None:
-                made = _finished(kept, opened, fn, signature, [f for k, f in kept.found.items() if k not in before])
+                made = _finished(opened, fn, signature, [f for k, f in kept.found.items() if k not in before])
                 made.read = read
                 if not any(isinstance(c, nested.Around) for c in made.captured):
                     kept.found[opened.key] = kept.found[key] = made
@@ -244,21 +246,11 @@ def _refuse_endless(kept: Kept, opened: Open, code: Any) -> NoReturn:
     raise Dead
 
 
-def _body(
-    lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any]
-) -> tuple[Function | None, Any, list[Cell]]:
-    from transpile.frontend.routine_body import lift_body
-
-    return lift_body(lx, code, parent, trees)
-
-
 # -------------------------------------------------------------------------------------- what is hidden is handed on
 
 
-def _finished(kept: Kept, opened: Open, fn: Function, signature: Signature, inner: Sequence[Found]) -> Found:
+def _finished(opened: Open, fn: Function, signature: Signature, inner: Sequence[Found]) -> Found:
     """The routine with its body. What it reads of outside is handed on by the calls inside."""
-    from transpile.frontend.hidden import hand_on
-
     routine = opened.routine
     found = Found(routine, signature, list(fn.captured), fn.errstate)
     routine.fn, routine.params, routine.results = replace(fn, out_tree=None), signature.params, signature.results

@@ -36,7 +36,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines
-from transpile.specialize import Request
+from transpile.request import Request
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from transpile import api, describe
 from transpile.core.nodes import Function, Var
+from transpile.core.routines import reached
 from transpile.errors import error
 from transpile.levels import Grad, Level, Pullback, Pushforward
 from transpile.memory import table
@@ -17,8 +18,7 @@ from transpile.memory.peak import Peak, Walk, variables
 from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, decisions, finished, largest, outermost
 from transpile.memory.sizes import Sizes
 from transpile.memory.values import Values, arguments_of, values_of
-from transpile.specialize import Request
-from transpile.transform.kept import helpers
+from transpile.request import Request
 
 POINTER = 8  # bytes of an entry of a Python list, without what it points at
 NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
@@ -103,7 +103,7 @@ class _Findings:
         self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
         self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
-        self.calls = bool(helpers(core))  # of functions that hold memory of their own
+        self.calls = bool(reached(core))  # of functions that hold memory of their own
         given = [(a, self.dims_of(a.var)) for a in self.stacks]
         self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given)
 

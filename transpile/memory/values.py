@@ -13,7 +13,7 @@ from transpile.memory.formula import Formula
 from transpile.memory.probe import Wanted, measure
 from transpile.memory.records import Amount
 from transpile.memory.sizes import Sizes
-from transpile.specialize import Request
+from transpile.request import Request
 
 _BYTES, _ENTRIES = "bytes of ", "entries of "  # before the number of an amount, as it is measured
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transpile.core.nodes import NOWHERE, Function, If, Loc, Operand, Stmt, Undef, Var
+from transpile.core.routines import helpers
 from transpile.render.blocks import bare
 from transpile.render.copies import settle_copies
 from transpile.render.exits import resolve
@@ -23,7 +24,6 @@ from transpile.render.shapes import say_shapes
 from transpile.render.statements import Writer
 from transpile.render.trees import pack, unpack
 from transpile.transform.dce import remove_dead
-from transpile.transform.kept import helpers
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from transpile.core.dims import Dim
+from transpile.core.routines import ANY, together
 from transpile.core.types import Type
 from transpile.rules.prim import Prim
 
 
 def _type(types, params) -> Type:  # type: ignore[no-untyped-def]
     """The dtypes and ranks of the results; what their sizes are, the call knows (`transpile.core.routines.invoke`)."""
-    results = tuple(
-        t.with_dims(tuple(d if d.is_const else Dim.symbol("?") for d in t.dims)) for t in params["routine"].results
-    )
-    return results[0] if len(results) == 1 else Type("float64", (), kind="tuple", items=results)
+    results = params["routine"].results
+    return together([t.with_dims(tuple(d if d.is_const else ANY for d in t.dims)) for t in results])
 
 
 def _spelling(args, params, types) -> Any:  # type: ignore[no-untyped-def]

@@ -36,6 +36,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import apart, together
 from transpile.core.types import Type
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.calculus import plus, times
@@ -135,9 +136,9 @@ class _Forward:
         if not dots:
             return False
         b, type_ = self.b, stmt.var.type
-        own = type_.items if type_.kind == "tuple" else (type_,)
+        own = apart(type_)
         types = (*own, *(t for t in own if t.is_float))
-        whole = Var(SYNTHETIC, Type("float64", (), kind="tuple", items=types))
+        whole = Var(SYNTHETIC, together(types))
         args = (*stmt.args, *(d.op for d in dots.values()))
         b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots))}, b.loc))
         places = iter(range(len(own), len(types)))

@@ -15,26 +15,12 @@ from dataclasses import replace
 
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    If,
-    Index,
-    Operand,
-    Path,
-    Point,
-    Slice,
-    Stmt,
-    Var,
-    While,
-)
+from transpile.core.nodes import Block, Const, For, Function, Index, Operand, Path, Point, Slice, Var
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
 from transpile.transform.custom import splice
+from transpile.transform.routines import silenced
 
 
 def by_columns(core: Function, wrt: Sequence[int], rows: Sequence[int], aux: Sequence[int]) -> Function:
@@ -75,23 +61,6 @@ def _check_results(core: Function, rows: Sequence[int]) -> None:
 
 def _keep(core: Function, results: Sequence[int]) -> Function:
     return replace(core, body=replace(core.body, yields=tuple(core.body.yields[k] for k in results)))
-
-
-def quiet(block: Block) -> Block:
-    """The block without ``print``: what is repeated says nothing a second time."""
-
-    def stmt(s: Stmt) -> Stmt:
-        match s:
-            case If():
-                return replace(s, then=quiet(s.then), orelse=quiet(s.orelse))
-            case For():
-                return replace(s, body=quiet(s.body))
-            case While():
-                return replace(s, test=quiet(s.test), body=quiet(s.body))
-        return s
-
-    kept = [stmt(s) for s in block.stmts if not (isinstance(s, Effect) and s.kind == "print")]
-    return replace(block, stmts=kept)
 
 
 class _Plan:
@@ -152,7 +121,7 @@ class _Plan:
         """The derivative's statements with the seed ``unit``; sizes that it computes have symbols of their own."""
         rest = iter(self.params)
         args = [unit if i == at else next(rest) for i in range(len(derivative.params))]
-        return splice(self.b, replace(derivative, body=quiet(derivative.body)), args)
+        return splice(self.b, silenced(derivative), args)
 
     def _put(self, slot: tuple[int, int], indices: list[Var], out: Operand, forward: bool) -> None:
         buf = self.results.get(slot)

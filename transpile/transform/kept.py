@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.core.nodes import Const, Function, Let, Var
+from transpile.core.nodes import Function, Let, Var
 from transpile.core.routines import Routine, invoked, reached, routine_of
 from transpile.transform.pairs import pair
 from transpile.tree import Leaf, Node
@@ -37,11 +37,6 @@ def settled(fn: Function, clean: Callable[[Function], Function]) -> Function:
     return fn
 
 
-def helpers(fn: Function) -> tuple[Routine, ...]:
-    """The kept functions that the text of ``fn`` defines besides."""
-    return tuple(r for r in reached(fn) if r is not fn.routine)
-
-
 def _free(name: str, taken: set[str]) -> str:
     found, k = name, 1
     while found in taken:
@@ -65,13 +60,12 @@ def _merged(fn: Function) -> Function:
     leaves = [spec.tree for spec in fn.arg_tree or ()]
     if leaves != [Leaf(k) for k in range(len(fn.params))] or any(spec.kind != "pos" for spec in fn.arg_tree):
         return fn
-    if fn.out_tree not in (Leaf(0), Node("tuple", tuple(Leaf(k) for k in range(len(numbers))))):
+    whole = Leaf(0) if len(numbers) == 1 else Node("tuple", tuple(Leaf(k) for k in range(len(numbers))))
+    if fn.out_tree != whole:
         return fn
-    if len(numbers) == 1 and fn.out_tree != Leaf(0) or any(isinstance(a, Const) for a in call.args):
-        return fn
-    routine.name = fn.name
     names = {spec.tree.k: spec.name for spec in fn.arg_tree}
     if [p.name for p in routine.body.params] != [names[k] for k in range(len(names))]:
         return fn
+    routine.name = fn.name
     itself = routine if routine in reached(routine.body) else None
     return replace(routine.body, name=fn.name, arg_tree=fn.arg_tree, out_tree=fn.out_tree, doc=fn.doc, routine=itself)

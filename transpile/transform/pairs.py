@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
-from transpile.core.routines import Routine, routine_of
-from transpile.core.types import Type
+from transpile.core.routines import Routine, apart, routine_of, together
 from transpile.core.walk import blocks, defines, dim_symbols, statements
 from transpile.transform.routines import value_and_pullback
 
@@ -36,15 +35,15 @@ def _block(block: Block, items: dict[Var, list[Let]], symbols: Mapping[str, Oper
     while at < len(block.stmts):
         first = block.stmts[at]
         routine = routine_of(first)
-        second = _partner(block, at, routine, symbols) if routine is not None else None
-        if second is not None:
+        found = _partner(block, at, routine, symbols) if routine is not None else None
+        if found is not None:
             assert isinstance(first, Let)
-            _merge(block, at, first, second, items, symbols)
+            _merge(block, at, first, *found, items)
         at += 1
 
 
-def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Operand]) -> Let | None:
-    """The call of the pullback that may be made where the function is called."""
+def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Operand]) -> tuple[Let, list[Stmt]] | None:
+    """The call of the pullback that may be made where the function is called, and the statements that go before it."""
     first = block.stmts[at]
     assert isinstance(first, Let)
     count = len(first.args)
@@ -58,11 +57,11 @@ def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Oper
         ):
             continue
         assert isinstance(stmt, Let)
-        if (
-            all(_is_same(a, b) for a, b in zip(first.args, stmt.args))
-            and _moved(block, at, stmt, count, symbols) is not None
-        ):
-            return stmt
+        if not all(_is_same(a, b) for a, b in zip(first.args, stmt.args)):
+            continue
+        moved = _moved(block, at, stmt, count, symbols)
+        if moved is not None:
+            return stmt, moved
     return None
 
 
@@ -93,21 +92,12 @@ def _moved(block: Block, at: int, second: Let, count: int, symbols: Mapping[str,
     return [s for s in block.stmts[at:] if id(s) in found]
 
 
-def _merge(
-    block: Block,
-    at: int,
-    first: Let,
-    second: Let,
-    items: dict[Var, list[Let]],
-    symbols: Mapping[str, Operand],
-) -> None:
+def _merge(block: Block, at: int, first: Let, second: Let, moved: list[Stmt], items: dict[Var, list[Let]]) -> None:
     pullback = routine_of(second)
     assert pullback is not None
     both = value_and_pullback(pullback)
-    assert both is not None
-    moved = _moved(block, at, second, len(first.args), symbols) or []
-    own, more = _types(first), _types(second)
-    whole = Var(SYNTHETIC, Type("float64", (), kind="tuple", items=(*own, *more)))
+    own, more = apart(first.var.type), apart(second.var.type)
+    whole = Var(SYNTHETIC, together((*own, *more)))
     call = Let(whole, "invoke", second.args, {"routine": both}, first.loc)
     taken: list[Stmt] = []
     for stmt, offset in ((first, 0), (second, len(own))):
@@ -122,7 +112,3 @@ def _merge(
     gone = {id(second), *(id(s) for s in moved)}
     rest = [s for s in block.stmts[at + 1 :] if id(s) not in gone]
     block.stmts[at:] = [*moved, call, *taken, *rest]
-
-
-def _types(stmt: Let) -> tuple[Type, ...]:
-    return stmt.var.type.items if stmt.var.type.kind == "tuple" else (stmt.var.type,)

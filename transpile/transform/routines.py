@@ -50,10 +50,9 @@ def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int]) -> Rou
     return _made(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
 
 
-def value_and_pullback(of: Routine) -> Routine | None:
-    """The results of a function and what its pullback ``of`` gives, in one run; None if it is the pullback of nothing."""
-    if of.origin is None or of.origin[1][0] != "pullback":
-        return None
+def value_and_pullback(of: Routine) -> Routine:
+    """The results of a function and what its pullback ``of`` gives, in one run."""
+    assert of.origin is not None and of.origin[1][0] == "pullback", f"{of} is the pullback of nothing"
     routine, (_, wrt, seeded) = of.origin
     rest = [k for k in range(len(routine.results)) if k not in seeded]
     bars = of.params[len(routine.params) :]
