@@ -22,3 +22,13 @@ def verified_loops():
 
     with checked_passes():
         yield
+
+
+@pytest.fixture(scope="module")
+def cache_directory(tmp_path_factory):
+    """A directory for compiled code, for the tests of one module; the one that is set, if one is."""
+    previous = os.environ.get("TRANSPILE_CACHE_DIR")
+    os.environ.setdefault("TRANSPILE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+    yield
+    if previous is None:
+        del os.environ["TRANSPILE_CACHE_DIR"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from differences import is_single, same_tree
 from loop_memory import Violation
 from loop_text import STAGES, Loops, Outcome, outcome
 
-import transpile as tp
 from transpile.api import Transformed
 from transpile.errors import TranspileError
 from transpile.levels import Level, is_derivative, jit_level
@@ -113,7 +112,3 @@ def is_like(got: Exception | None, wanted: Exception | None, is_exact: bool) -> 
     loc = user_line(wanted)  # of generated text; the user's own has its line in the traceback
     line = traceback.extract_tb(wanted.__traceback__)[-1].lineno if loc is None else loc.line
     return int(found[1]) == line and found.groups()[1:] == said.groups()
-
-
-def gradient(f: Callable[..., Any], wrt: tuple[int, ...]) -> Any:
-    return tp.value_and_grad(f, argnums=wrt)

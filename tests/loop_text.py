@@ -36,9 +36,9 @@ from transpile.loops.assume import assumed
 from transpile.lower.effects import sites
 from transpile.lower.emit import emit
 from transpile.lower.lowering import lower
+from transpile.request import Request
 from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots
-from transpile.specialize import Request
 from transpile.tree import flatten
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")

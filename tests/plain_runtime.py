@@ -311,6 +311,7 @@ class Vector:
         "is_near": lambda a, b: not abs(a) >= abs(b) * (2.0**22 if isinstance(a, np.float32) else 2.0**51),
     }
     TESTS = {"bounded": "is_bounded", "near": "is_near"}
+    NAMES = {"pow": "power", "mod": "remainder", "floordiv": "floor_divide"}  # those that NumPy has under another one
     OTHERS = {"gammaln_positive": "is_not_negative", "digamma_positive": "is_positive"}
 
     def __getattr__(self, name: str) -> Any:
@@ -325,10 +326,7 @@ class Vector:
         return lambda *args: function(*args) if holds(*args) else type(args[0])(np.nan)
 
     def function(self, name: str) -> Any:
-        if name in ("fmod", "heaviside", "pow", "cbrt", "sinc", "exp2", "sign", "rint", "clip", "nan_to_num"):
-            return getattr(np, {"pow": "power"}.get(name, name))
-        if name in ("mod", "floordiv"):
-            return {"mod": np.remainder, "floordiv": np.floor_divide}[name]
+        name = self.NAMES.get(name, name)
         return getattr(np, name, None) or getattr(scipy.special, name)
 
 

@@ -15,7 +15,7 @@ from corpus import all_programs
 from transpile.core.nodes import Function
 from transpile.core.verify import verify
 from transpile.frontend import NeedStatic, lift
-from transpile.specialize import Request
+from transpile.request import Request
 from transpile.tree import flatten, unflatten
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import numpy as np
@@ -10,17 +9,8 @@ import pytest
 
 import transpile as tp
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 rng = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory):
-    previous = os.environ.get("TRANSPILE_CACHE_DIR")
-    os.environ.setdefault("TRANSPILE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
-    yield
-    if previous is None:
-        del os.environ["TRANSPILE_CACHE_DIR"]
 
 
 def normal(*shape: int) -> np.ndarray:

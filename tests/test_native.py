@@ -107,7 +107,8 @@ def compiled(f, wrt):
 
 
 def same(got, wanted):
-    for a, b in zip(got if isinstance(got, tuple) else (got,), wanted if isinstance(wanted, tuple) else (wanted,)):
+    got, wanted = (x if isinstance(x, tuple) else (x,) for x in (got, wanted))
+    for a, b in zip(got, wanted, strict=True):
         if isinstance(a, tuple):
             same(a, b)
         else:
@@ -148,28 +149,32 @@ def taken():
     return stats.mi_alloc - stats.mi_free
 
 
-def test_no_memory_is_lost():
+@pytest.fixture
+def counted_memory():
+    """Numba counts what is taken and given back."""
     before = _nrt_python.memsys_stats_enabled()
     _nrt_python.memsys_enable_stats()
-    try:
-        for f, args, wrt in CASES:
-            for call in (compiled(f, None), compiled(f, wrt)):
-                call(*args)
-                start = taken()
-                for _ in range(3):
-                    call(*args)
-                assert taken() == start, f.__name__
-        x = np.ones(4)
-        for call in (compiled(late, None), compiled(late, (0,))):
-            call(x, 0)
+    yield
+    if not before:
+        _nrt_python.memsys_disable_stats()
+
+
+def test_no_memory_is_lost(counted_memory):
+    for f, args, wrt in CASES:
+        for call in (compiled(f, None), compiled(f, wrt)):
+            call(*args)
             start = taken()
             for _ in range(3):
-                with pytest.raises(IndexError):
-                    call(x, 9)
-            assert taken() == start
-    finally:
-        if not before:
-            _nrt_python.memsys_disable_stats()
+                call(*args)
+            assert taken() == start, f.__name__
+    x = np.ones(4)
+    for call in (compiled(late, None), compiled(late, (0,))):
+        call(x, 0)
+        start = taken()
+        for _ in range(3):
+            with pytest.raises(IndexError):
+                call(x, 9)
+        assert taken() == start
 
 
 @pytest.mark.parametrize(("n", "error"), [(-1, ValueError), (2**61, (ValueError, MemoryError)), (2**45, MemoryError)])
@@ -200,16 +205,10 @@ def test_what_is_not_written_directly(capsys, monkeypatch):
     assert refused == ["print"] and capsys.readouterr().out == "at 2.0\n"
 
 
-def test_small_arrays_need_no_memory():
+def test_small_arrays_need_no_memory(counted_memory):
     """Nothing is asked for in the loop of a function whose arrays have two elements."""
-    before = _nrt_python.memsys_stats_enabled()
-    _nrt_python.memsys_enable_stats()
-    try:
-        call = compiled(swing, None)
-        call(0.9, 0.1, 50)
-        start = rtsys.get_allocation_stats().mi_alloc
-        call(0.9, 0.1, 50)
-        assert rtsys.get_allocation_stats().mi_alloc == start
-    finally:
-        if not before:
-            _nrt_python.memsys_disable_stats()
+    call = compiled(swing, None)
+    call(0.9, 0.1, 50)
+    start = rtsys.get_allocation_stats().mi_alloc
+    call(0.9, 0.1, 50)
+    assert rtsys.get_allocation_stats().mi_alloc == start

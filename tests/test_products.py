@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -12,17 +11,8 @@ from scalarise import scalarised
 
 import transpile as tp
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 rng = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory):
-    previous = os.environ.get("TRANSPILE_CACHE_DIR")
-    os.environ.setdefault("TRANSPILE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
-    yield
-    if previous is None:
-        del os.environ["TRANSPILE_CACHE_DIR"]
 
 
 def normal(*shape: int, dtype: type = np.float64) -> np.ndarray:

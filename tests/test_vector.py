@@ -29,7 +29,7 @@ def _nan_to_num(x):
     return np.nan_to_num(x, posinf=np.finfo(x.dtype).max, neginf=np.finfo(x.dtype).min)
 
 
-# function, the one that is right, the number of arguments, whether special arguments are inside
+# function: the one that is right, the number of arguments
 PLAIN = {
     **{n: (getattr(np, n), 1) for n in "sign floor ceil trunc rint isnan isinf isfinite signbit sqrt".split()},
     **{n: (getattr(np, n), 2) for n in "maximum minimum fmax fmin heaviside copysign".split()},

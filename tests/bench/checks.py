@@ -7,7 +7,6 @@ interleaved rounds; below the geometric mean of the ratios.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -106,8 +106,7 @@ def main() -> None:
         rows.append(row)
         print(f"{problem.name:24s} " + "  ".join(f"{kind} {r:5.3f}" for kind, r in row.items()), flush=True)
     for kind in ("function", "gradient"):
-        logs = [math.log(row[kind]) for row in rows]
-        print(f"{kind}: {math.exp(sum(logs) / len(logs)):.3f} of {len(logs)} kernels, geometric mean")
+        print(f"{kind}: {geometric_mean(row[kind] for row in rows):.3f} of {len(rows)} kernels, geometric mean")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -166,7 +167,7 @@ def standing(rows: Sequence[Row]) -> list[str]:
         missed = [f"{row.name} {row.gain('Numba'):.1f}" for row in aimed if row.gain("Numba") < 4]
         lines.append(f"- {dtype}: {_list('as fast as NumPy where it has vectors', slower)}")
         if aimed:
-            mean = math.exp(sum(math.log(row.gain("Numba")) for row in aimed) / len(aimed))
+            mean = geometric_mean(row.gain("Numba") for row in aimed)
             lines.append(
                 f"- {dtype}: {mean:.1f} times the C library on the geometric mean; {_list('4 times everywhere', missed)}"
             )

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import geometric_mean
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
@@ -87,7 +88,7 @@ def main() -> None:
             "|---|---:|---:|---:|---|",
             *rows,
             "",
-            f"Geometric mean of {len(ratios)}: {math.exp(sum(map(math.log, ratios)) / max(len(ratios), 1)):.2f}; "
+            f"Geometric mean of {len(ratios)}: {geometric_mean(ratios or [1.0]):.2f}; "
             f"{sum(r >= AIM for r in ratios)} reach {AIM}.",
         ]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import signal
 import sys
 import tempfile
 import traceback
@@ -63,6 +64,30 @@ def load(text: str, name: str, folder: Path) -> ModuleType:
     code = compile(text, str(path), "exec")  # not through the loader: its cache looks at times in whole seconds
     exec(code, module.__dict__)
     return module
+
+
+def limited(run: Callable[[], Any], seconds: float, error: type[BaseException], kind: str = "REAL") -> Any:
+    """The result of ``run``; raises ``error`` where it takes longer.
+
+    That is by the clock, or (``"VIRTUAL"``) of computing: waiting does not count then, as the machine may be busy.
+    """
+    if not hasattr(signal, "setitimer"):
+        return run()
+    timer, alarm = {
+        "REAL": (signal.ITIMER_REAL, signal.SIGALRM),
+        "VIRTUAL": (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
+    }[kind]
+
+    def stop(number: int, frame: Any) -> None:
+        raise error(f"no end after {seconds} s")
+
+    before = signal.signal(alarm, stop)
+    signal.setitimer(timer, seconds)
+    try:
+        return run()
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)
 
 
 def fair(module: ModuleType) -> Subject:

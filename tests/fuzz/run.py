@@ -7,7 +7,6 @@ and how many pairs of them, the programs held.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import tempfile
 import time
@@ -16,14 +15,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from types import FrameType
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 from differences import Subject  # noqa: E402
 
-from fuzz.check import Failure, Unfair, check, fair, load  # noqa: E402
+from fuzz.check import Failure, Unfair, check, fair, limited, load  # noqa: E402
 from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
@@ -89,27 +87,10 @@ def draft(seed: int, folder: Path, tally: Tally, risky: bool = False) -> tuple[S
     for attempt in range(20):
         source = generate(seed, attempt, risky)
         try:
-            return source, limited(lambda: fair(load(source.text, f"fuzz_{seed}_{attempt}", folder)))
+            return source, limited(lambda: fair(load(source.text, f"fuzz_{seed}_{attempt}", folder)), PATIENCE, TooLong)
         except (Unfair, TooLong):
             tally.rejected += 1
     raise RuntimeError(f"no fair program for seed {seed}")
-
-
-def limited(run: Callable, seconds: int = PATIENCE):
-    """The result of ``run``; raises `TooLong` where it takes more time."""
-    if not hasattr(signal, "SIGALRM"):
-        return run()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TooLong(f"no end after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        return run()
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def try_seeds(
@@ -148,7 +129,7 @@ def try_seeds(
 
 def judge(run: Callable[[], Failure | None], seconds: int = PATIENCE) -> Failure | None:
     try:
-        return limited(run, seconds)
+        return limited(run, seconds, TooLong)
     except TooLong as e:
         return Failure("time", "TooLong", str(e))
 
@@ -161,7 +142,7 @@ def smallest(text: str, failure: Failure, folder: Path, options: dict[str, bool]
         nonlocal count
         count += 1
         try:
-            subject = limited(lambda: fair(load(candidate, f"smaller_{count}", folder)), 2)
+            subject = limited(lambda: fair(load(candidate, f"smaller_{count}", folder)), 2, TooLong)
             return failure.is_like(judge(lambda: check(subject, **options)))
         except Exception:  # a draft may be wrong in any way
             return False

@@ -8,7 +8,6 @@ the command that repeats it.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import tempfile
 import time
@@ -21,10 +20,11 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from loop_compare import Subject, Wrong, gradient  # noqa: E402
+from loop_compare import Subject, Wrong  # noqa: E402
 from loop_text import STAGES, outcome  # noqa: E402
 
-from fuzz.check import Failure, kind_of, load  # noqa: E402
+import transpile as tp  # noqa: E402
+from fuzz.check import Failure, kind_of, limited, load  # noqa: E402
 from fuzz.nests import VARIANTS, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
@@ -36,29 +36,12 @@ class TooLong(BaseException):
     """A call that does not end. Not an `Exception`: it is no outcome of the program."""
 
 
-def limited(run: Callable[[], Any], seconds: float) -> Any:
-    """The result of ``run``; raises `TooLong` where it computes for longer. (Waiting does not count: the machine may be busy.)"""
-    if not hasattr(signal, "setitimer"):
-        return run()
-
-    def stop(number: int, frame: Any) -> None:
-        raise TooLong(f"no end after {seconds} s")
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        return run()
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
 def check(module: ModuleType, seed: int) -> Failure | None:
     """The first failure of a program: of its value with all variants of its arguments, then of its gradient."""
     stage = DERIVED[seed % len(DERIVED)]
     failure = run(Subject(module.program), module.program, module, STAGES)
     if failure is None and module.WRT:
-        derived = gradient(module.program, module.WRT)
+        derived = tp.value_and_grad(module.program, argnums=module.WRT)
         failure = run(Subject(derived), derived, module, ("lowered", stage))
     return failure
 
@@ -68,11 +51,11 @@ def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...
     for variant, name in enumerate(VARIANTS):
         args = module.args(variant)
         try:
-            wanted = limited(lambda: outcome(plain, args), SECONDS)
+            wanted = limited(lambda: outcome(plain, args), SECONDS, TooLong, "VIRTUAL")
         except TooLong:
             continue
         try:
-            limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS)
+            limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS, TooLong, "VIRTUAL")
         except TooLong as e:
             if wanted.error is None:  # else what raises may be what nobody reads, and a long loop comes after it
                 return Failure(kind, f"{name} too long", str(e))
@@ -112,7 +95,7 @@ def smallest(text: str, failure: Failure, folder: Path, seed: int) -> str:
         number += 1
         name = f"smaller_nest_{seed}_{number}"
         try:
-            return failure.is_like(limited(lambda: check(load(candidate, name, folder), seed), 20))
+            return failure.is_like(limited(lambda: check(load(candidate, name, folder), seed), 20, TooLong, "VIRTUAL"))
         except (Exception, TooLong):
             return False
         finally:
