@@ -277,7 +277,8 @@ def problem(got: Outcome, wanted: Outcome, first: int, last: int, without_tape: 
             return None  # a size of 1 is compiled for itself, and does not fit
         if got.error is None and isinstance(wanted.error, ValueError) and has_own_message(wanted.error):
             return None if without_tape().error is None else f"{got}, interpreted {wanted}"
-        too_large = isinstance(wanted.error, MemoryError) and "array" in str(got.error)  # NumPy: ValueError for yet larger ones
+        # NumPy raises ValueError for yet larger ones
+        too_large = isinstance(wanted.error, MemoryError) and "array" in str(got.error)
         if not isinstance(got.error, REFUSED) or not isinstance(wanted.error, REFUSED) and not too_large:
             return f"{got}, interpreted {wanted}"
     if got.error is None:
