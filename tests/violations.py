@@ -183,6 +183,9 @@ def shaped(x, p, q):
 # -------------------------------------------------------------------------------------------------- the variants
 
 
+PAIRS = ((0, -3), (3, 3), (2**62, -(2**62)), (-(2**62), -(2**62) + 3), (2**62, 2**62 + 2), (2**62 + 3, 4))
+
+
 def variants(args: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """The fair arguments, and those with one thing wrong, each with a name."""
     yield "fair", args
@@ -195,7 +198,7 @@ def variants(args: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     numbers = [k for k, v in enumerate(args) if isinstance(v, int)]
     for k in numbers:  # two wild numbers at once
         for j in numbers:
-            for a, b in ((0, -3), (3, 3), (2**62, -(2**62)), (-(2**62), -(2**62) + 3), (2**62, 2**62 + 2), (2**62 + 3, 4)):
+            for a, b in PAIRS:
                 if k < j:
                     yield (
                         f"arguments {k}, {j}: {a}, {b}",
