@@ -6,6 +6,8 @@ number outside the array. Such sums are calls of `runtime.compiled.scalars`, whe
 
 from __future__ import annotations
 
+from collections import Counter
+
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -21,7 +23,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.walk import blocks, statements
+from transpile.core.walk import blocks, statements, uses
 from transpile.loops.facts import is_integer
 from transpile.loops.parallel import PARALLEL
 from transpile.loops.small import Small
@@ -98,21 +100,16 @@ def _flow(body: Block) -> tuple[dict[Var, list[Operand]], list[Operand]]:
 
 def _from_the_end(fn: Function, lets: dict[Var, Let]) -> set[Var]:
     """Sums ``p + n`` that are used where ``p < 0`` only: none wraps."""
-    users: dict[Operand, list[object]] = {}
-    for stmt in statements(fn.body):
-        for op in getattr(stmt, "args", ()):
-            users.setdefault(op, []).append(stmt)
-    found: set[Var] = set()
-    for var, let in lets.items():
-        if let.prim == "add" and users.get(var) and all(_is_where_negative(u, let, lets) for u in users[var]):
-            found.add(var)
-    return found
+    there: Counter[Var] = Counter()
+    for user in lets.values():
+        if user.prim == "where" and isinstance(user.args[1], Var) and _is_where_negative(user, lets):
+            there[user.args[1]] += 1
+    everywhere = Counter(op for op in uses(fn.body) if isinstance(op, Var))
+    return {var for var, count in there.items() if count == everywhere[var]}
 
 
-def _is_where_negative(user: object, added: Let, lets: dict[Var, Let]) -> bool:
-    if not isinstance(user, Let) or user.prim != "where" or user.args[1] is not added.var:
-        return False
-    test = lets.get(user.args[0]) if isinstance(user.args[0], Var) else None
+def _is_where_negative(user: Let, lets: dict[Var, Let]) -> bool:
+    test, value = (lets.get(a) if isinstance(a, Var) else None for a in user.args[:2])
     if test is None or test.prim != "less" or not isinstance(test.args[1], Const) or test.args[1].value != 0:
         return False
-    return test.args[0] is added.args[0]
+    return value is not None and value.prim == "add" and test.args[0] is value.args[0]
