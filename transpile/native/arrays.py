@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ _ALIGNMENT = 64
 # what the function that makes arrays gives instead of an address
 TOO_LITTLE, TOO_MANY, NEGATIVE = 0, 1, 2
 MAKE = "transpile.make"
+LARGE, PAGE = 2**22, 2**12  # bytes
+MADV_HUGEPAGE = 14  # of Linux (<asm-generic/mman-common.h>)
 
 
 class Arrays(Scalars):
@@ -214,5 +217,20 @@ class Arrays(Scalars):
         alloc = self.cgutils.get_or_insert_function(
             self.module, ir.FunctionType(pointer, [self.int, ir.IntType(32)]), "NRT_MemInfo_alloc_aligned"
         )
-        b.ret(b.call(alloc, [total, ir.IntType(32)(_ALIGNMENT)]))
+        address = b.call(alloc, [total, ir.IntType(32)(_ALIGNMENT)])
+        with b.if_then(b.icmp_unsigned("!=", address, pointer(None)), likely=True):
+            self.advise(b, self.context.nrt.meminfo_data(b, address), total)
+        b.ret(address)
         return found
+
+    def advise(self, b: Any, data: Any, total: Any) -> None:
+        """Asks the system for large pages of large memory, as NumPy does: each page costs time when it is first written."""
+        from llvmlite import ir
+
+        if not sys.platform.startswith("linux"):
+            return
+        with b.if_then(b.icmp_unsigned(">=", total, self.int(LARGE)), likely=False):
+            skipped = b.and_(b.neg(b.ptrtoint(data, self.int)), self.int(PAGE - 1))  # to where a page begins
+            type_ = ir.FunctionType(ir.IntType(32), [data.type, self.int, ir.IntType(32)])
+            madvise = self.cgutils.get_or_insert_function(self.module, type_, "madvise")
+            b.call(madvise, [b.gep(data, [skipped]), b.sub(total, skipped), ir.IntType(32)(MADV_HUGEPAGE)])

@@ -61,6 +61,7 @@ class Stacks(Failures):
         bytes_ = b.mul(room, self.number(self.itemsize(stack.dtype)))
         data = self.context.nrt.meminfo_varsize_realloc_unchecked(b, stack.meminfo, bytes_)
         self.unless_found(data)
+        self.advise(b, data, bytes_)
         b.store(b.bitcast(data, stack.data.type.pointee), stack.data)
         b.store(room, stack.room)
 
