@@ -141,8 +141,8 @@ class Facts:
         elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
             self._divide(let, var)
         elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
-            self.low[let.var] = (Linear(0),)
-            self.high[let.var] = (self.form(let.args[1]),)
+            self.not_negative(var)
+            self.at_most(var, self.form(let.args[1]))
 
     def _divide(self, let: Let, var: Linear) -> None:
         x, by = (self.form(a) for a in let.args)
@@ -208,16 +208,33 @@ class Facts:
         return False
 
     def weaker(self, form: Linear) -> Iterator[Linear]:
-        """Forms that are at most as great: a variable is replaced by what bounds it, or by its form where that is exact now."""
+        """Forms that are at most as great: a variable is replaced by what bounds it, or by its form where that is exact now.
+
+        The variables with the fewest of these are enough: what shows that the form is not negative replaces each at some time,
+        in any order. A factor may hide that, as bounds stand with the variables that have none.
+        """
+        chosen: list[tuple[Var, int]] = []
+        fewest = 0
         for var, coef in form.terms:
-            whole = self.forms.of(var)
-            if not is_alone(whole) and self.is_exact(whole):
+            count = len(self.bounds(var, coef)) + (self.whole(var) is not None)
+            if abs(coef) == 1 and count and (not fewest or count <= fewest):
+                chosen, fewest = [(var, coef), *(chosen if count == fewest else ())], count
+        for var, coef in chosen or form.terms:
+            whole = self.whole(var)
+            if whole is not None:
                 yield form.replaced(var, whole)
-            bounds = (self.low if coef > 0 else self.high).get(var)
-            if bounds:
-                rest = form.without(var)
-                for bound in bounds:
-                    yield rest.plus(bound, coef)
+            bounds = self.bounds(var, coef)
+            rest = form.without(var) if bounds else form
+            for bound in bounds:
+                yield rest.plus(bound, coef)
+
+    def bounds(self, var: Var, coef: int) -> tuple[Linear, ...]:
+        return (self.low if coef > 0 else self.high).get(var, ())
+
+    def whole(self, var: Var) -> Linear | None:
+        """The form that a variable is defined with, where that is exact now."""
+        form = self.forms.of(var)
+        return None if is_alone(form) or not self.is_exact(form) else form
 
     def compare(self, prim: str, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""
