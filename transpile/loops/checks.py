@@ -32,13 +32,13 @@ from transpile.core.walk import blocks, defined, reads, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.forward import ends
 from transpile.loops.memory import is_pure, may_raise
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 
 def hoist_checks(fn: Function) -> Function:
     """The function with its checks as far out as they can be."""
-    return replace(fn, body=_Hoist(fn).block(fn.body))
+    return with_body(fn, _Hoist(fn).block(fn.body))
 
 
 class _Hoist:
@@ -54,7 +54,7 @@ class _Hoist:
                 before, new = self.taken_out(new)
                 stmts += before
             stmts.append(new)
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def taken_out(self, loop: For) -> tuple[list[Stmt], For]:
         """What may be asked before the loop, and the loop without it."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from transpile.core.nodes import Add, Alloc, Block, For, Function, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.walk import blocks, leaves, reads, statements
 from transpile.loops.memory import is_pure
+from transpile.loops.rebuild import with_stmts
 
 
 def remove_dead(fn: Function) -> Function:
@@ -78,9 +79,7 @@ class _Sweep:
 
     def block(self, block: Block) -> Block:
         stmts = [new for s in block.stmts if (new := self.stmt(s)) is not None]
-        if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-            return block
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def stmt(self, stmt: Stmt) -> Stmt | None:
         match stmt:

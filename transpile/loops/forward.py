@@ -203,8 +203,7 @@ class _Forward:
         return any(p != q and self.facts.compare("not_equal", p, q) is True for p, q in zip(a[1], b[1]))
 
     def forget_inside(self, stmt: Stmt) -> None:
-        touch = self.touches.of(stmt)
-        roots = touch.written | touch.added
+        roots = self.touches.changed(stmt) if self.held else ()
         if roots:
             self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
 

@@ -19,14 +19,14 @@ from transpile.loops.affine import Forms, Linear
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.kinds import Kind, kind_of
 from transpile.loops.memory import Access, Roots, Touch, Touches, has_order
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 LIMIT = 120  # statements of a fused loop
 
 
 def fuse(fn: Function) -> Function:
     """The function with such loops fused, in nests from the outermost loop inwards."""
-    return replace(fn, body=_Fusion(fn).block(fn.body, None))
+    return with_body(fn, _Fusion(fn).block(fn.body, None))
 
 
 class _Fusion:
@@ -57,7 +57,7 @@ class _Fusion:
             at += 1
         stmts = [self.inside(s) if blocks(s) else s for s in stmts]
         self.facts = around
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def inside(self, stmt: Stmt) -> Stmt:
         loop = stmt if isinstance(stmt, For) else None

@@ -34,7 +34,7 @@ from transpile.loops.affine import Forms, Linear
 from transpile.loops.checks import raises
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.parallel import PARALLEL
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself
@@ -42,7 +42,7 @@ VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts i
 
 def hoist(fn: Function) -> Function:
     """The function with such arrays before the outermost loop that they can leave."""
-    return replace(fn, body=_Hoist(fn).block(fn.body))
+    return with_body(fn, _Hoist(fn).block(fn.body))
 
 
 class _Hoist:
@@ -67,7 +67,7 @@ class _Hoist:
                 stmts += out
             stmts.append(stmt)
         self.facts = around
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def taken_out(self, loop: For | While) -> tuple[list[Stmt], For | While]:
         body = loop.body

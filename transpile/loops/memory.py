@@ -140,11 +140,21 @@ class Touches:
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
         self.known: dict[int, tuple[Stmt, Touch]] = {}
+        self.writes: dict[int, tuple[Stmt, set[Var]]] = {}
 
     def of(self, stmt: Stmt) -> Touch:
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._touch(stmt))
+        return held[1]
+
+    def changed(self, stmt: Stmt) -> set[Var]:
+        """The roots that a statement writes or adds to."""
+        held = self.writes.get(id(stmt))
+        if held is None or held[0] is not stmt:
+            roots = {self.roots.of(a.var) for a in accesses(stmt) if a.kind != "read"}
+            roots.update(*(self.changed(inner) for block in blocks(stmt) for inner in block.stmts))
+            held = self.writes[id(stmt)] = (stmt, roots)
         return held[1]
 
     def _touch(self, stmt: Stmt) -> Touch:

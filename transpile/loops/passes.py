@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from transpile.core.nodes import Function
 from transpile.loops.assume import Assumed, assume
@@ -24,6 +24,8 @@ from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
 from transpile.loops.views import see_through
 
+Pass = Callable[[Function], Function]
+
 
 def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
@@ -34,28 +36,28 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vect
     """
     fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
     fn = forward(hoist_checks(fn))
-    fn = forward(hoist_checks(fn))  # what is simpler now may leave another loop
-    multiplied = multiply(fn)
-    if multiplied is not fn:
-        fn = once(remove_dead(forward(multiplied)))
-    tiny = write_out(fn)
-    if tiny is not fn:
-        fn = remove_dead(forward(tiny))
-    fn = forward(unroll(fn))
-    ordered = order(fn)
-    fn = _fused(fn if ordered is fn else forward(ordered))
-    ordered = order(fn)
-    if ordered is not fn:
-        fn = _fused(forward(ordered))
-    moved = move_invariants(fn)
-    if moved is not fn:
-        fn = _fused(forward(moved))
+    fn = then(forward, hoist_checks, fn)  # what is simpler now may leave another loop
+    fn = then(lambda new: once(clean(new)), multiply, fn)
+    fn = then(clean, write_out, fn)
+    fn = then(clean, unroll, fn)
+    fn = fused(then(forward, order, fn))
+    fn = then(lambda new: fused(forward(new)), order, fn)
+    fn = then(lambda new: fused(forward(new)), move_invariants, fn)
     if threads:
         fn = parallelise(fn, threads)
-    fn = remove_dead(forward(hoist(promote(fn))))
+    fn = then(clean, lambda old: hoist(promote(old)), fn)
     return by_vectors(fn) if vectors else fn
 
 
-def _fused(fn: Function) -> Function:
-    fn = remove_dead(forward(fuse(fn)))
-    return forward(remove_dead(contract(fn)))
+def then(after: Pass, one: Pass, fn: Function) -> Function:
+    """The function after a pass, and after another one if that changed something."""
+    new = one(fn)
+    return fn if new is fn else after(new)
+
+
+def clean(fn: Function) -> Function:
+    return remove_dead(forward(fn))
+
+
+def fused(fn: Function) -> Function:
+    return then(lambda new: forward(remove_dead(new)), contract, then(clean, fuse, fn))

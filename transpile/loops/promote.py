@@ -34,14 +34,14 @@ from transpile.core.walk import blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Roots, accesses
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 SUMS = ("float64", "float32")
 
 
 def promote(fn: Function) -> Function:
     """The function with such sums in registers."""
-    return replace(fn, body=_Promote(fn).block(fn.body, None))
+    return with_body(fn, _Promote(fn).block(fn.body, None))
 
 
 class _Promote:
@@ -61,14 +61,15 @@ class _Promote:
             elif isinstance(stmt, Effect) and stmt.kind == "check" and len(stmt.args) == 3:
                 self.facts.check(*stmt.args[:2], stmt.params["low"])
             if isinstance(stmt, For):
-                new = replace(stmt, body=self.block(stmt.body, stmt))
+                new = with_blocks(stmt, lambda b, loop=stmt: self.block(b, loop))  # type: ignore[misc]
+                assert isinstance(new, For)
                 is_inner = not any(isinstance(s, (For, While)) for s in statements(new.body))
                 is_simple = is_inner and new.body.stop is None and isinstance(new.step, Const)
                 stmts += self.promoted(new) if is_simple else [new]
             else:
                 stmts.append(with_blocks(stmt, lambda b: self.block(b, None)) if blocks(stmt) else stmt)
         self.facts = around
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def promoted(self, loop: For) -> list[Stmt]:
         own = {loop.index, *defined(loop.body)}

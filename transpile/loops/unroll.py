@@ -29,7 +29,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands, statements
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 TRIPS = 8
 SIZE = 96  # statements of the loop when it is written out
@@ -37,7 +37,7 @@ SIZE = 96  # statements of the loop when it is written out
 
 def unroll(fn: Function) -> Function:
     """The function with such loops written out."""
-    return replace(fn, body=_block(fn.body, inside=False))
+    return with_body(fn, _block(fn.body, inside=False))
 
 
 def _block(block: Block, inside: bool) -> Block:
@@ -58,7 +58,7 @@ def _block(block: Block, inside: bool) -> Block:
         else:
             stmts.append(stmt)
     if not equal:
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
     stop = None if block.stop is None else operand(block.stop)
     return replace(block, stmts=stmts, yields=tuple(operand(y) for y in block.yields), stop=stop)
 
