@@ -32,6 +32,7 @@ from transpile.loops.order import order
 from transpile.loops.parallel import parallelise
 from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
+from transpile.loops.reuse import reuse
 from transpile.loops.unroll import unroll
 from transpile.lower.emit import emit
 
@@ -121,6 +122,30 @@ def around(x):
     for i in range(n):
         total += x[(i + 1) % n] * x[n - 1 - i] * x[n // 2]
     return total
+
+
+def masked(x):
+    mask = np.array([True, False, True, False, True])
+    y = x * x
+    y[mask] = x[:3]
+    y[~mask] += x[1] * x[2]
+    return y
+
+
+def triangular(a):
+    d = np.diag(a)
+    return np.tril(a, -1) @ np.triu(a) * np.diag(d * d) + np.diag(d[:2], 1)
+
+
+def test_forward_knows_the_results_of_a_branch_that_is_always_taken() -> None:
+    agree(tp.jacrev(masked), (np.linspace(0.5, 2.0, 5),))
+
+
+def test_a_size_is_not_said_by_what_is_computed_from_it() -> None:
+    """The checks say that ``n`` is ``min(n, 2) + 1``."""
+    a = np.linspace(-1.0, 2.0, 9).reshape(3, 3)
+    agree(tp.jacrev(triangular), (a,))
+    assert "compiled" not in str(tp.report(tp.jacrev(triangular), a))  # its loops are read, and a size is not found
 
 
 def test_simplify_knows_remainders_and_mirrored_indices() -> None:
@@ -572,6 +597,116 @@ def test_hoist_leaves_what_a_trip_hands_on() -> None:
     found = text(swapped, (X, 3), *READY, hoist)
     assert "    v = np.empty" in found
     agree(swapped, (X, 3), (X, 0), (X[:0], 2))
+
+
+# -------------------------------------------------------------------------------------------------------- reuse
+
+
+def normalised(x):
+    t = np.exp(x)
+    u = t / np.sum(t)
+    return u / np.max(u)
+
+
+def normalised_rows(a):
+    t = np.exp(a)
+    u = t / np.sum(t, axis=0)
+    return u / np.max(u, axis=0)
+
+
+def mirrored(x):
+    t = np.exp(x)
+    u = t[::-1] * np.sum(t)
+    return u + np.sum(u)
+
+
+def shifted(x):
+    t = np.exp(x)
+    u = np.zeros(x.shape[0])
+    for i in range(1, x.shape[0]):
+        u[i] = t[i - 1]
+    return u
+
+
+def all_of_it(x):
+    t = np.exp(x)
+    u = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[0]):
+            s += t[j] * x[i]
+        u[i] = s
+    return u
+
+
+def again_and_again(x, m):
+    t = np.exp(x)
+    u = np.zeros(x.shape[0])
+    for k in range(m):
+        for i in range(x.shape[0]):
+            u[i] = t[i] + k
+    return u
+
+
+def too_late(x):
+    t = np.exp(x)
+    whole = np.sum(t)
+    u = np.zeros(x.shape[0])
+    s = 0.0
+    for i in range(x.shape[0]):
+        u[i] = x[i] * whole
+        s += t[i] * u[i]
+    u[0] = s
+    return u
+
+
+def transposed(a):
+    n = a.shape[0]
+    t = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            t[i, j] = np.exp(a[i, 0] * a[j, 1])
+    u = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            u[i, j] = t[j, i] + i
+    return u
+
+
+def both_kept(x):
+    t = np.exp(x)
+    return t, t / np.sum(t)
+
+
+def arrays_in(found: str) -> int:
+    return len(re.findall(r"np\.empty\(\(", found))
+
+
+@pytest.mark.parametrize(("f", "args", "saved"), [(normalised, (X,), 2), (normalised_rows, (A,), 3)])
+def test_memory_of_what_is_not_read_any_more_is_used_again(f: Any, args: tuple[Any, ...], saved: int) -> None:
+    passes = (*READY, fuse, forward, remove_dead, contract)
+    before, after = (arrays_in(text(f, args, *passes, *last)) for last in ((), (reuse,)))
+    assert before - after == saved, text(f, args, *passes, reuse)
+    agree(f, args)
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (mirrored, (X,)),
+        (shifted, (X,)),
+        (all_of_it, (X,)),
+        (again_and_again, (X, 3)),
+        (too_late, (X,)),
+        (transposed, (A,)),
+        (both_kept, (X,)),
+    ],
+)
+def test_memory_that_another_trip_reads_is_left(f: Any, args: tuple[Any, ...]) -> None:
+    """Each has two arrays that must stay two."""
+    found = text(f, args, *READY, fuse, forward, remove_dead, contract, reuse)
+    assert arrays_in(found) == 2, found
+    agree(f, args)
 
 
 # ----------------------------------------------------------------------------------------------------- parallel

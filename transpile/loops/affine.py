@@ -74,6 +74,26 @@ class Forms:
         self.same[var] = other
         self.known.clear()
 
+    def as_alias(self, a: Operand, b: Operand) -> tuple[Var, Operand] | None:
+        """Of two equal integers one, and the other that may stand for it: it is not computed from that one."""
+        if isinstance(a, Var) and not self.comes_from(b, a):
+            return a, b
+        return (b, a) if isinstance(b, Var) and not self.comes_from(a, b) else None
+
+    def comes_from(self, op: Operand, var: Var) -> bool:
+        work: list[Operand] = [op]
+        seen: set[Operand] = set()
+        while work:
+            found = work.pop()
+            if found is var:
+                return True
+            if isinstance(found, Var) and found not in seen:
+                seen.add(found)
+                let = self.lets.get(found)
+                work += () if let is None else let.args
+                work += [self.same[found]] if found in self.same else []
+        return False
+
     def of(self, op: Operand) -> Linear:
         if isinstance(op, Const):
             return Linear(int(op.value))

@@ -232,7 +232,7 @@ class _Forward:
             taken = self.block(stmt.then if stmt.test.value else stmt.orelse)
             self.forget_inside(stmt)
             for r, y in zip(stmt.results, taken.yields):
-                self.equal[r] = y
+                self.drop(r, y)
             return taken.stmts
         then = self.block(stmt.then, lambda: self.assume(stmt.test, True))
         new = replace(stmt, then=then, orelse=self.block(stmt.orelse, lambda: self.assume(stmt.test, False)))
@@ -260,9 +260,10 @@ class _Forward:
         if let is None or let.prim != "not_equal" or self.depth > 1:
             return
         a, b = (self.operand(x) for x in let.args)
-        if isinstance(a, Var) and a.type.dtype == "int64" and not a.type.dims and a is not b:
-            if a not in self.forms.of(b).variables:
-                self.drop(a, b)
+        if a is not b and is_integer(a) and is_integer(b):
+            pair = self.forms.as_alias(a, b)
+            if pair is not None:
+                self.drop(*pair)
 
     def loop(self, stmt: For | While) -> Stmt:
         self.forget_inside(stmt)

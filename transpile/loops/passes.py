@@ -19,6 +19,7 @@ from transpile.loops.order import order
 from transpile.loops.parallel import parallelise
 from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
+from transpile.loops.reuse import reuse
 from transpile.loops.tiny import write_out
 from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
@@ -46,6 +47,7 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vect
     if threads:
         fn = parallelise(fn, threads)
     fn = then(clean, lambda old: hoist(promote(old)), fn)
+    fn = reuse(fn)
     return by_vectors(fn) if vectors else fn
 
 

@@ -112,9 +112,10 @@ class Code:
         for stmt in body.stmts:
             if isinstance(stmt, If) and any(isinstance(s, Effect) and s.kind == "raise" for s in stmt.then.stmts):
                 let = self.definer.get(stmt.test) if isinstance(stmt.test, Var) else None
-                if isinstance(let, Let) and let.prim == "not_equal" and isinstance(let.args[0], Var):
-                    if all(is_integer(a) for a in let.args):
-                        self.forms.alias(let.args[0], let.args[1])
+                if isinstance(let, Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
+                    pair = self.forms.as_alias(*let.args)
+                    if pair is not None:
+                        self.forms.alias(*pair)
 
     def _dim(self, param: Var, axis: int) -> Operand | None:
         for stmt in self.fn.body.stmts:

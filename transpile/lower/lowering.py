@@ -438,10 +438,7 @@ class Lowering:
                 )
             self.define(stmt.var, var, ())
             return
-        root = source.root
-        if root is not None and root in self.owned and root not in self.origin and self.dies(stmt):
-            var = root  # memory that nobody reads any more
-        elif stmt.prim == "empty":
+        if stmt.prim == "empty":
             var = self.memory(stmt.var.name, stmt.var.type.dtype, source.sizes)
         else:
             var = self.materialise(source, stmt.var.name)
@@ -450,10 +447,6 @@ class Lowering:
     def define(self, buf: Var, var: Var, sizes: Sequence[Operand]) -> None:
         self.buffers[buf], self.origin[var] = var, buf
         self.env[buf] = stored(self.b, var, sizes)
-
-    def dies(self, stmt: Alloc) -> bool:
-        """Whether what is copied was made in this block and is not read after this statement."""
-        return False
 
     @stmt.register(Store)
     @stmt.register(Add)

@@ -1,0 +1,187 @@
+"""Memory that nobody reads any more holds the next array: fewer bytes to move, fewer pages to ask the system for.
+
+    t = np.empty((n,))                    x_bar = np.empty((n,))
+    for i in range(n):                    for i in range(n):
+        t[i] = math.exp(x[i])                 x_bar[i] = math.exp(x[i])
+    x_bar = np.empty((n,))        ->      for i in range(n):
+    for i in range(n):                        x_bar[i] = x_bar[i] / total
+        x_bar[i] = t[i] / total
+
+Two arrays of one shape that a block makes become one if the first is read for the last time before the second is written, or in
+one loop with it, whose trips read, of the first, only the element that they write afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, For, Function, Operand, Push, Stmt, Var, While
+from transpile.core.walk import blocks, leaves, map_reads, reads, statements
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.memory import Roots, Touches, accesses, is_array
+from transpile.loops.rebuild import with_blocks
+
+Shape = tuple[Linear, ...]
+
+
+def reuse(fn: Function) -> Function:
+    """The function with fewer arrays."""
+    return _Reuse(fn).function()
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Memory, and the arrays that have it one after the other; ``first`` and ``last``: the statements between which it is used."""
+
+    arrays: list[Var]
+    made: Alloc
+    first: int
+    last: int
+    stays: bool  # after the block
+
+
+class _Reuse:
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.forms = Forms(fn.body)
+        self.roots = Roots(fn)
+        self.touches = Touches(self.roots)
+        self.handed_on = self.find_handed_on()
+        self.same: dict[Var, Var] = {}
+        self.made: dict[int, Alloc | None] = {}  # what stands for an allocation
+
+    def function(self) -> Function:
+        self.search(self.fn.body)
+        return replace(self.fn, body=self.rewritten(self.fn.body)) if self.same else self.fn
+
+    def find_handed_on(self) -> set[Var]:
+        """The roots of what has another name at some time, or is there after the block that makes it."""
+        found: set[Operand] = set(leaves(self.fn.body))
+        for stmt in statements(self.fn.body):
+            if isinstance(stmt, Push):
+                found.add(stmt.value)
+            if isinstance(stmt, (For, While)):
+                found.update(stmt.inits)
+            for block in blocks(stmt):
+                found.update(leaves(block))
+        return {self.roots.of(o) for o in found if isinstance(o, Var) and is_array(o)}
+
+    # ---- which
+
+    def search(self, block: Block) -> None:
+        for pieces in self.pieces(block.stmts).values():
+            self.join(block.stmts, pieces)
+        for stmt in block.stmts:
+            for inner in blocks(stmt):
+                self.search(inner)
+
+    def pieces(self, stmts: Sequence[Stmt]) -> dict[tuple[str, Shape], list[_Piece]]:
+        """The arrays that the statements make and use, by their shapes; those of known sizes lie in registers."""
+        found: dict[Var, _Piece] = {}
+        kinds: dict[tuple[str, Shape], list[_Piece]] = {}
+        for k, stmt in enumerate(stmts):
+            if not isinstance(stmt, Alloc):
+                if found:
+                    for var in {self.roots.of(v) for v in self.touches.of(stmt).uses} & found.keys():
+                        piece = found[var]
+                        piece.first = k if piece.first < 0 else piece.first
+                        piece.last = k
+            elif stmt.prim == "empty" and stmt.args and self.roots.of(stmt.var) is stmt.var:
+                shape = tuple(self.forms.of(a) for a in stmt.args)
+                if any(form.terms for form in shape):
+                    found[stmt.var] = piece = _Piece([stmt.var], stmt, -1, -1, stmt.var in self.handed_on)
+                    kinds.setdefault((stmt.var.type.dtype, shape), []).append(piece)
+        return {kind: [p for p in pieces if p.first >= 0] for kind, pieces in kinds.items() if len(pieces) > 1}
+
+    def join(self, stmts: Sequence[Stmt], pieces: list[_Piece]) -> None:
+        """Notes which arrays of one shape become one."""
+        pieces.sort(key=lambda p: p.first)
+        kept: list[_Piece] = []
+        for piece in pieces:
+            before = next((p for p in reversed(kept) if not p.stays and self.may_follow(stmts, p, piece)), None)
+            if before is None:
+                kept.append(piece)
+                continue
+            before.arrays += piece.arrays
+            before.last, before.stays = piece.last, piece.stays
+            self.made[id(piece.made)] = None
+        for piece in kept:
+            if len(piece.arrays) > 1:  # the last one is a result, if there is one
+                named = [v for v in piece.arrays if v.name != SYNTHETIC]
+                name = piece.arrays[-1] if piece.stays or not named else named[0]
+                self.same.update((var, name) for var in piece.arrays)
+                self.made[id(piece.made)] = replace(piece.made, var=name)
+
+    def may_follow(self, stmts: Sequence[Stmt], one: _Piece, two: _Piece) -> bool:
+        if one.last == two.first:
+            return self.in_step(stmts[one.last], one.arrays[-1], two.arrays[0])
+        return one.last < two.first
+
+    # ---- both in one loop
+
+    def in_step(self, stmt: Stmt, one: Var, two: Var) -> bool:
+        """Whether a trip reads of ``one`` the element alone that it writes of ``two`` afterwards."""
+        if not isinstance(stmt, For):
+            return False
+        places: set[tuple[Linear, ...]] = set()
+        bodies: list[tuple[For, ...]] = []
+        if not self.visit(stmt, (), {one, two}, places, bodies) or len(places) != 1:
+            return False
+        (place,) = places
+        around = bodies[0]
+        own = [form.variables for form in place]
+        if any(len(v) != 1 or abs(form.coefficient(next(iter(v)))) != 1 for v, form in zip(own, place)):
+            return False
+        indices = {next(iter(v)) for v in own}
+        depth = len(indices)
+        if len(own) != depth or {loop.index for loop in around[:depth]} != indices:
+            return False
+        if any(loops[:depth] != around[:depth] for loops in bodies):
+            return False
+        return self.is_first_read(around[depth - 1].body, one, two)
+
+    def visit(
+        self,
+        stmt: Stmt,
+        around: tuple[For, ...],
+        arrays: set[Var],
+        places: set[tuple[Linear, ...]],
+        bodies: list[tuple[For, ...]],
+    ) -> bool:
+        """Notes where the arrays are used, and in which loops; false if that is not by elements."""
+        named = {self.roots.of(a.var) for a in accesses(stmt) if a.indices is not None} & arrays
+        for access in accesses(stmt):
+            if self.roots.of(access.var) in arrays:
+                if access.indices is None or access.var not in arrays:
+                    return False
+                places.add(tuple(self.forms.of(i) for i in access.indices))
+                bodies.append(around)
+        others = {self.roots.of(o) for o in reads(stmt) if isinstance(o, Var)} & arrays
+        if not others <= named or isinstance(stmt, While) and self.touches.of(stmt).uses & arrays:
+            return False
+        inside = (*around, stmt) if isinstance(stmt, For) else around
+        return all(self.visit(s, inside, arrays, places, bodies) for block in blocks(stmt) for s in block.stmts)
+
+    def is_first_read(self, body: Block, one: Var, two: Var) -> bool:
+        """Whether all that a trip does with ``one`` comes before all that it does with ``two``."""
+        last = max((k for k, s in enumerate(body.stmts) if one in self.touches.of(s).uses), default=-1)
+        first = min((k for k, s in enumerate(body.stmts) if two in self.touches.of(s).uses), default=len(body.stmts))
+        return last < first
+
+    # ---- the new text
+
+    def rewritten(self, block: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in block.stmts:
+            made = self.made.get(id(stmt), stmt)
+            if made is not None:
+                new = map_reads(made, self.operand, self.root)
+                stmts.append(with_blocks(new, self.rewritten))
+        return replace(block, stmts=stmts)
+
+    def operand(self, op: Operand) -> Operand:
+        return self.root(op) if isinstance(op, Var) else op
+
+    def root(self, var: Var) -> Var:
+        return self.same.get(var, var)
