@@ -126,9 +126,12 @@ class _Function:
             self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)
             sides.append(self.writer.lines)
             self.writer.lines = saved
+        then, orelse = sides
+        if len(then) > 1 and len(orelse) == 1 and (then[-1].depth, then[-1].text) == (depth + 1, orelse[0].text):
+            then.pop()  # both return the same after it
         self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
-        self.writer.lines += sides[0] or [Line(depth + 1, ("pass",))]
-        self.writer.lines += [replace(line, depth=line.depth - 1) for line in sides[1]]
+        self.writer.lines += then or [Line(depth + 1, ("pass",))]
+        self.writer.lines += [replace(line, depth=line.depth - 1) for line in orelse]
 
     def returning_inside(self, stmts: Sequence[Stmt], last: If, yields: tuple[Operand, ...], depth: int) -> bool:
         """A loop that was left by ``return``: so it is again."""
