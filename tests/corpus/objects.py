@@ -340,3 +340,11 @@ def enum_arg(x, m):
     else:
         raise ValueError(m)
     return s * (2 if m in (Mode.A, Mode.B) else 1) + m.value + len(m.name)
+
+
+@program(args=lambda: (normal(3), 0.5))
+def asked_for(x, s):
+    """Arrays have the attributes that NumPy gives them, numbers those of Python."""
+    t = x.max() - x.min() if not hasattr(x, "ptp") else np.ptp(x)
+    t += np.sum(x) if hasattr(x, "ctypes") and not hasattr(x, "weights") else 0.0
+    return t * (s if hasattr(s, "is_integer") and not hasattr(s, "sum") else 2.0)

@@ -89,6 +89,8 @@ def _hasattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     from transpile.errors import TranspileError
 
+    if isinstance(value, (Array, Scalar)):
+        return hasattr(class_of(lx, value), name)
     try:
         attributes.read(lx, value, name, node)
     except TranspileError:

@@ -22,6 +22,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -100,8 +102,8 @@ PROPERTIES = frozenset("T mT dtype imag itemsize nbytes ndim real shape size".sp
 """The names in `METHODS` that are read without a call."""
 
 METHODS: dict[str, str] = {
-    **{name: f"numpy.{name}" for name in _AS_NUMPY},
-    **{name: f"ndarray.{name}" for name in _OWN},
+    **{name: f"numpy.{name}" for name in _AS_NUMPY if hasattr(np.ndarray, name)},
+    **{name: f"ndarray.{name}" for name in _OWN if hasattr(np.ndarray, name)},
     "__abs__": "builtins.abs",
 }
-"""Array method or property -> dotted name. ``sort`` and ``fill`` write in place: the frontend stores what they give."""
+"""Array method or property, of those that this NumPy has -> dotted name. ``sort`` and ``fill`` write in place: the frontend stores what they give."""
