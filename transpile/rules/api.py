@@ -106,4 +106,5 @@ METHODS: dict[str, str] = {
     **{name: f"ndarray.{name}" for name in _OWN if hasattr(np.ndarray, name)},
     "__abs__": "builtins.abs",
 }
-"""Array method or property, of those that this NumPy has -> dotted name. ``sort`` and ``fill`` write in place: the frontend stores what they give."""
+"""Array method or property, of those that this NumPy has -> dotted name. ``sort`` and ``fill`` write in place: the frontend
+stores what they give."""
