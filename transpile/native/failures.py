@@ -54,16 +54,16 @@ class Failures(Memory):
         """Raises MemoryError where memory was not had."""
         self.fail_if(self.cgutils.is_null(self.builder, pointer), "MemoryError", (), NO_MEMORY)
 
-    def pass_on(self, status: Any) -> None:
+    def pass_on(self, code: Any, info: Any) -> None:
         """The exception that a call ended with is raised from here."""
         b = self.builder
         if self.callee_exit is None:
             block = b.function.append_basic_block("failed")
             with b.goto_block(block):
-                self.callee_exit = block, b.phi(status.code.type), b.phi(status.excinfoptr.type)
-        block, code, info = self.callee_exit
-        code.add_incoming(status.code, b.block)
-        info.add_incoming(status.excinfoptr, b.block)
+                self.callee_exit = block, b.phi(code.type), b.phi(info.type)
+        block, *phis = self.callee_exit
+        for phi, value in zip(phis, (code, info)):
+            phi.add_incoming(value, b.block)
         b.branch(block)
 
     def write_exits(self, name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from runtime.compiled.threads import launch
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.lower.entry import Guard
@@ -58,7 +59,8 @@ def compile_function(
             context.declare_env_global(module, context.get_env_name(own))
             for one in kept:
                 _write(Statements(context, typing), module, one, names[one.name], names)
-            _write(Statements(context, typing), module, fn, own, names, guard, outputs)
+            written = Statements(context, typing)
+            _write(written, module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
             library.add_ir_module(module)
             context.create_cpython_wrapper(library, own, environment, None, release_gil=False)
@@ -77,7 +79,7 @@ def compile_function(
             fndesc=own,
             environment=environment,
             metadata={},
-            reload_init=list(library._reload_init),
+            reload_init=[*library._reload_init, *([launch] if written.starts_threads else [])],
         )
 
 

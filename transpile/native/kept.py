@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 def described(context: Any, fn: Function, name: str) -> Any:
     """What Numba wants to know of a function: its name, the types of its parameters and of its result."""
     from numba import types as numba_types
-    from numba.core.funcdesc import PythonFunctionDescriptor
-    from numba.core.utils import _dynamic_modname as dynamic_name
 
     results = result_types(fn)
     restype = numba_types.none
     if results:
         restype = results[0] if len(results) == 1 else numba_types.BaseTuple.from_types(tuple(results))
+    return describe(context, name, tuple(numba_type_of(p.type) for p in fn.params), restype)
+
+
+def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> Any:
+    from numba.core.funcdesc import PythonFunctionDescriptor
+    from numba.core.utils import _dynamic_modname as dynamic_name
+
     return PythonFunctionDescriptor(
         native=True,
         modname=dynamic_name,
@@ -33,10 +38,10 @@ def described(context: Any, fn: Function, name: str) -> Any:
         typemap={},
         restype=restype,
         calltypes={},
-        args=tuple(f"a{k}" for k in range(len(fn.params))),
+        args=tuple(f"a{k}" for k in range(len(types))),
         kws=(),
         mangler=context.mangler,
-        argtypes=tuple(numba_type_of(p.type) for p in fn.params),
+        argtypes=types,
         global_dict={"__name__": "transpile.native"},
     )
 
@@ -55,5 +60,5 @@ def call(written: Statements, stmt: Let) -> Scalar:
     callee = context.declare_function(written.module, target)
     status, found = context.call_conv.call_function(b, callee, target.restype, target.argtypes, values)
     with b.if_then(status.is_error, likely=False):
-        written.pass_on(status)
+        written.pass_on(status.code, status.excinfoptr)
     return Scalar(found, target.restype)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from transpile.core.nodes import (
@@ -29,7 +30,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.loops.parallel import PARALLEL
 from transpile.lower.scalars import spell
-from transpile.native import kept
+from transpile.native import kept, threads
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
 from transpile.native.stacks import Stack, Stacks
@@ -51,6 +52,8 @@ class Statements(Stacks):
         self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.numbers = count()  # of outlined loops
+        self.starts_threads = False
         self.stacks: dict[Var, Stack] = {}
 
     # ---- operands
@@ -301,7 +304,11 @@ class Statements(Stacks):
 
     def loop(self, stmt: For) -> None:
         if stmt.index.note == PARALLEL:
-            raise Unsupported("threads")
+            threads.loop(self, stmt)
+        else:
+            self.counted(stmt)
+
+    def counted(self, stmt: For) -> None:
         if not isinstance(stmt.step, Const) or not isinstance(stmt.step.value, int) or not stmt.step.value:
             raise Unsupported("a step that is not known")
         b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
@@ -364,10 +371,10 @@ class Statements(Stacks):
             if isinstance(value, Array) and own.array is None:
                 self.count_up(value.meminfo)
             self.put(own, self.parts(own, value, param.type))
-        count = None
+        trips = None
         if stmt.trips is not None:
-            count = self.cell(self.int)
-            b.store(self.number(0), count)
+            trips = self.cell(self.int)
+            b.store(self.number(0), trips)
 
         def trip() -> Any:
             for own, param in zip(cells, body.params):
@@ -382,8 +389,8 @@ class Statements(Stacks):
                 if isinstance(old, Array) and own.array is None:
                     self.count_down(old.meminfo)
                 self.put(own, parts)
-            if count is not None:
-                b.store(b.add(b.load(count), self.number(1)), count)
+            if trips is not None:
+                b.store(b.add(b.load(trips), self.number(1)), trips)
             return stop
 
         yield cells, trip
@@ -392,8 +399,8 @@ class Statements(Stacks):
         for own, param in list(zip(cells, body.params))[len(stmt.results) :]:  # results that nobody reads
             if param.type.dims:
                 self.keep(own, Var("", param.type))
-        if count is not None and stmt.trips is not None:
-            self.values[stmt.trips] = Scalar(b.load(count), self.types.intp)
+        if trips is not None and stmt.trips is not None:
+            self.values[stmt.trips] = Scalar(b.load(trips), self.types.intp)
 
     # ---- effects
 

@@ -1,0 +1,183 @@
+"""Parallel loops: the trips become a function of the module, which the threads of Numba's layer call.
+
+    for c in prange(chunks): ...   ->   body(first, count, frame): for c in range(first, first + count): ...
+
+``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all,
+the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. An
+exception of a chunk (there was no memory) is kept in the frame and raised when all have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from runtime.compiled import threads as layer
+from transpile.core.nodes import Const, For, Var
+from transpile.core.walk import statements, uses
+from transpile.core.walk import written as changed_by
+from transpile.native.kept import describe
+from transpile.native.values import Array, Scalar, Unsupported, Value
+
+if TYPE_CHECKING:
+    from transpile.native.statements import Statements
+
+_CODE, _INFO = 0, 1  # the first fields of a frame: what an exception left
+
+
+def loop(written: Statements, stmt: For) -> None:
+    """The loop, its trips at once."""
+    from llvmlite import ir
+
+    if not isinstance(stmt.start, Const) or stmt.start.value != 0 or stmt.body.params or stmt.trips is not None:
+        raise Unsupported("threads")
+    b, given = written.builder, _Given(written, stmt)
+    layer.launch()
+    written.starts_threads = True
+    own = _described(written)
+    exception = written.context.call_conv.get_function_type(own.restype, own.argtypes).args[1].pointee
+    type_ = ir.LiteralStructType([ir.IntType(32), exception, *(v.type for v in given.passed)])
+    body, pooled = _body(written, stmt, own, given, type_), _pooled(written, own, type_)
+    frame = written.cell(type_)
+    for k, value in enumerate((ir.IntType(32)(0), exception(None), *given.passed)):
+        b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
+    chunks = written.index(stmt.bound)
+    data = b.bitcast(frame, written.cgutils.voidptr_t)
+    with b.if_else(b.icmp_signed(">", chunks, written.number(1)), likely=True) as (several, one):
+        with several:
+            _start(written, pooled, chunks, data)
+        with one:
+            _call(written, own, body, (written.number(0), chunks), frame, data)
+    code = b.load(written.cgutils.gep_inbounds(b, frame, 0, _CODE))
+    with b.if_then(b.icmp_signed("!=", code, code.type(0)), likely=False):
+        info = b.load(written.cgutils.gep_inbounds(b, frame, 0, _INFO))
+        written.pass_on(code, info)
+
+
+class _Given:
+    """What the trips read of what is outside: the values that are no constants go through the frame."""
+
+    def __init__(self, written: Statements, stmt: For) -> None:
+        changed = (changed_by(s) for s in statements(stmt.body))
+        found = dict.fromkeys(op for op in (*uses(stmt.body), *changed) if isinstance(op, Var))
+        if any(op in written.stacks for op in found):
+            raise Unsupported("a stack in a parallel loop")
+        self.values = {op: written.values[op] for op in found if op in written.values}
+        self.passed: list[Any] = []
+        self.places: dict[Any, int] = {}
+        for value in self.values.values():
+            for part in _parts(value):
+                if not _is_constant(part) and part not in self.places:
+                    self.places[part] = len(self.passed) + 2
+                    self.passed.append(part)
+
+    def read(self, inner: Statements, frame: Any) -> None:
+        """In the function, the values from the frame."""
+        b = inner.builder
+        parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
+        for op, value in self.values.items():
+            inner.values[op] = _with_parts(value, [parts.get(p, p) for p in _parts(value)])
+
+
+def _parts(value: Value) -> list[Any]:
+    if isinstance(value, Scalar):
+        return [value.value]
+    return [value.meminfo, value.data, *value.sizes, *(value.strides or ())]
+
+
+def _with_parts(value: Value, parts: Sequence[Any]) -> Value:
+    if isinstance(value, Scalar):
+        return replace(value, value=parts[0])
+    rank = len(value.sizes)
+    strides = None if value.strides is None else tuple(parts[2 + rank :])
+    return replace(value, meminfo=parts[0], data=parts[1], sizes=tuple(parts[2 : 2 + rank]), strides=strides)
+
+
+def _is_constant(part: Any) -> bool:
+    from llvmlite import ir
+
+    return isinstance(part, (ir.Constant, ir.GlobalValue))
+
+
+def _described(written: Statements) -> Any:
+    types = written.types
+    name = f"{written.builder.function.name}.chunk{next(written.numbers)}"
+    return describe(written.context, name, (types.intp, types.intp, types.voidptr), types.none)
+
+
+def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -> Any:
+    """The function of the trips, from a first one and so many."""
+    from llvmlite import ir
+
+    context = written.context
+    inner = type(written)(context, written.typing)
+    inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
+    inner.numbers = written.numbers
+    function = context.declare_function(written.module, own)
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    b = inner.builder = ir.IRBuilder(function.append_basic_block("entry"))
+    start = function.append_basic_block("start")
+    b.branch(start)
+    b.position_at_end(start)
+    first, count, data = context.call_conv.decode_arguments(b, own.argtypes, function)
+    given.read(inner, b.bitcast(data, type_.as_pointer()))
+    inner.open()
+    limits = Var("first", stmt.index.type), Var("last", stmt.index.type)
+    for limit, value in zip(limits, (first, b.add(first, count, flags=["nsw"]))):
+        inner.values[limit] = inner.cast(Scalar(value, inner.types.intp), inner.types.int64)
+    inner.counted(replace(stmt, start=limits[0], bound=limits[1]))
+    inner.close()
+    context.call_conv.return_value(b, context.get_dummy_value())
+    inner.write_exits(own.qualname)
+    written.starts_threads |= inner.starts_threads
+    return function
+
+
+def _pooled(written: Statements, own: Any, type_: Any) -> Any:
+    """The function as the layer calls it: the address of the first argument is the number of the first trip."""
+    from llvmlite import ir
+
+    pointer, number = written.cgutils.voidptr_t, written.int
+    kinds = [pointer.as_pointer(), number.as_pointer(), number.as_pointer(), pointer]
+    made = ir.Function(written.module, ir.FunctionType(ir.VoidType(), kinds), f"{own.mangled_name}.pooled")
+    made.linkage = "internal"
+    outside = written.builder
+    written.builder = b = ir.IRBuilder(made.append_basic_block("entry"))
+    args, sizes, _, data = made.args
+    body = written.module.globals[own.mangled_name]
+    first = b.ptrtoint(b.load(args), number)
+    _call(written, own, body, (first, b.load(sizes)), b.bitcast(data, type_.as_pointer()), data)
+    b.ret_void()
+    written.builder = outside
+    return made
+
+
+def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
+    """Runs trips in this thread; the first exception of all threads stays in the frame."""
+    b, convention = written.builder, written.context.call_conv
+    status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
+    with b.if_then(status.is_error, likely=False):
+        code = written.cgutils.gep_inbounds(b, frame, 0, _CODE)
+        swapped = b.cmpxchg(code, status.code.type(0), status.code, "seq_cst", "seq_cst")
+        with b.if_then(b.extract_value(swapped, 1)):
+            b.store(status.excinfoptr, written.cgutils.gep_inbounds(b, frame, 0, _INFO))
+
+
+def _start(written: Statements, pooled: Any, chunks: Any, data: Any) -> None:
+    """Gives the chunks to the threads and waits for all."""
+    from llvmlite import ir
+
+    b, pointer, number = written.builder, written.cgutils.voidptr_t, written.int
+    insert = written.cgutils.get_or_insert_function
+    active = insert(written.module, ir.FunctionType(number, []), layer.ACTIVE)
+    run = insert(written.module, ir.FunctionType(ir.VoidType(), [pointer] * 5 + [number] * 3), layer.RUN)
+    args, sizes, steps = written.cell(pointer), written.cell(number), written.cell(ir.ArrayType(number, 2))
+    b.store(pointer(None), args)
+    b.store(chunks, sizes)
+    # how far the address is moved from trip to trip; there are no sizes of arguments
+    b.store(ir.ArrayType(number, 2)([1, 0]), steps)
+    cells = [b.bitcast(c, pointer) for c in (args, sizes, steps)]
+    counts = (written.number(0), written.number(1), b.call(active, []))  # inner dimensions, arguments, threads
+    b.call(run, [b.bitcast(pooled, pointer), *cells, data, *counts])
