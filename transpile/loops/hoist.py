@@ -32,8 +32,8 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.checks import raises
+from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import Facts, is_integer
-from transpile.loops.parallel import PARALLEL
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it

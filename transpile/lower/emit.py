@@ -38,7 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
-from transpile.loops.parallel import PARALLEL
+from transpile.loops.chunks import PARALLEL
 from transpile.loops.small import Small
 from transpile.lower.names import shared_names
 from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell

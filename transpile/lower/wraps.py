@@ -24,8 +24,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, statements, uses
+from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import is_integer
-from transpile.loops.parallel import PARALLEL
 from transpile.loops.small import Small
 
 CALLS = {"add": "scalars.plus", "sub": "scalars.minus", "mul": "scalars.times"}

@@ -28,7 +28,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.loops.parallel import PARALLEL
+from transpile.loops.chunks import PARALLEL
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
 from transpile.native.scalars import named, parsed

@@ -18,7 +18,7 @@ from transpile.core.nodes import Const, For, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
 from transpile.native.kept import describe
-from transpile.native.values import Array, Scalar, Unsupported, Value
+from transpile.native.values import Scalar, Unsupported, Value
 
 if TYPE_CHECKING:
     from transpile.native.statements import Statements

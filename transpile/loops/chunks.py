@@ -1,0 +1,225 @@
+"""The statements that a parallel loop becomes: chunks of its trips, for which there is work enough, or the loop as it was.
+
+A *plan* says what is done about arrays that trips add to. Those of ``shared`` have a part for each chunk. Where two trips that
+add to one element are never more than ``reach`` trips apart, as in a stencil, the last trips of each chunk wait:
+
+    for i in range(n):                        for phase in range(2):
+        y[i] += ...                               for c in prange(chunks - phase):
+        y[i + 2] += ...                  ->           low, high = n * c // chunks, n * (c + 1) // chunks
+                                                      middle = high - 2 if c + 1 < chunks else high
+                                                      for i in range(middle, high) if phase else range(low, middle):
+                                                          y[i] += ...
+                                                          y[i + 2] += ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.core.walk import Cloner, blocks, defined
+from transpile.loops.contract import points
+from transpile.loops.rebuild import with_blocks
+from transpile.loops.work import Work
+
+PARALLEL = "parallel"  # the note of the index of a loop whose trips run at once
+_PART = 4.0  # the work for an element of a part: it is set to 0 and added
+
+
+@dataclass
+class Plan:
+    """``shared``: the arrays that have parts, and their sizes; ``reach``: see above, 0 where each trip has its own elements."""
+
+    shared: dict[Var, tuple[Operand, ...]]
+    reach: int = 0
+
+
+def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least: float) -> list[Stmt] | None:
+    """The statements; None if the loop is never worth several threads. ``least`` is the work for one."""
+    made = _Chunks(loop, plan, threads)
+    chunks = made.count(lets, least)
+    if chunks is None:
+        return None
+    serial = Cloner({}).stmt(loop)
+    assert isinstance(serial, For)
+    test = made.let("greater", chunks, Const(1, INT), type=BOOL)
+    before = made.stmts
+    made.stmts = []
+    totals = made.parallel(chunks)
+    results = tuple(loop.results)
+    choice = If(test, Block((), made.stmts, totals), Block((), [serial], serial.results), results, loop.loc)
+    return [*before, choice]
+
+
+class _Chunks:
+    def __init__(self, loop: For, plan: Plan, threads: int) -> None:
+        self.stmts: list[Stmt] = []
+        self.loop, self.plan, self.threads, self.loc = loop, plan, threads, loop.loc
+        self.trips = self.let("sub", loop.bound, loop.start)
+
+    # ---- small statements
+
+    def let(self, prim: str, *args: Operand, type: Type = INT) -> Var:
+        var = Var(SYNTHETIC, type)
+        self.stmts.append(Let(var, prim, args, {"py": True} if prim in ("minimum", "maximum") else {}, self.loc))
+        return var
+
+    def floating(self, prim: str, *args: Operand) -> Operand:
+        return self.let(prim, *args, type=FLOAT)
+
+    def array(self, name: str, dtype: str, sizes: tuple[Operand, ...]) -> Var:
+        var = Var(name, Type(dtype, tuple(Dim.symbol("?") for _ in sizes)), buffer=True)
+        self.stmts.append(Alloc(var, "empty", sizes, {}, self.loc))
+        return var
+
+    def range(self, index: Var, bound: Operand, stmts: list[Stmt]) -> For:
+        return For(index, Const(0, INT), bound, Const(1, INT), (), Block((), stmts), loc=self.loc)
+
+    def nest(self, sizes: tuple[Operand, ...], stmts: list[Stmt], indices: list[Var]) -> list[Stmt]:
+        for index, size in zip(indices[::-1], sizes[::-1]):
+            stmts = [self.range(index, size, stmts)]
+        return stmts
+
+    # ---- how many
+
+    def count(self, lets: Mapping[Var, Let], least: float) -> Var | None:
+        """The number of chunks."""
+        loop, threads, reach = self.loop, self.threads, self.plan.reach
+        work = Work(lets, {*defined(loop.body), loop.index}, self.floating)
+        whole: Operand | float = work.loop(loop)
+        each: Operand | float = least
+        for sizes in self.plan.shared.values():
+            part: Operand | float = _PART * threads
+            for size in sizes:
+                part = work.times(part, work.value(size))
+            each = work.plus(each, part)
+        most: Operand = Const(threads, INT)
+        if isinstance(whole, float) and isinstance(each, float):
+            if whole < 2 * each:
+                return None
+        else:
+            share = _operand(work.times(whole, 1.0 / each) if isinstance(each, float) else self.share(whole, each))
+            enough = self.let("greater", share, Const(float(threads), FLOAT), type=BOOL)
+            most = self.let("where", enough, most, self.let("cast", share, type=Type("int64")))
+        limit: Operand = self.trips
+        if reach:
+            limit = self.let("quick_div", self.let("maximum", limit, Const(0, INT)), Const(2 * reach, INT))
+        chunks = self.let("minimum", limit, most)
+        chunks.name = "chunks"
+        return chunks
+
+    def share(self, whole: Operand | float, each: Operand) -> Operand:
+        return self.floating("div", _operand(whole), each)
+
+    # ---- the chunks
+
+    def parallel(self, chunks: Var) -> tuple[Operand, ...]:
+        """Makes the statements for several chunks; what the carried values are after them."""
+        plan, loop = self.plan, self.loop
+        index, phase = Var("c", INT, note=PARALLEL), Var("phase", INT) if plan.reach else None
+        parts = {v: self.array(f"{v.label}_parts", v.type.dtype, (chunks, *s)) for v, s in plan.shared.items()}
+        count = self.sums_of(chunks)
+        sums = [self.array("sums", p.type.dtype, (count,)) for p in loop.body.params]
+        outside, self.stmts = self.stmts, []
+        first, last = self.ends(index, phase, chunks)
+        for var, part in parts.items():
+            self.stmts += self.fill(var, part, index, phase)
+        body = replace(loop.body, stmts=[_redirected(s, parts, index) for s in loop.body.stmts])
+        inits = tuple(_zero(p.type) for p in loop.body.params)
+        results = tuple(Var(r.name, r.type) for r in loop.results)
+        own = replace(loop, start=first, bound=last, inits=inits, body=body, results=results, backwards=False)
+        at: Var = index
+        if sums and phase is not None:
+            at = self.let("add", self.let("mul", phase, chunks), index)
+        self.stmts += [own, *(Store(s, points(1), (at,), r, self.loc) for s, r in zip(sums, results))]
+        inside, self.stmts = self.stmts, outside
+        self.run(index, phase, chunks, inside)
+        totals = tuple(self.add_up(s, count, init, r) for s, init, r in zip(sums, loop.inits, loop.results))
+        for var, part in parts.items():
+            self.merge(var, part, chunks)
+        return totals
+
+    def sums_of(self, chunks: Var) -> Operand:
+        """How many sums a carried value has."""
+        if not self.plan.reach or not self.loop.body.params:
+            return chunks
+        return self.let("sub", self.let("mul", chunks, Const(2, INT)), Const(1, INT))
+
+    def ends(self, index: Var, phase: Var | None, chunks: Var) -> tuple[Operand, Operand]:
+        """The first trip of a chunk and the one after its last."""
+        after = self.let("add", index, Const(1, INT))
+        low, high = (
+            self.let("add", self.loop.start, self.let("quick_div", self.let("mul", self.trips, k), chunks))
+            for k in (index, after)
+        )
+        if phase is None:
+            return low, high
+        least = self.let("sub", high, Const(self.plan.reach, INT))
+        middle = self.let("where", self.let("less", after, chunks, type=BOOL), least, high)
+        late = self.let("greater", phase, Const(0, INT), type=BOOL)
+        return self.let("where", late, middle, low), self.let("where", late, high, middle)
+
+    def run(self, index: Var, phase: Var | None, chunks: Var, inside: list[Stmt]) -> None:
+        if phase is None:
+            self.stmts.append(self.range(index, chunks, inside))
+            return
+        outside, self.stmts = self.stmts, []
+        count = self.let("sub", chunks, phase)
+        self.stmts.append(self.range(index, count, inside))
+        outside.append(self.range(phase, Const(2, INT), self.stmts))
+        self.stmts = outside
+
+    # ---- sums
+
+    def fill(self, var: Var, part: Var, index: Var, phase: Var | None) -> list[Stmt]:
+        sizes = self.plan.shared[var]
+        indices = _indices(sizes)
+        store = Store(part, points(len(sizes) + 1), (index, *indices), _zero(Type(var.type.dtype)), self.loc)
+        stmts = self.nest(sizes, [store], indices)
+        if phase is None:
+            return stmts
+        early = self.let("equal", phase, Const(0, INT), type=BOOL)
+        return [If(early, Block((), stmts), Block(), (), self.loc)]
+
+    def merge(self, var: Var, part: Var, chunks: Var) -> None:
+        c, sizes = Var("c", INT), self.plan.shared[var]
+        indices = _indices(sizes)
+        value = Var(SYNTHETIC, Type(var.type.dtype))
+        path = points(len(sizes) + 1)
+        get = Let(value, "index", (part, c, *indices), {"path": path, "dims": ()}, self.loc)
+        add = Add(var, points(len(sizes)), tuple(indices), value, self.loc)
+        self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
+
+    def add_up(self, sums: Var, count: Operand, init: Operand, result: Var) -> Var:
+        c, total, found = Var("c", INT), Var(result.name, result.type), Var(result.name, result.type)
+        value, new = Var(SYNTHETIC, Type(result.type.dtype)), Var(SYNTHETIC, result.type)
+        get = Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
+        add = Let(new, "add", (total, value), {}, self.loc)
+        body = Block((total,), [get, add], (new,))
+        self.stmts.append(For(c, Const(0, INT), count, Const(1, INT), (init,), body, (found,), loc=self.loc))
+        return found
+
+
+def _operand(x: Operand | float) -> Operand:
+    return Const(x, FLOAT) if isinstance(x, float) else x
+
+
+def _zero(type_: Type) -> Const:
+    return Const(0.0 if type_.is_float else 0, type_)
+
+
+def _indices(sizes: tuple[Operand, ...]) -> list[Var]:
+    return [Var("ijklmn"[k] if k < 6 else f"i{k}", INT) for k in range(len(sizes))]
+
+
+def _redirected(stmt: Stmt, parts: Mapping[Var, Var], index: Var) -> Stmt:
+    """The statement with what it adds to shared arrays added to their parts."""
+    if isinstance(stmt, Add) and stmt.buf in parts:
+        args = (index, *stmt.args)
+        return replace(stmt, buf=parts[stmt.buf], path=points(len(args)), args=args)
+    if not blocks(stmt):
+        return stmt
+    return with_blocks(stmt, lambda b: replace(b, stmts=[_redirected(s, parts, index) for s in b.stmts]))
