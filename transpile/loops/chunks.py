@@ -88,8 +88,10 @@ class _Chunks:
     def count(self, lets: Mapping[Var, Let], least: float) -> Var | None:
         """The number of chunks."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
-        work = Work(lets, {*defined(loop.body), loop.index}, self.floating)
+        self.work = lambda: Work(lets, {*defined(loop.body), loop.index}, self.floating)
+        work = self.work()
         whole: Operand | float = work.loop(loop)
+        self.is_uneven = loop.index in work.asked and not reach
         each: Operand | float = least
         for sizes in self.plan.shared.values():
             part: Operand | float = _PART * threads
@@ -123,8 +125,9 @@ class _Chunks:
         parts = {v: self.array(f"{v.label}_parts", v.type.dtype, (chunks, *s)) for v, s in plan.shared.items()}
         count = self.sums_of(chunks)
         sums = [self.array("sums", p.type.dtype, (count,)) for p in loop.body.params]
+        starts = self.starts(chunks) if self.is_uneven else None
         outside, self.stmts = self.stmts, []
-        first, last = self.ends(index, phase, chunks)
+        first, last = self.ends(index, phase, chunks, starts)
         for var, part in parts.items():
             self.stmts += self.fill(var, part, index, phase)
         body = replace(loop.body, stmts=[_redirected(s, parts, index) for s in loop.body.stmts])
@@ -148,19 +151,55 @@ class _Chunks:
             return chunks
         return self.let("sub", self.let("mul", chunks, Const(2, INT)), Const(1, INT))
 
-    def ends(self, index: Var, phase: Var | None, chunks: Var) -> tuple[Operand, Operand]:
+    def ends(self, index: Var, phase: Var | None, chunks: Var, starts: Var | None) -> tuple[Operand, Operand]:
         """The first trip of a chunk and the one after its last."""
         after = self.let("add", index, Const(1, INT))
-        low, high = (
-            self.let("add", self.loop.start, self.let("quick_div", self.let("mul", self.trips, k), chunks))
-            for k in (index, after)
-        )
+        low, high = (self.let("add", self.loop.start, self.start(k, chunks, starts)) for k in (index, after))
         if phase is None:
             return low, high
         least = self.let("sub", high, Const(self.plan.reach, INT))
         middle = self.let("where", self.let("less", after, chunks, type=BOOL), least, high)
         late = self.let("greater", phase, Const(0, INT), type=BOOL)
         return self.let("where", late, middle, low), self.let("where", late, high, middle)
+
+    def start(self, k: Var, chunks: Var, starts: Var | None) -> Var:
+        if starts is not None:
+            return self.read(starts, k)
+        return self.let("quick_div", self.let("mul", self.trips, k), chunks)
+
+    def starts(self, chunks: Var) -> Var:
+        """Where chunks begin whose trips are more and more work, or less and less: each chunk has as much.
+
+        With the work ``a`` of the first trip and ``b`` of the last one, a part ``f`` of it all is done after a part
+        ``f * (a + b) / (a + sqrt(a**2 + f * (b**2 - a**2)))`` of the trips. A number that is computed twice may be rounded in
+        two ways, and a trip be lost: the chunks read where they end.
+        """
+        loop, one = self.loop, Const(1.0, FLOAT)
+        starts = self.array("starts", "int64", (self.let("add", chunks, Const(1, INT)),))
+        works = [_operand(self.work().trip(loop, at)) for at in (loop.start, loop.bound)]
+        squares = [self.floating("add", self.floating("mul", x, x), one) for x in works]  # never 0
+        a, b = (self.floating("sqrt", x) for x in squares)
+        k, before, next_ = Var("k", INT), Var("start", INT), Var("start", INT)
+        outside, self.stmts = self.stmts, []
+        part = self.floating("div", self.floating("cast", k), self.floating("cast", chunks))
+        more = self.floating("mul", part, self.floating("sub", squares[1], squares[0]))
+        root = self.floating("sqrt", self.floating("add", squares[0], more))
+        done = self.floating("mul", part, self.floating("add", a, b))
+        done = self.floating("div", done, self.floating("add", a, root))
+        trips = self.let("cast", self.floating("mul", done, self.floating("cast", self.trips)), type=Type("int64"))
+        inside = self.let("maximum", before, self.let("minimum", trips, self.trips))
+        is_last = self.let("equal", k, chunks, type=BOOL)
+        self.stmts.append(Let(next_, "where", (is_last, self.trips, inside), {}, self.loc))
+        self.stmts.append(Store(starts, points(1), (k,), next_, self.loc))
+        body, self.stmts = Block((before,), self.stmts, (next_,)), outside
+        bound = self.let("add", chunks, Const(1, INT))
+        self.stmts.append(For(k, Const(0, INT), bound, Const(1, INT), (Const(0, INT),), body, (Var("", INT),), loc=self.loc))
+        return starts
+
+    def read(self, array: Var, index: Var) -> Var:
+        value = Var(SYNTHETIC, Type(array.type.dtype))
+        self.stmts.append(Let(value, "index", (array, index), {"path": points(1), "dims": ()}, self.loc))
+        return value
 
     def run(self, index: Var, phase: Var | None, chunks: Var, inside: list[Stmt]) -> None:
         if phase is None:

@@ -30,6 +30,7 @@ class Work:
     def __init__(self, lets: Mapping[Var, Let], own: set[Var], emit: Emit) -> None:
         self.lets, self.own, self.emit = lets, own, emit
         self.numbers: dict[Var, Operand | float] = {}
+        self.asked: set[Var] = set()  # what the work depends on
 
     def loop(self, loop: For) -> Operand | float:
         """The work of all trips: a number, or an operand of type float64."""
@@ -37,6 +38,11 @@ class Work:
         trips = self.trips(loop, first, last)
         self.numbers[loop.index] = self.times(self.plus(first, last), 0.5)
         return self.times(self.block(loop.body), trips)
+
+    def trip(self, loop: For, at: Operand) -> Operand | float:
+        """The work of one trip."""
+        self.numbers[loop.index] = self.value(at)
+        return self.block(loop.body)
 
     def trips(self, loop: For, first: Operand | float, last: Operand | float) -> Operand | float:
         found = self.plus(last, self.times(first, -1.0))
@@ -79,6 +85,7 @@ class Work:
         if isinstance(op, Const):
             return float(op.value)
         assert isinstance(op, Var)
+        self.asked.add(op)
         if op not in self.numbers:
             self.numbers[op] = self.found(op)
         return self.numbers[op]

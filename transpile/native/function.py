@@ -111,7 +111,7 @@ def _write(
     for k, output in enumerate(outputs, len(values) - len(outputs)):
         values[k] = _of_sizes(written, values[k], output, values)
     if guard is not None:
-        _ask(written, values, guard)
+        values = _asked(written, values, guard)
     written.values.update(zip(fn.params, values))
     written.open()
     written.block(fn.body)
@@ -134,8 +134,8 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
     return replace(value, sizes=tuple(sizes))
 
 
-def _ask(written: Statements, values: Sequence[Value], guard: Guard) -> None:
-    """Whether the call is one that the function is compiled for."""
+def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
+    """Asks whether the call is one that the function is compiled for; the parameters with what is known then."""
     from runtime.compiled import entry
 
     b = written.builder
@@ -145,6 +145,14 @@ def _ask(written: Statements, values: Sequence[Value], guard: Guard) -> None:
     for k, j in guard.pairs:
         shared = written.call(entry.share, (values[k], values[j]))
         written.fail_if(written.truth(shared), "again.Again", ())
+    known = [_with_ones(written, v, ones) for v, ones in zip(values, guard.ones)]
+    return [*known, *values[len(known) :]]
+
+
+def _with_ones(written: Statements, value: Value, ones: Sequence[bool]) -> Value:
+    if not isinstance(value, Array):
+        return value
+    return replace(value, sizes=tuple([written.number(1) if one else n for n, one in zip(value.sizes, ones)]))
 
 
 def _return(written: Statements, found: Sequence[Value], results: Sequence[Any], restype: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,7 @@ from transpile.core.nodes import (
     Operand,
     Pop,
     Push,
+    Stmt,
     Store,
     Undef,
     Var,
@@ -52,6 +53,7 @@ class Statements(Stacks):
         self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.lets: dict[Var, Let] = {}  # those that are written
         self.numbers = count()  # of outlined loops
         self.starts_threads = False
         self.stacks: dict[Var, Stack] = {}
@@ -98,6 +100,7 @@ class Statements(Stacks):
     # ---- lets
 
     def let(self, stmt: Let) -> None:
+        self.lets[stmt.var] = stmt
         method = _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
@@ -283,6 +286,24 @@ class Statements(Stacks):
         return found
 
     def branch(self, stmt: If) -> None:
+        self.divided(stmt)
+        if len(self.blocks) == 1 and any(_is_other_sizes(s) for s in stmt.then.stmts):
+            self.agree(stmt.test)
+
+    def agree(self, test: Operand) -> None:
+        """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
+        let = self.lets.get(test) if isinstance(test, Var) else None
+        if let is None or let.prim != "not_equal":
+            return
+        asked, known = let.args
+        size = self.lets.get(asked) if isinstance(asked, Var) else None
+        if size is None or size.prim != "dim" or not isinstance(size.args[0], Var):
+            return
+        array, value = self.whole(size.args[0]), self.index(known)
+        axis = size.params["axis"]
+        self.values[size.args[0]] = replace(array, sizes=(*array.sizes[:axis], value, *array.sizes[axis + 1 :]))
+
+    def divided(self, stmt: If) -> None:
         test = self.truth(self.scalar(stmt.test))
         cells = [self.carried(r) for r in stmt.results]
         with self.builder.if_else(test) as (then, otherwise):
@@ -424,6 +445,10 @@ class Statements(Stacks):
 
     def site(self, stmt: Effect) -> Scalar:
         return self.constant(stmt.params["site"], self.types.int64)
+
+
+def _is_other_sizes(stmt: Stmt) -> bool:
+    return isinstance(stmt, Effect) and stmt.params.get("class") == "OtherSizes"
 
 
 def _plain(value: Any, type_: Type) -> Any:
