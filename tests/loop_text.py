@@ -108,7 +108,8 @@ class Loops:
             else:
                 with checked_passes():
                     sizes = self.sizes if stage == "assumed" else ()
-                    self.functions[stage] = optimise(self.lowered, sizes, THREADS * (stage == "parallel"))
+                    threads = THREADS * (stage == "parallel")
+                    self.functions[stage] = optimise(self.lowered, sizes, threads, least=1.0)
         return self.functions[stage]
 
     def text(self, stage: str) -> str:

@@ -713,7 +713,7 @@ def test_memory_that_another_trip_reads_is_left(f: Any, args: tuple[Any, ...]) -
 
 
 def in_chunks(fn: Function) -> Function:
-    return parallelise(fn, 2)
+    return parallelise(fn, 2, 1.0)
 
 
 def rows(a):

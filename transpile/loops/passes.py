@@ -16,7 +16,7 @@ from transpile.loops.hoist import hoist
 from transpile.loops.invariant import move_invariants
 from transpile.loops.matrices import multiply
 from transpile.loops.order import order
-from transpile.loops.parallel import parallelise
+from transpile.loops.parallel import LEAST, parallelise
 from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
 from transpile.loops.reuse import reuse
@@ -28,12 +28,14 @@ from transpile.loops.views import see_through
 Pass = Callable[[Function], Function]
 
 
-def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True) -> Function:
+def optimise(
+    fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
+) -> Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
 
     ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many cores
-    independent trips of outer loops run; 0 is without. Without
-    ``vectors`` the result calls nothing of `runtime.compiled.vector`.
+    independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the result
+    calls nothing of `runtime.compiled.vector`.
     """
     fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
     fn = forward(hoist_checks(fn))
@@ -45,7 +47,7 @@ def optimise(fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vect
     fn = then(lambda new: fused(forward(new)), order, fn)
     fn = then(lambda new: fused(forward(new)), move_invariants, fn)
     if threads:
-        fn = parallelise(fn, threads)
+        fn = parallelise(fn, threads, least)
     fn = then(clean, lambda old: hoist(promote(old)), fn)
     fn = reuse(fn)
     return by_vectors(fn) if vectors else fn
