@@ -42,7 +42,7 @@ from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Access, Roots, Touches, is_array, may_raise
 from transpile.loops.rebuild import with_blocks
 
-LEAST = 65536.0  # work for a thread that is worth waking it: about 10 us
+LEAST = 100_000.0  # work for a thread that is worth waking it: 4 us, of which a fork and a join take 2
 FAR = 8  # trips between which elements are shared, at most
 
 

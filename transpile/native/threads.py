@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runtime.compiled import threads as layer
-from transpile.core.nodes import Const, For, Var
+from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
+from transpile.loops.facts import is_integer
 from transpile.native.kept import describe
 from transpile.native.values import Scalar, Unsupported, Value
 
@@ -55,15 +56,24 @@ def loop(written: Statements, stmt: For) -> None:
         written.pass_on(code, info)
 
 
+_SIZES = ("add", "sub", "mul", "maximum", "minimum")
+
+
 class _Given:
-    """What the trips read of what is outside: the values that are no constants go through the frame."""
+    """What the trips read of what is outside: the values that are no constants go through the frame.
+
+    Sums of sizes are computed again: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
+    """
 
     def __init__(self, written: Statements, stmt: For) -> None:
         changed = (changed_by(s) for s in statements(stmt.body))
         found = dict.fromkeys(op for op in (*uses(stmt.body), *changed) if isinstance(op, Var))
         if any(op in written.stacks for op in found):
             raise Unsupported("a stack in a parallel loop")
-        self.values = {op: written.values[op] for op in found if op in written.values}
+        self.again: dict[Var, Let] = {}
+        self.values: dict[Var, Value] = {}
+        for op in found:
+            self.take(written, op)
         self.passed: list[Any] = []
         self.places: dict[Any, int] = {}
         for value in self.values.values():
@@ -72,12 +82,25 @@ class _Given:
                     self.places[part] = len(self.passed) + 2
                     self.passed.append(part)
 
+    def take(self, written: Statements, op: Operand) -> None:
+        if not isinstance(op, Var) or op not in written.values or op in self.values or op in self.again:
+            return
+        let = written.lets.get(op)
+        if let is None or let.prim not in _SIZES or not all(map(is_integer, (op, *let.args))):
+            self.values[op] = written.values[op]
+            return
+        for a in let.args:
+            self.take(written, a)
+        self.again[op] = let
+
     def read(self, inner: Statements, frame: Any) -> None:
         """In the function, the values from the frame."""
         b = inner.builder
         parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
         for op, value in self.values.items():
             inner.values[op] = _with_parts(value, [parts.get(p, p) for p in _parts(value)])
+        for let in self.again.values():
+            inner.let(let)
 
 
 def _parts(value: Value) -> list[Any]:
