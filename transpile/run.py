@@ -105,7 +105,8 @@ def threads_of(level: Any) -> int:
         return 0
     from numba import get_num_threads
 
-    return get_num_threads()
+    count = get_num_threads()
+    return count if count > 1 else 0
 
 
 def assumed_sizes(core: Function, request: Request) -> Any:

@@ -193,7 +193,9 @@ class _Chunks:
         self.stmts.append(Store(starts, points(1), (k,), next_, self.loc))
         body, self.stmts = Block((before,), self.stmts, (next_,)), outside
         bound = self.let("add", chunks, Const(1, INT))
-        self.stmts.append(For(k, Const(0, INT), bound, Const(1, INT), (Const(0, INT),), body, (Var("", INT),), loc=self.loc))
+        self.stmts.append(
+            For(k, Const(0, INT), bound, Const(1, INT), (Const(0, INT),), body, (Var("", INT),), loc=self.loc)
+        )
         return starts
 
     def read(self, array: Var, index: Var) -> Var:

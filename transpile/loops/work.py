@@ -106,7 +106,7 @@ class Work:
             return x + y
         if isinstance(x, float) or isinstance(y, float):
             known, other = (x, y) if isinstance(x, float) else (y, x)
-            return other if known == 0.0 else self.emit("add", other, Const(known, FLOAT))  # type: ignore[return-value]
+            return other if known == 0.0 else self.emit("add", other, Const(known, FLOAT))
         return self.emit("add", x, y)
 
     def times(self, x: Operand | float, y: Operand | float) -> Operand | float:
