@@ -3,7 +3,8 @@
     for c in prange(chunks): ...   ->   body(first, count, frame): for c in range(first, first + count): ...
 
 ``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all,
-the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. An
+the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. The
+interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process at two loops at once. An
 exception of a chunk (there was no memory) is kept in the frame and raised when all have ended.
 """
 
