@@ -12,6 +12,7 @@ from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
+from transpile.loops.gather import gather
 from transpile.loops.hoist import hoist
 from transpile.loops.invariant import move_invariants
 from transpile.loops.matrices import multiply
@@ -43,6 +44,7 @@ def optimise(
     fn = then(lambda new: once(clean(new)), multiply, fn)
     fn = then(clean, write_out, fn)
     fn = then(clean, unroll, fn)
+    fn = then(clean, gather, fn)
     fn = fused(then(forward, order, fn))
     fn = then(lambda new: fused(forward(new)), order, fn)
     fn = then(lambda new: fused(forward(new)), move_invariants, fn)

@@ -1,0 +1,189 @@
+"""Nests of loops of which each trip writes one element, and no two trips the same one: the boxes that they fill.
+
+    for i in range(n):
+        for j in range(m):                the box of b from [0, 1] up to [n, m + 1]
+            b[i, j + 1] += 2.0 * a[i, j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
+from transpile.core.types import INT
+from transpile.core.walk import Cloner, defined
+from transpile.loops.affine import Forms, Linear
+from transpile.loops.facts import as_extremum, is_integer
+from transpile.loops.memory import is_array, is_pure
+from transpile.loops.small import Small
+
+REALS = ("float64", "float32")
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Such a nest. ``low`` and ``high`` are, for each axis of the array, the first index and the one after the last."""
+
+    stmt: For
+    loops: tuple[For, ...]
+    lets: tuple[Let, ...]
+    write: Store | Add
+    axes: tuple[int, ...]  # for each loop, the axis that its index counts along
+    shifts: tuple[Linear, ...]  # for each axis, the subscript without the index of the loop
+    low: tuple[Linear, ...]
+    high: tuple[Linear, ...]
+
+
+
+class Boxes:
+    """The nests of one function."""
+
+    def __init__(self, fn: Function, forms: Forms) -> None:
+        self.forms, self.small = forms, Small(fn, forms)
+        self.known: dict[int, tuple[Stmt, Nest | None]] = {}
+        self.rank = {var: k for k, var in enumerate((*fn.params, *defined(fn.body)))}  # the same in each run
+
+    def of(self, stmt: Stmt) -> Nest | None:
+        held = self.known.get(id(stmt))
+        if held is None or held[0] is not stmt:
+            held = self.known[id(stmt)] = (stmt, self._found(stmt) if isinstance(stmt, For) else None)
+        return held[1]
+
+    def _found(self, outer: For) -> Nest | None:
+        loops: list[For] = []
+        lets: list[Let] = []
+        last: Stmt = outer
+        while isinstance(last, For):
+            stmts = last.body.stmts
+            if not is_simple(last) or not stmts or not all(_is_scalar(s) for s in stmts[:-1]):
+                return None
+            loops.append(last)
+            lets += [s for s in stmts if isinstance(s, Let)]
+            last = stmts[-1]
+        if not isinstance(last, (Store, Add)) or last.buf.type.dtype not in REALS:
+            return None
+        if last.value.type.dtype != last.buf.type.dtype:
+            return None
+        return self._placed(outer, tuple(loops), tuple(lets), last)
+
+    def _placed(self, outer: For, loops: tuple[For, ...], lets: tuple[Let, ...], write: Store | Add) -> Nest | None:
+        own = {loop.index for loop in loops} | {let.var for let in lets}
+        axes: dict[int, int] = {}
+        shifts, low, high = [], [], []
+        for axis, at in enumerate(write.args):
+            form = self.forms.of(at)
+            first, after = Linear(0), Linear(1)
+            k = next((k for k, loop in enumerate(loops) if form.coefficient(loop.index)), None)
+            if k is not None:
+                if form.coefficient(loops[k].index) != 1 or k in axes:
+                    return None
+                axes[k] = axis
+                form = form.without(loops[k].index)
+                first, after = self.ends(loops[k])
+            low.append(first.plus(form))
+            high.append(after.plus(form))
+            shifts.append(form)
+        if len(axes) < len(loops):
+            return None
+        if any((f.variables & own) or not self.small.is_of_small(f) for f in (*low, *high)):
+            return None
+        return Nest(
+            outer, loops, lets, write, tuple(axes[k] for k in range(len(loops))), tuple(shifts), tuple(low), tuple(high)
+        )
+
+    def ends(self, loop: For) -> tuple[Linear, Linear]:
+        """The least index of a loop, and the greatest and one more."""
+        start, bound = self.forms.of(loop.start), self.forms.of(loop.bound)
+        assert isinstance(loop.step, Const)
+        return (start, bound) if loop.step.value > 0 else (bound.plus(Linear(1)), start.plus(Linear(1)))
+
+    # ---- sizes that are a difference and not negative
+
+    def plain(self, form: Linear, assumed: dict[Var, Linear]) -> Linear:
+        """The form with ``x`` for each ``max(x, 0)``; which those are goes into ``assumed``."""
+        while True:
+            found = [(v, x) for v in self.sorted(form) if (x := self._inside(v)) is not None]
+            if not found:
+                return form
+            for var, inside in found:
+                assumed[var] = inside
+                form = form.replaced(var, inside)
+
+    def _inside(self, var: Var) -> Linear | None:
+        let = self.forms.lets.get(var)
+        kind, args = as_extremum(let) if let is not None else ("", ())
+        if kind == "max" and isinstance(args[1], Const) and args[1].value == 0:
+            return self.forms.of(args[0])
+        return None
+
+    def sorted(self, form: Linear) -> list[Var]:
+        """Its variables, what is added before what is taken away."""
+        return sorted(form.variables, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
+
+    # ---- statements
+
+    def operand(self, form: Linear, stmts: list[Stmt]) -> Operand:
+        """A value of this form, computed by what is added to ``stmts``."""
+        found: Operand | None = None
+        for var in self.sorted(form):
+            coef = form.coefficient(var)
+            term = var if abs(coef) == 1 else number("mul", Const(abs(coef), INT), var, stmts)
+            if found is None and coef > 0:
+                found = term
+            else:
+                found = number("add" if coef > 0 else "sub", found or Const(0, INT), term, stmts)
+        if found is None:
+            return Const(form.const, INT)
+        if form.const:
+            found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT), stmts)
+        return found
+
+    def copy(self, nest: Nest, fixed: Mapping[int, Operand]) -> tuple[list[Stmt], list[For], Store | Add]:
+        """Fresh statements of a trip with these subscripts of some axes, the loops that are left and what they write."""
+        cloner = Cloner()
+        stmts: list[Stmt] = []
+        left: list[For] = []
+        for loop, axis in zip(nest.loops, nest.axes):
+            if axis in fixed:
+                index = form_of(fixed[axis]).plus(nest.shifts[axis], -1)
+                cloner.mapping[loop.index] = self.operand(index, stmts)
+            else:
+                left.append(replace(loop, index=cloner.fresh(loop.index), body=Block()))
+        stmts += [cloner.stmt(let) for let in nest.lets]
+        write = cloner.stmt(nest.write)
+        assert isinstance(write, (Store, Add))
+        return stmts, left, write
+
+    def trips(self, nest: Nest, fixed: Mapping[int, Operand]) -> list[Stmt]:
+        """The statements of all trips with these subscripts of some axes."""
+        stmts, left, write = self.copy(nest, fixed)
+        stmts.append(write)
+        for loop in reversed(left):
+            stmts = [replace(loop, body=Block((), stmts))]
+        return stmts
+
+
+def is_simple(loop: For) -> bool:
+    """Whether it hands nothing on, runs to its end, and by steps of one."""
+    if loop.inits or loop.trips is not None or loop.body.stop is not None:
+        return False
+    return isinstance(loop.step, Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
+
+
+def _is_scalar(stmt: Stmt) -> bool:
+    return isinstance(stmt, Let) and is_pure(stmt) and not is_array(stmt.var)
+
+
+def form_of(op: Operand) -> Linear:
+    """An integer as such."""
+    if isinstance(op, Const):
+        return Linear(int(op.value))
+    assert isinstance(op, Var)
+    return Linear(0, frozenset(((op, 1),)))
+
+
+def number(prim: str, a: Operand, b: Operand, stmts: list[Stmt]) -> Var:
+    var = Var(SYNTHETIC, INT)
+    stmts.append(Let(var, prim, (a, b), {"py": True} if prim in ("minimum", "maximum") else {}))
+    return var
