@@ -56,7 +56,7 @@ class Boxes:
         last: Stmt = outer
         while isinstance(last, For):
             stmts = last.body.stmts
-            if not is_simple(last) or not stmts or not all(_is_scalar(s) for s in stmts[:-1]):
+            if not is_simple(last) or not stmts or not all(is_scalar(s) for s in stmts[:-1]):
                 return None
             loops.append(last)
             lets += [s for s in stmts if isinstance(s, Let)]
@@ -171,7 +171,7 @@ def is_simple(loop: For) -> bool:
     return isinstance(loop.step, Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
 
 
-def _is_scalar(stmt: Stmt) -> bool:
+def is_scalar(stmt: Stmt) -> bool:
     return isinstance(stmt, Let) and is_pure(stmt) and not is_array(stmt.var)
 
 

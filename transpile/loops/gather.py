@@ -25,9 +25,11 @@ from transpile.loops.boxes import Boxes, Nest, number
 from transpile.loops.memory import Roots, Touches
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.sources import Sources
+from transpile.loops.splits import Split
 
 FAR = 60  # statements between the first nest and the last one
 REACH = 4  # columns of the border on each side
+LEAST = 3  # places of which one element is written
 LARGE = 80  # statements of all nests
 
 
@@ -79,11 +81,11 @@ class _Search:
         self.sources = Sources(fn, self.boxes, self.touches)
 
     def block(self, block: Block) -> Block:
-        stmts = [with_blocks(s, self.block) if blocks(s) and self.boxes.of(s) is None else s for s in block.stmts]
+        stmts = [new for s in block.stmts for new in self.ready(s)]
         at = 0
         while at < len(stmts):
             nests = self.nests(stmts, at)
-            found = _Gathered.of(nests, self.boxes) if len(nests) > 1 else None
+            found = _Gathered.of(nests, self.boxes)
             if found is None:
                 at += 1
                 continue
@@ -94,6 +96,14 @@ class _Search:
             before = [s for s in stmts[: end + 1] if not any(s is g for g in gone)]
             stmts = [*before, *found.stmts(), *moved, *stmts[end + 1 :]]
         return replace(block, stmts=stmts)
+
+    def ready(self, stmt: Stmt) -> list[Stmt]:
+        """The statement with what is nested in it gathered, or the nests that it is split into."""
+        if not blocks(stmt) or self.boxes.of(stmt) is not None:
+            return [stmt]
+        split = Split.of(stmt, self.boxes, self.touches)
+        found = None if split is None else split.made(lambda nests: _Gathered.of(nests, self.boxes) is not None)
+        return [with_blocks(stmt, self.block)] if found is None else found
 
     def nests(self, stmts: list[Stmt], at: int) -> list[Nest]:
         """The nest that stands there and those that may be put together with it, all of them at the place of the last one."""
@@ -145,6 +155,8 @@ class _Gathered:
     @staticmethod
     def of(nests: list[Nest], boxes: Boxes) -> _Gathered | None:
         """What becomes of the nests; None if that would not pay."""
+        if len(nests) < LEAST:
+            return None
         axes = tuple(sorted(nests[0].axes))
         low, high = {}, {}
         for axis in axes:
@@ -153,9 +165,9 @@ class _Gathered:
             if first is None or after is None:
                 return None
             low[axis], high[axis] = first, after
-        sums = [k for k, n in enumerate(nests) if isinstance(n.write, Add)]
+        sums = [k for k, n in enumerate(nests) if not isinstance(n.write.value, Const)]
         places = {tuple(low[a].later[k] for a in axes) for k in sums}
-        if len(places) < 2 or sum(len(n.lets) + 1 for n in nests) > LARGE:
+        if len(places) < LEAST or sum(len(n.lets) + 1 for n in nests) > LARGE:
             return None
         if any(max(s.later) - min(s.later) > REACH for s in (low[axes[-1]], high[axes[-1]])):
             return None
@@ -164,7 +176,7 @@ class _Gathered:
     def stmts(self) -> list[Stmt]:
         stmts: list[Stmt] = []
         test = self.has_core(stmts)
-        return [*stmts, *self.level(0, {}, test)] if len(self.axes) > 1 else [*stmts, *self.alone(test)]
+        return [*stmts, *self.rows(0, {}, test)]
 
     def has_core(self, stmts: list[Stmt]) -> list[Operand]:
         """Tests that hold where boxes differ by what is known, and have a common column."""
@@ -180,10 +192,6 @@ class _Gathered:
             tests.append(compare("less", *ends, stmts))
         return [both(tests, stmts)] if tests else []
 
-    def alone(self, test: list[Operand]) -> list[Stmt]:
-        inside = self.columns({})
-        return self.either(test, inside, [s for n in self.nests for s in self.boxes.trips(n, {})])
-
     def either(self, tests: list[Operand], then: list[Stmt], orelse: list[Stmt]) -> list[Stmt]:
         if not tests:
             return then
@@ -193,36 +201,36 @@ class _Gathered:
 
     # ---- rows
 
-    def level(self, depth: int, fixed: dict[int, Operand], tests: list[Operand]) -> list[Stmt]:
-        """The loop over all that the boxes take of an axis, which is not the last one."""
+    def rows(self, depth: int, fixed: dict[int, Operand], tests: list[Operand]) -> list[Stmt]:
+        """The loops over all that the boxes take of the axes from this one on, but for the last one."""
+        if depth + 1 == len(self.axes):
+            return self.either(tests, self.columns(fixed), self.one_by_one(fixed) if tests else [])
         axis = self.axes[depth]
         low, high = self.low[axis], self.high[axis]
         stmts: list[Stmt] = []
         start = self.extreme("minimum", low, stmts)
         bound = self.extreme("maximum", high, stmts)
-        index = Var(self.nests[0].loops[self.nests[0].axes.index(axis)].index.name, INT)
-        fixed = {**fixed, axis: index}
+        index = self.index(axis)
         body: list[Stmt] = []
         tests = list(tests)
         if low.differs:
             tests.append(compare("greater_equal", index, self.boxes.operand(low.last, stmts), body))
         if high.differs:
             tests.append(compare("less", index, self.boxes.operand(high.first, stmts), body))
-        deeper = depth + 2 < len(self.axes)
-        inside = self.level(depth + 1, fixed, []) if deeper else self.columns(fixed)
-        body += self.either(tests, inside, self.one_by_one(axis, index, fixed) if tests else [])
-        stmts.append(self.range(index, start, bound, body))
-        return stmts
+        body += self.rows(depth + 1, {**fixed, axis: index}, tests)
+        return [*stmts, self.range(index, start, bound, body)]
 
-    def one_by_one(self, axis: int, index: Var, fixed: dict[int, Operand]) -> list[Stmt]:
+    def one_by_one(self, fixed: dict[int, Operand]) -> list[Stmt]:
         """Each nest in a row that is not in all of the boxes."""
         stmts: list[Stmt] = []
         for k, nest in enumerate(self.nests):
-            ends = (self.low[axis].ends[k], self.high[axis].ends[k])
-            tests = [
-                compare("greater_equal", index, self.boxes.operand(ends[0], stmts), stmts),
-                compare("less", index, self.boxes.operand(ends[1], stmts), stmts),
-            ]
+            tests: list[Operand] = []
+            for axis, at in fixed.items():
+                low, high = self.low[axis], self.high[axis]
+                if low.differs or low.assumed:
+                    tests.append(compare("greater_equal", at, self.boxes.operand(low.ends[k], stmts), stmts))
+                if high.differs or high.assumed:
+                    tests.append(compare("less", at, self.boxes.operand(high.ends[k], stmts), stmts))
             stmts += self.either(tests, self.boxes.trips(nest, fixed), [])
         return stmts
 
@@ -237,6 +245,10 @@ class _Gathered:
         for other_end in rest:
             first = number(prim, first, other_end, stmts)
         return first
+
+    def index(self, axis: int) -> Var:
+        nest = self.nests[0]
+        return Var(nest.loops[nest.axes.index(axis)].index.name, INT)
 
     def range(self, index: Var, start: Operand, bound: Operand, stmts: list[Stmt]) -> For:
         return For(index, start, bound, Const(1, INT), (), Block((), stmts), loc=self.nests[0].write.loc)
@@ -256,7 +268,7 @@ class _Gathered:
             stmts += self.element(reached, fixed, self.boxes.operand(high.first.plus(Linear(gap)), stmts))
         start = self.boxes.operand(low.last, stmts)
         bound = self.boxes.operand(high.first, stmts)
-        index = Var(self.nests[0].loops[self.nests[0].axes.index(axis)].index.name, INT)
+        index = self.index(axis)
         stmts.append(self.range(index, start, bound, self.element(self.nests, fixed, index)))
         return stmts
 

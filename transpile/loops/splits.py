@@ -1,0 +1,178 @@
+"""Nests that add to one array at several places of each trip, and do other things, become several nests.
+
+    for i in range(1, n):                 for i in range(1, n):
+        t = 0.5 * y[i]                        u[i - 1] = y[i]
+        y[i] = 0.0                            y[i] = 0.0
+        x[i] += t                ->       for i in range(1, n):
+        x[i - 1] += t                         x[i] += 0.5 * u[i - 1]
+        x[i + 1] += t                     ...
+
+So `transpile.loops.gather` finds what it knows. Nothing else in the nest may touch the array that is added to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
+from transpile.core.types import INT, Type
+from transpile.core.walk import Cloner
+from transpile.loops.boxes import Boxes, Nest, form_of, is_scalar, is_simple, number
+from transpile.loops.contract import points
+from transpile.loops.memory import Touches
+
+MOST = 2  # arrays that are made to hold values
+
+
+@dataclass
+class Split:
+    """One nest, and what becomes of it."""
+
+    loops: list[For]
+    lets: dict[Var, Let]
+    stmts: list[Stmt]  # of the innermost loop
+    boxes: Boxes
+    touches: Touches
+    held: dict[Var, Var] = field(default_factory=dict)  # for values of a trip, the arrays that hold them
+    sizes: list[Stmt] = field(default_factory=list)
+
+    @staticmethod
+    def of(outer: Stmt, boxes: Boxes, touches: Touches) -> Split | None:
+        loops: list[For] = []
+        lets: dict[Var, Let] = {}
+        last: Stmt = outer
+        stmts: list[Stmt] = []
+        while isinstance(last, For):
+            stmts = last.body.stmts
+            if not is_simple(last) or not stmts:
+                return None
+            loops.append(last)
+            lets.update((s.var, s) for s in stmts if isinstance(s, Let))
+            last = stmts[-1]
+            if isinstance(last, For) and not all(is_scalar(s) for s in stmts[:-1]):
+                return None
+        if not loops or not all(is_scalar(s) or isinstance(s, (Store, Add)) for s in stmts):
+            return None
+        return Split(loops, lets, stmts, boxes, touches)
+
+    def made(self, pays: Callable[[list[Nest]], bool]) -> list[Stmt] | None:
+        """The statements in the place of the nest; None if it stays."""
+        chosen: list[Add] = []
+        nests: list[Stmt] = []
+        for buf in dict.fromkeys(s.buf for s in self.stmts if isinstance(s, Add)):
+            adds = [s for s in self.stmts if isinstance(s, Add) and s.buf is buf]
+            if len(adds) < 3 or not self.is_apart(buf):
+                continue
+            found = [self.alone(add) for add in adds]
+            boxes = [self.boxes.of(s) for s in found]
+            if pays([b for b in boxes if b is not None]) and all(b is not None for b in boxes):
+                chosen += adds
+                nests += found
+        if not chosen or len(self.held) > MOST:
+            return None
+        return [*self.sizes, self.rest(chosen), *nests]
+
+    def is_apart(self, buf: Var) -> bool:
+        """Whether the nest does nothing with an array but to add to it."""
+        root = self.touches.roots.of(buf)
+        touch = self.touches.of(self.loops[0])
+        if root in touch.read or root in touch.written:
+            return False
+        return all(a.var is buf for a in touch.found if self.touches.roots.of(a.var) is root)
+
+    # ---- one addition
+
+    def alone(self, add: Add) -> For:
+        """A nest that only adds this."""
+        cloner = Cloner()
+        loops = [replace(loop, index=cloner.fresh(loop.index)) for loop in self.loops]
+        indices = [loop.index for loop in loops]
+        stmts: list[Stmt] = []
+        value = self.value(add.value, cloner, indices, stmts)
+        args = tuple(self.again(a, cloner, stmts) for a in add.args)
+        for stmt in stmts:
+            if isinstance(stmt, Let):
+                self.boxes.forms.learn(stmt)
+        stmts.append(replace(add, args=args, value=value))
+        for loop in reversed(loops):
+            stmts = [replace(loop, body=Block((), stmts))]
+        (nest,) = stmts
+        assert isinstance(nest, For)
+        return nest
+
+    def value(self, op: Operand, cloner: Cloner, indices: list[Var], stmts: list[Stmt]) -> Operand:
+        """The value of a trip: products with numbers are computed again, others read from where they are, or held."""
+        if not isinstance(op, Var) or op not in self.lets or op in cloner.mapping:
+            return cloner.operand(op)
+        let = self.lets[op]
+        if let.prim == "neg" or (let.prim == "mul" and any(self.is_fixed(a) for a in let.args)):
+            args = tuple(self.value(a, cloner, indices, stmts) for a in let.args)
+            stmts.append(replace(let, var=cloner.fresh(op), args=args))
+        elif let.prim == "index" and not self.is_changed(let.args[0]):
+            self.again(op, cloner, stmts)
+        else:
+            array = self.holder(op)
+            at = tuple(
+                self.boxes.operand(form_of(i).plus(self.boxes.ends(loop)[0], -1), stmts)
+                for i, loop in zip(indices, self.loops)
+            )
+            path = {"path": points(len(at)), "dims": ()}
+            stmts.append(Let(cloner.fresh(op), "index", (array, *at), path, let.loc))
+        return cloner.operand(op)
+
+    def again(self, op: Operand, cloner: Cloner, stmts: list[Stmt]) -> Operand:
+        """What a trip computes, computed again."""
+        if isinstance(op, Var) and op in self.lets and op not in cloner.mapping:
+            let = self.lets[op]
+            args = tuple(self.again(a, cloner, stmts) for a in let.args)
+            stmts.append(replace(let, var=cloner.fresh(op), args=args))
+        return cloner.operand(op)
+
+    def is_fixed(self, op: Operand) -> bool:
+        """Whether it is the same number in all trips."""
+        return isinstance(op, Const) or (isinstance(op, Var) and op not in self.lets)
+
+    def is_changed(self, array: Operand) -> bool:
+        touch = self.touches.of(self.loops[0])
+        return isinstance(array, Var) and self.touches.roots.of(array) in touch.written | touch.added
+
+    def holder(self, value: Var) -> Var:
+        """The array that holds a value of each trip."""
+        if value not in self.held:
+            sizes: list[Operand] = []
+            for loop in self.loops:
+                first, after = self.boxes.ends(loop)
+                size = self.boxes.operand(after.plus(first, -1), self.sizes)
+                sizes.append(number("maximum", size, Const(0, INT), self.sizes))
+            array = Var(SYNTHETIC, Type(value.type.dtype, (Dim.symbol("?"),) * len(sizes)), buffer=True)
+            self.sizes.append(Alloc(array, "empty", tuple(sizes), {}, self.loops[0].loc))
+            self.held[value] = array
+        return self.held[value]
+
+    # ---- what is left
+
+    def rest(self, chosen: list[Add]) -> Stmt:
+        """The nest without these additions, that stores what they are made of."""
+        stmts: list[Stmt] = []
+        for stmt in self.stmts:
+            if not any(stmt is c for c in chosen):
+                stmts.append(stmt)
+            if isinstance(stmt, Let) and stmt.var in self.held:
+                stmts += self.stored(stmt.var)
+        loops = list(reversed(self.loops))
+        for k, loop in enumerate(loops):
+            inner = stmts if not k else [*loop.body.stmts[:-1], *stmts]
+            stmts = [replace(loop, body=replace(loop.body, stmts=inner))]
+        return stmts[0]
+
+    def stored(self, value: Var) -> list[Stmt]:
+        stmts: list[Stmt] = []
+        at = tuple(
+            self.boxes.operand(form_of(loop.index).plus(self.boxes.ends(loop)[0], -1), stmts) for loop in self.loops
+        )
+        for stmt in stmts:
+            if isinstance(stmt, Let):
+                self.boxes.forms.learn(stmt)
+        return [*stmts, Store(self.held[value], points(len(at)), at, value, self.loops[0].loc)]
