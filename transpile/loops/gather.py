@@ -28,7 +28,7 @@ from transpile.loops.sources import Sources
 from transpile.loops.splits import Split
 
 FAR = 60  # statements between the first nest and the last one
-REACH = 4  # columns of the border on each side
+REACH = 4  # columns between where the first box and another one begin or end
 LEAST = 3  # places of which one element is written
 LARGE = 80  # statements of all nests
 
@@ -86,12 +86,15 @@ class _Search:
         while at < len(stmts):
             nests = self.nests(stmts, at)
             found = _Gathered.of(nests, self.boxes)
+            if found is not None:
+                end = next(k for k, s in enumerate(stmts) if s is nests[-1].stmt)
+                found.nests, moved = self.sources.seen_through(nests, stmts[: end + 1])
+                if len(found.axes) == 1 and self.sources.is_made_beside(found.nests, stmts[:end]):
+                    found = None
             if found is None:
                 at += 1
                 continue
             self.changed = True
-            end = next(k for k, s in enumerate(stmts) if s is nests[-1].stmt)
-            found.nests, moved = self.sources.seen_through(nests, stmts[: end + 1])
             gone = [n.stmt for n in nests] + moved
             before = [s for s in stmts[: end + 1] if not any(s is g for g in gone)]
             stmts = [*before, *found.stmts(), *moved, *stmts[end + 1 :]]
@@ -103,7 +106,10 @@ class _Search:
             return [stmt]
         split = Split.of(stmt, self.boxes, self.touches)
         found = None if split is None else split.made(lambda nests: _Gathered.of(nests, self.boxes) is not None)
-        return [with_blocks(stmt, self.block)] if found is None else found
+        if found is None:
+            return [with_blocks(stmt, self.block)]
+        self.changed = True
+        return found
 
     def nests(self, stmts: list[Stmt], at: int) -> list[Nest]:
         """The nest that stands there and those that may be put together with it, all of them at the place of the last one."""
@@ -113,6 +119,8 @@ class _Search:
         found = [first]
         for stmt in stmts[at + 1 : at + FAR]:
             nest = self.boxes.of(stmt)
+            if sum(len(n.lets) + 1 for n in found) > LARGE:
+                break
             if nest is not None and self.is_open(nest) and self.goes_with(first, nest):
                 found.append(nest)
             elif any(self.touches.ordered(n.stmt, stmt) for n in found) or reads_whole(stmt):
@@ -130,11 +138,12 @@ class _Search:
             return False
         if self.roots.of(a.write.buf) in self.touches.of(b.stmt).read:
             return False
-        return all(
-            Side.of(ends, self.boxes) is not None
-            for k in a.axes
-            for ends in ((a.low[k], b.low[k]), (a.high[k], b.high[k]))
-        )
+        for axis in a.axes:
+            for ends in ((a.low[axis], b.low[axis]), (a.high[axis], b.high[axis])):
+                side = Side.of(ends, self.boxes)
+                if side is None or (axis == max(a.axes) and abs(side.later[1]) > REACH):
+                    return False
+        return True
 
 
 def reads_whole(stmt: Stmt) -> bool:
@@ -167,9 +176,7 @@ class _Gathered:
             low[axis], high[axis] = first, after
         sums = [k for k, n in enumerate(nests) if not isinstance(n.write.value, Const)]
         places = {tuple(low[a].later[k] for a in axes) for k in sums}
-        if len(places) < LEAST or sum(len(n.lets) + 1 for n in nests) > LARGE:
-            return None
-        if any(max(s.later) - min(s.later) > REACH for s in (low[axes[-1]], high[axes[-1]])):
+        if len(places) < LEAST:
             return None
         return _Gathered(nests, boxes, axes, low, high)
 

@@ -58,6 +58,12 @@ class Sources:
             self._settle(known, nests)
         return nests, []
 
+    def is_made_beside(self, nests: list[Nest], stmts: list[Stmt]) -> bool:
+        """Whether a loop here computes what the nests read: one of them and that loop can be one, which saves more in a row."""
+        arrays = {let.args[0] for n in nests for let in n.lets if let.prim == "index"}
+        makers = [m for a in arrays if isinstance(a, Var) and (m := self._made(a, stmts)) is not None]
+        return any(self._is_dear(m, {}) for m in makers)
+
     # ---- which
 
     def _candidates(self, nests: list[Nest], stmts: list[Stmt]) -> dict[Var, Nest]:
@@ -97,8 +103,7 @@ class Sources:
                     break
                 if not all(self._is_covered(n, let, known[array]) for n in inside for let in n.lets if let.args[:1] == (array,)):
                     break
-                found = self._cost(known[array], known)
-                if found[0] > 1 or found[1] > STEPS:
+                if self._is_dear(known[array], known):
                     break
             else:
                 return
@@ -117,6 +122,10 @@ class Sources:
             if any(g.terms or g.const < 0 for g in gaps):
                 return False
         return True
+
+    def _is_dear(self, nest: Nest, known: dict[Var, Nest]) -> bool:
+        reads, steps = self._cost(nest, known)
+        return reads > 1 or steps > STEPS
 
     def _cost(self, nest: Nest, known: dict[Var, Nest]) -> tuple[int, int]:
         """The reads and the operations on numbers that are not integers of one trip."""
