@@ -12,8 +12,6 @@ from loop_compare import Subject
 from loop_text import MODULES, Loops
 
 import transpile as tp
-from transpile.core.nodes import Add, Function, If
-from transpile.core.walk import statements
 from transpile.loops.checks import hoist_checks
 from transpile.loops.forward import forward
 from transpile.loops.gather import gather

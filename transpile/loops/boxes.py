@@ -1,8 +1,8 @@
 """Nests of loops of which each trip writes one element, and no two trips the same one: the boxes that they fill.
 
-    for i in range(n):
-        for j in range(m):                the box of b from [0, 1] up to [n, m + 1]
-            b[i, j + 1] += 2.0 * a[i, j]
+for i in range(n):
+    for j in range(m):                the box of b from [0, 1] up to [n, m + 1]
+        b[i, j + 1] += 2.0 * a[i, j]
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ class Nest:
     shifts: tuple[Linear, ...]  # for each axis, the subscript without the index of the loop
     low: tuple[Linear, ...]
     high: tuple[Linear, ...]
-
 
 
 class Boxes:

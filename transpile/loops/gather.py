@@ -17,7 +17,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks
 from transpile.loops.affine import Forms, Linear
@@ -27,7 +42,7 @@ from transpile.loops.rebuild import with_blocks
 from transpile.loops.sources import Sources
 from transpile.loops.splits import Split
 
-FAR = 60  # statements between the first nest and the last one
+FAR = 120  # statements between the first nest and the last one
 REACH = 4  # columns between where the first box and another one begin or end
 LEAST = 3  # places of which one element is written
 LARGE = 80  # statements of all nests
@@ -74,6 +89,7 @@ class Side:
 class _Search:
     def __init__(self, fn: Function) -> None:
         self.changed = False
+        self.depth = 0  # of loops around
         self.forms = Forms(fn.body)
         self.boxes = Boxes(fn, self.forms)
         self.roots = Roots(fn)
@@ -89,7 +105,7 @@ class _Search:
             if found is not None:
                 end = next(k for k, s in enumerate(stmts) if s is nests[-1].stmt)
                 found.nests, moved = self.sources.seen_through(nests, stmts[: end + 1])
-                if len(found.axes) == 1 and self.sources.is_made_beside(found.nests, stmts[:end]):
+                if self.depth and len(found.axes) == 1 and self.sources.is_made_beside(found.nests, stmts[:end]):
                     found = None
             if found is None:
                 at += 1
@@ -107,7 +123,10 @@ class _Search:
         split = Split.of(stmt, self.boxes, self.touches)
         found = None if split is None else split.made(lambda nests: _Gathered.of(nests, self.boxes) is not None)
         if found is None:
-            return [with_blocks(stmt, self.block)]
+            self.depth += isinstance(stmt, (For, While))
+            found = [with_blocks(stmt, self.block)]
+            self.depth -= isinstance(stmt, (For, While))
+            return found
         self.changed = True
         return found
 

@@ -101,7 +101,9 @@ class Sources:
                 readers = self.readers.get(array, [])
                 if not all(id(r) in lets for r in readers):
                     break
-                if not all(self._is_covered(n, let, known[array]) for n in inside for let in n.lets if let.args[:1] == (array,)):
+                if not all(
+                    self._is_covered(n, let, known[array]) for n in inside for let in n.lets if let.args[:1] == (array,)
+                ):
                     break
                 if self._is_dear(known[array], known):
                     break
