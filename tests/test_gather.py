@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from loop_text import MODULES, Loops
 
 import transpile as tp
 from transpile.loops.checks import hoist_checks
+from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.gather import gather
 from transpile.loops.unroll import unroll
@@ -25,7 +27,7 @@ def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> 
     for p in (forward, hoist_checks, forward, hoist_checks, forward, unroll, forward):
         fn = p(fn)
     found = gather(fn)
-    return None if found is fn else "\n".join(emit(forward(check(found, "gather")), "", MODULES).lines)
+    return None if found is fn else "\n".join(emit(remove_dead(forward(check(found, "gather"))), "", MODULES).lines)
 
 
 def agree(f: Callable[..., Any], *calls: tuple[Any, ...], wrt: tuple[int, ...] = (0,)) -> None:
@@ -191,3 +193,85 @@ ACTS = [f for f in CASES if f not in (new_between,)]
 def test_where_it_acts(f: Callable[..., Any]) -> None:
     args, wrt = CASES[f]
     assert gathered(f, *args(7), wrt=wrt) is not None
+
+
+def test_core_is_written_once_and_temporaries_are_gone() -> None:
+    found = gathered(steps_2d, *CASES[steps_2d][0](7), wrt=(0, 1))
+    assert found is not None
+    row = r"for j in range\(2, \w+\):\n +t_\d+ = [^\n]*\n +{} {} [^\n]*\n +else:"
+    assert re.search(row.format(r"b_bar\[\w+, j\]", r"\+="), found)
+    assert re.search(row.format(r"a_bar\[\w+, j\]", "="), found)  # it was zero before: no element of the core is read
+    assert "np.empty" not in found.split("a_bar = np.empty")[1]
+
+
+def test_loops_of_several_statements_are_split() -> None:
+    found = gathered(loops_2d, *CASES[loops_2d][0](7), wrt=(0, 1))
+    core = r"for j in range\(2, [^\n]*\):\n(?: +t_\d+ = [^\n]*\n)* +{}_bar\[i, j\] \+= "
+    assert found is not None and len(re.findall(core.format("a"), found)) == 1
+
+
+def two_places(x, w):
+    return np.sum(w * (x[1:] - x[:-1]))
+
+
+def read_between(x):
+    """Each step reads in place what the one before has added to."""
+    x = x.copy()
+    for i in range(1, x.shape[0] - 1):
+        x[i] = x[i - 1] * x[i] + x[i + 1]
+    return np.sum(x)
+
+
+def at_numbers(x, k):
+    for _ in range(2):
+        x = x[k] + 2.0 * x[k - 1] - x[k - 2]
+    return np.sum(x * x)
+
+
+def made_beside(x, w):
+    """The rows of what a loop computes: one of the sums is part of that loop."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.sum(w[i] / (x[i, 2:] * x[i, 1:-1] + x[i, :-2] + 9.0))
+    return total
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (two_places, (numbers(7), numbers(6))),
+        (read_between, (numbers(7),)),
+        (at_numbers, (numbers(7), np.array([2, 3, 4, 6, 5, 2, 3]))),
+        (made_beside, (numbers(4, 7), numbers(4, 5, seed=1))),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_where_it_must_not(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    assert gathered(f, *args) is None
+    agree(f, args)
+
+
+def changed_source(x, y):
+    """What the sums are made of is overwritten before they are added up, by what cannot move behind them."""
+    x, y = x.copy(), y.copy()
+    for _ in range(3):
+        y[1:-1] = x[:-2] + 3.0 * x[1:-1] - x[2:]
+        y[0] = y[1] * x[0]
+        x[1:-1] = y[1:-1] * 0.5 + y[2:] - y[:-2]
+        x[-1] = x[0] + x[2]
+    return np.sum(x * y)
+
+
+def one_buffer(x, w):
+    """In place: the adjoint is read before it is added to, and added to where it was read."""
+    x = x.copy()
+    for _ in range(3):
+        x[1:-1, 1:-1] = x[1:-1, 1:-1] * w[1:-1, 1:-1] + x[:-2, 1:-1] - x[2:, 1:-1] + x[1:-1, 2:] * x[1:-1, :-2]
+        x[2:-2, 2:-2] += x[:-4, 2:-2] + x[4:, 2:-2] - 2.0 * x[2:-2, 4:]
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 9])
+def test_sources_that_change(size: int) -> None:
+    agree(changed_source, (numbers(size), numbers(size, seed=1)), wrt=(0, 1))
+    agree(one_buffer, (numbers(size, size + 1), numbers(size, size + 1, seed=1)), wrt=(0, 1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from transpile.core.nodes import Alloc, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.walk import Cloner, blocks, leaves, reads, statements
 from transpile.loops.affine import Linear
-from transpile.loops.boxes import Boxes, Nest
+from transpile.loops.boxes import REALS, Boxes, Nest
 from transpile.loops.memory import Touches, accesses
 
 STEPS = 2  # operations that may be done again
@@ -84,7 +84,7 @@ class Sources:
     def _made(self, array: Var, stmts: list[Stmt]) -> Nest | None:
         """The nest that fills a temporary."""
         writers = self.writers.get(array, [])
-        if len(writers) != 1 or array in self.whole or array.type.dtype not in ("float64", "float32", "bool"):
+        if len(writers) != 1 or array in self.whole or array.type.dtype not in REALS:
             return None
         for stmt in stmts:
             nest = self.boxes.of(stmt)
