@@ -126,6 +126,16 @@ def loops_2d(a, b, steps):
     return np.sum(a * a) + np.sum(b)
 
 
+def bounds_inside(a, b, steps):
+    """The inner loop's bound is computed in the outer one."""
+    a = a.copy()
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = 0.3 * (b[i, j] - 2.0 * b[i + 1, j] + b[i - 1, j + 1] - b[i, j] + 0.5 * b[i - 1, j + 1])
+    return np.sum(a * a) + np.sum(b * b)
+
+
 def new_between(x, w):
     """What comes between reads the sum."""
     x = x.copy()
@@ -147,6 +157,7 @@ CASES: dict[Callable[..., Any], tuple[Callable[[int], tuple[Any, ...]], tuple[in
     both_ways: (lambda n: (numbers(n, n + 1),), (0,)),
     two_targets: (lambda n: (numbers(n), numbers(n, seed=1)), (0, 1)),
     loops_2d: (lambda n: (numbers(n, n), numbers(n, n, seed=1), 2), (0, 1)),
+    bounds_inside: (lambda n: (numbers(n, n + 1), numbers(n, n + 1, seed=1), 2), (0, 1)),
     in_place: (lambda n: (numbers(n, n), 2), (0,)),
     new_between: (lambda n: (numbers(n + 3), numbers(n + 3, seed=1)), (0, 1)),
 }

@@ -7,7 +7,7 @@ for i in range(n):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
@@ -138,29 +138,39 @@ class Boxes:
             found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT), stmts)
         return found
 
-    def copy(self, nest: Nest, fixed: Mapping[int, Operand]) -> tuple[list[Stmt], list[For], Store | Add]:
-        """Fresh statements of a trip with these subscripts of some axes, the loops that are left and what they write."""
+    def copy(self, nest: Nest, fixed: Mapping[int, Operand]) -> tuple[list[Stmt], Store | Add, Cloner]:
+        """Fresh statements of a trip with these subscripts of some axes, and what it writes."""
         cloner = Cloner()
         stmts: list[Stmt] = []
-        left: list[For] = []
         for loop, axis in zip(nest.loops, nest.axes):
             if axis in fixed:
                 index = form_of(fixed[axis]).plus(nest.shifts[axis], -1)
                 cloner.mapping[loop.index] = self.operand(index, stmts)
             else:
-                left.append(replace(loop, index=cloner.fresh(loop.index), body=Block()))
+                cloner.fresh(loop.index)
         stmts += [cloner.stmt(let) for let in nest.lets]
         write = cloner.stmt(nest.write)
         assert isinstance(write, (Store, Add))
-        return stmts, left, write
+        return stmts, write, cloner
 
     def trips(self, nest: Nest, fixed: Mapping[int, Operand]) -> list[Stmt]:
         """The statements of all trips with these subscripts of some axes."""
-        stmts, left, write = self.copy(nest, fixed)
+        stmts, write, cloner = self.copy(nest, fixed)
         stmts.append(write)
-        for loop in reversed(left):
-            stmts = [replace(loop, body=Block((), stmts))]
-        return stmts
+        before: list[Stmt] = []
+        for loop, axis in reversed([*zip(nest.loops, nest.axes)]):
+            if axis not in fixed:
+                stmts = [self.outside(nest.loops, loop, cloner.root(loop.index), stmts, before)]
+        return [*before, *stmts]
+
+    def outside(self, loops: Sequence[For], loop: For, index: Var, stmts: list[Stmt], before: list[Stmt]) -> For:
+        """One of these loops around other statements; what it is bound by and they compute goes into ``before`` once more."""
+        own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, Let)}
+        start, bound = (
+            self.operand(self.forms.of(end), before) if isinstance(end, Var) and end in own else end
+            for end in (loop.start, loop.bound)
+        )
+        return replace(loop, index=index, start=start, bound=bound, body=Block((), stmts))
 
 
 def is_simple(loop: For) -> bool:

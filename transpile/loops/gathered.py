@@ -182,7 +182,7 @@ class Gathered:
         total: Operand | None = None
         is_new = False
         for nest in nests:
-            lets, _, write = self.boxes.copy(nest, fixed)
+            lets, write, _ = self.boxes.copy(nest, fixed)
             is_new = is_new or isinstance(write, Store)
             if isinstance(write, Store):
                 stmts, total = [], None

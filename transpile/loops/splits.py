@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
+from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
 from transpile.loops.boxes import Boxes, Nest, form_of, is_scalar, is_simple, number
@@ -87,17 +87,17 @@ class Split:
     def alone(self, add: Add) -> For:
         """A nest that only adds this."""
         cloner = Cloner()
-        loops = [replace(loop, index=cloner.fresh(loop.index)) for loop in self.loops]
-        indices = [loop.index for loop in loops]
+        indices = [cloner.fresh(loop.index) for loop in self.loops]
         stmts: list[Stmt] = []
         value = self.value(add.value, cloner, indices, stmts)
         args = tuple(self.again(a, cloner, stmts) for a in add.args)
-        for stmt in stmts:
-            if isinstance(stmt, Let):
-                self.boxes.forms.learn(stmt)
+        self.learn(stmts)
         stmts.append(replace(add, args=args, value=value))
-        for loop in reversed(loops):
-            stmts = [replace(loop, body=Block((), stmts))]
+        before: list[Stmt] = []
+        for loop, index in reversed([*zip(self.loops, indices)]):
+            stmts = [self.boxes.outside(self.loops, loop, index, stmts, before)]
+        self.learn(before)
+        self.sizes += before
         (nest,) = stmts
         assert isinstance(nest, For)
         return nest
@@ -106,6 +106,8 @@ class Split:
         """The value of a trip: products with numbers are computed again, others read from where they are, or held."""
         if not isinstance(op, Var) or op not in self.lets or op in cloner.mapping:
             return cloner.operand(op)
+        if self.is_fixed(op):
+            return self.again(op, cloner, stmts)
         let = self.lets[op]
         if let.prim == "neg" or (let.prim == "mul" and any(self.is_fixed(a) for a in let.args)):
             args = tuple(self.value(a, cloner, indices, stmts) for a in let.args)
@@ -132,7 +134,10 @@ class Split:
 
     def is_fixed(self, op: Operand) -> bool:
         """Whether it is the same number in all trips."""
-        return isinstance(op, Const) or (isinstance(op, Var) and op not in self.lets)
+        if isinstance(op, Var) and op in self.lets:
+            let = self.lets[op]
+            return let.prim != "index" and all(self.is_fixed(a) for a in let.args)
+        return not any(op is loop.index for loop in self.loops)
 
     def is_changed(self, array: Operand) -> bool:
         touch = self.touches.of(self.loops[0])
@@ -150,6 +155,11 @@ class Split:
             self.sizes.append(Alloc(array, "empty", tuple(sizes), {}, self.loops[0].loc))
             self.held[value] = array
         return self.held[value]
+
+    def learn(self, stmts: list[Stmt]) -> None:
+        for stmt in stmts:
+            if isinstance(stmt, Let):
+                self.boxes.forms.learn(stmt)
 
     # ---- what is left
 
@@ -172,7 +182,5 @@ class Split:
         at = tuple(
             self.boxes.operand(form_of(loop.index).plus(self.boxes.ends(loop)[0], -1), stmts) for loop in self.loops
         )
-        for stmt in stmts:
-            if isinstance(stmt, Let):
-                self.boxes.forms.learn(stmt)
+        self.learn(stmts)
         return [*stmts, Store(self.held[value], points(len(at)), at, value, self.loops[0].loc)]
