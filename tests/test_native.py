@@ -45,6 +45,29 @@ def turned(a, n):
     return x[0] * 100.0 + y[1] * z[2] + z[0]
 
 
+def leapfrog(x, n):
+    """Buffers that move on by one, of which one is at first the argument's memory, and the others are small."""
+    before, now, after = x.copy(), x * x, np.zeros_like(x)
+    for _ in range(n):
+        after[:] = 0.5 * now - before + 0.1 * now**2
+        before, now, after = now, after, before
+    return np.sum(now * x)
+
+
+def last_two(a, x, n):
+    """What a branch gives, and what a loop carries, goes on into memory that is not small."""
+    old, new = x, np.array([a, 2.0, 3.0])
+    k = 0
+    while k < n:
+        if k % 2 == 0:
+            found = np.array([new[0] * 0.5, new[1] + a, new[2]])
+        else:
+            found = new * old
+        old, new = new, found
+        k += 1
+    return np.sum(old * new) + old[0]
+
+
 def chosen(a, flag):
     """A branch gives an array of few elements, the other one of another memory."""
     if flag > 0:
@@ -92,6 +115,8 @@ CASES = [
     (swing, (0.9, 0.1, 0), (0, 1)),
     (turned, (np.array([2.0, 3.0]), 4), (0,)),
     (turned, (np.array([2.0, 3.0]), 0), (0,)),
+    *[(leapfrog, (np.array([0.3, -0.2, 0.5]), n), (0,)) for n in (0, 1, 2, 5)],
+    *[(last_two, (0.4, np.array([0.3, -0.2, 0.5]), n), (0, 1)) for n in (0, 1, 2, 5)],
     (chosen, (np.array([2.0, 3.0]), 1), (0,)),
     (chosen, (np.array([2.0, 3.0]), 0), (0,)),
     (chosen, (np.array([2.0, 3.0]), -1), (0,)),

@@ -55,12 +55,35 @@ def small_arrays(fn: Function) -> Small:
     found = _Finder(fn)
     found.run(fn)
     small = Small(found.sizes)
+    together = _together(fn)
     leaving = _leaving(fn, small)
+    # what hands its elements on has no memory of its own to leave with: others would see those of the next trip
+    while by_value := [v for v in leaving if v in together and small.of(v) is not None]:
+        for var in by_value:
+            for other in together[var]:
+                small.sizes.pop(other, None)
+        leaving = _leaving(fn, small)
     for stmt in statements(fn.body):
         if isinstance(stmt, Alloc) and stmt.var in small.sizes and stmt.var not in leaving:
             if math.prod(small.sizes[stmt.var]) <= MANY:
                 small.local.add(stmt.var)
     return small
+
+
+def _together(fn: Function) -> dict[Var, list[Var]]:
+    """Of each variable that a loop, a branch or a stack hands its value to: all that have their values in the same way."""
+    groups: list[list[Var]] = []
+    popped: dict[Var, list[Var]] = {}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, If):
+            groups += [[r] for r in stmt.results]
+        elif isinstance(stmt, (For, While)):
+            tests = stmt.test.params if isinstance(stmt, While) else ()
+            for k, param in enumerate(stmt.body.params):
+                groups.append([param, *stmt.results[k : k + 1], *tests[k : k + 1]])
+        elif isinstance(stmt, Pop):
+            popped.setdefault(stmt.stack, [stmt.stack]).append(stmt.var)
+    return {var: group for group in (*groups, *popped.values()) for var in group}
 
 
 class _Finder:
