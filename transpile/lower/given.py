@@ -31,11 +31,11 @@ def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> 
     """
     if dims in lw.shapes:
         return
-    known = {a for arg in args if isinstance(arg, Var) for d in arg.type.dims for a in _given(d)}
-    if all(a in known for d in dims for a in _given(d)):
+    known = {a for arg in args if isinstance(arg, Var) for d in arg.type.dims for a in _given(lw, d)}
+    if all(a in known for d in dims for a in _given(lw, d)):
         return
     for dim in dims:
-        if next(_given(dim), None) is not None and (dim,) not in lw.shapes:
+        if next(_given(lw, dim), None) is not None and (dim,) not in lw.shapes:
             lw.b.emit(in_size(lw.b.loc, Expr(lw.b, lw.dim(dim))))
     if len(dims) == 1 and dims[0].is_simple:
         return
@@ -44,14 +44,14 @@ def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> 
     lw.b.emit(If((total > MOST).op, too_many, Block(), (), lw.b.loc))
 
 
-def _given(dim: Dim) -> Iterator[Atom]:
-    """The numbers of unknown sign in a dimension, but for what is clipped at 0."""
+def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
+    """The numbers of unknown sign in a dimension, but for what is clipped at 0, and for sizes of arrays."""
     for atom, _ in dim.terms:
-        if atom.kind == "int":
+        if atom.kind == "int" and atom.name not in lw.measured:
             yield atom
         elif atom.kind == "mul":
             for operand in atom.operands:
-                yield from _given(operand)
+                yield from _given(lw, operand)
 
 
 def _count(lw: Lowering, dim: Dim) -> Expr:

@@ -79,6 +79,8 @@ class Lowering:
         self.matrices = Matrices(fn)
         self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
         self.shapes = {p.type.dims for p in fn.params}  # those that arrays in scope have
+        sizes = {s.var for s in statements(fn.body) if isinstance(s, Let) and s.prim == "dim"}
+        self.measured = {name for name, op in fn.symbols.items() if op in sizes}  # the symbols that are sizes of arrays
 
     # ---- where buffers are written for the last time
 
