@@ -192,6 +192,8 @@ class Facts:
     # ---- asking
 
     def is_not_negative(self, form: Linear) -> bool:
+        if self.range(form)[0] >= 0:
+            return True
         best: dict[frozenset[tuple[Var, int]], int] = {}  # of forms with these terms the one most likely to be it
         forms = [form]
         for depth in range(DEPTH + 1):

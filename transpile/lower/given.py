@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
 MOST = 2.0**59  # elements of an array
+FEW = 1000
 
 
 def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> None:
@@ -37,7 +38,7 @@ def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> 
     for dim in dims:
         if next(_given(lw, dim), None) is not None and (dim,) not in lw.shapes:
             lw.b.emit(in_size(lw.b.loc, Expr(lw.b, lw.dim(dim))))
-    if len(dims) == 1 and dims[0].is_simple:
+    if len(dims) == 1 and _wraps_to_negative(lw, dims[0]):
         return
     total = reduce(mul, [_count(lw, d) for d in dims])
     too_many = Block((), [raise_value(lw.b.loc, "array is too big")])
@@ -52,6 +53,13 @@ def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
         elif atom.kind == "mul":
             for operand in atom.operands:
                 yield from _given(lw, operand)
+
+
+def _wraps_to_negative(lw: Lowering, dim: Dim) -> bool:
+    """Whether the size is a number of the user's, give or take a few sizes: if that wraps, it is no size."""
+    given = [factor for atom, factor in dim.terms if any(_given(lw, Dim(0, ((atom, 1),))))]
+    others = all(abs(factor) <= FEW and atom.kind != "mul" for atom, factor in dim.terms)
+    return len(given) == 1 and abs(given[0]) == 1 and others and abs(dim.const) <= MOST
 
 
 def _count(lw: Lowering, dim: Dim) -> Expr:
