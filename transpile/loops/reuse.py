@@ -13,8 +13,9 @@ one loop with it, whose trips read, of the first, only the element that they wri
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, For, Function, Operand, Push, Stmt, Var, While
 from transpile.core.walk import blocks, leaves, map_reads, reads, statements
@@ -41,6 +42,15 @@ class _Piece:
     stays: bool  # after the block
 
 
+@dataclass(slots=True)
+class _Use:
+    """Of an array in a statement: the places that are touched, each time the loops around, whether it is used by name."""
+
+    places: set[tuple[Linear, ...]] = field(default_factory=set)
+    around: list[tuple[For, ...]] = field(default_factory=list)
+    whole: bool = False
+
+
 class _Reuse:
     def __init__(self, fn: Function) -> None:
         self.fn = fn
@@ -48,6 +58,7 @@ class _Reuse:
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
         self.handed_on = self.find_handed_on()
+        self.uses: dict[int, dict[Var, _Use]] = {}
         self.same: dict[Var, Var] = {}
         self.made: dict[int, Alloc | None] = {}  # what stands for an allocation
 
@@ -124,12 +135,13 @@ class _Reuse:
         """Whether a trip reads of ``one`` the element alone that it writes of ``two`` afterwards."""
         if not isinstance(stmt, For):
             return False
-        places: set[tuple[Linear, ...]] = set()
-        bodies: list[tuple[For, ...]] = []
-        if not self.visit(stmt, (), {one, two}, places, bodies) or len(places) != 1:
+        used = self.used_in(stmt)
+        a, b = used[one], used[two]
+        places = a.places | b.places
+        if a.whole or b.whole or len(places) != 1:
             return False
         (place,) = places
-        around = bodies[0]
+        around = a.around[0]
         own = [form.variables for form in place]
         if any(len(v) != 1 or abs(form.coefficient(next(iter(v)))) != 1 for v, form in zip(own, place)):
             return False
@@ -137,31 +149,37 @@ class _Reuse:
         depth = len(indices)
         if len(own) != depth or {loop.index for loop in around[:depth]} != indices:
             return False
-        if any(loops[:depth] != around[:depth] for loops in bodies):
+        if any(loops[:depth] != around[:depth] for loops in (*a.around, *b.around)):
             return False
         return self.is_first_read(around[depth - 1].body, one, two)
 
-    def visit(
-        self,
-        stmt: Stmt,
-        around: tuple[For, ...],
-        arrays: set[Var],
-        places: set[tuple[Linear, ...]],
-        bodies: list[tuple[For, ...]],
-    ) -> bool:
-        """Notes where the arrays are used, and in which loops; false if that is not by elements."""
-        named = {self.roots.of(a.var) for a in accesses(stmt) if a.indices is not None} & arrays
+    def used_in(self, stmt: Stmt) -> dict[Var, _Use]:
+        held = self.uses.get(id(stmt))
+        if held is None:
+            held = self.uses[id(stmt)] = defaultdict(_Use)
+            self.visit(stmt, (), held)
+        return held
+
+    def visit(self, stmt: Stmt, around: tuple[For, ...], used: dict[Var, _Use]) -> None:
+        named: set[Var] = set()
         for access in accesses(stmt):
-            if self.roots.of(access.var) in arrays:
-                if access.indices is None or access.var not in arrays:
-                    return False
-                places.add(tuple(self.forms.of(i) for i in access.indices))
-                bodies.append(around)
-        others = {self.roots.of(o) for o in reads(stmt) if isinstance(o, Var)} & arrays
-        if not others <= named or isinstance(stmt, While) and self.touches.of(stmt).uses & arrays:
-            return False
+            use = used[self.roots.of(access.var)]
+            if access.indices is None or self.roots.of(access.var) is not access.var:
+                use.whole = True
+                continue
+            named.add(access.var)
+            use.places.add(tuple(self.forms.of(i) for i in access.indices))
+            use.around.append(around)
+        for op in (*reads(stmt), *(op for block in blocks(stmt) for op in leaves(block))):
+            if isinstance(op, Var) and is_array(op) and op not in named:
+                used[self.roots.of(op)].whole = True
         inside = (*around, stmt) if isinstance(stmt, For) else around
-        return all(self.visit(s, inside, arrays, places, bodies) for block in blocks(stmt) for s in block.stmts)
+        for block in blocks(stmt):
+            for inner in block.stmts:
+                self.visit(inner, inside, used)
+        if isinstance(stmt, While):
+            for var in self.touches.of(stmt).uses:
+                used[self.roots.of(var)].whole = True
 
     def is_first_read(self, body: Block, one: Var, two: Var) -> bool:
         """Whether all that a trip does with ``one`` comes before all that it does with ``two``."""
