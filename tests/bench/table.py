@@ -16,6 +16,7 @@ core, one thread. *Best* is the faster of JAX and PyTorch; C is an adjoint writt
 the value alone, compiled by us and by plain Numba; *gradient / function* takes the faster of the two. *Compile* is what a first
 call takes beyond a usual one, with nothing cached. `≠` marks a result that differs from the others'; it has no time. Ratios are
 of minima."""
+WHY = "What misses, with its profile, its reason and what comes next: [missed.md](missed.md)."
 
 
 def document(rows: Sequence[Row]) -> str:
@@ -26,7 +27,7 @@ def document(rows: Sequence[Row]) -> str:
         part = [row for row in rows if row["suite"] == suite]
         if part:
             lines += ["", f"## {title}", "", f"![ratios]({suite}.png)", "", *table(part), *absences(part)]
-    return "\n".join([*lines, "", "## Aims", "", *(f"- {line}" for line in standing(rows)), ""])
+    return "\n".join([*lines, "", "## Aims", "", *(f"- {line}" for line in standing(rows)), "", WHY, ""])
 
 
 def table(rows: Sequence[Row]) -> list[str]:
