@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from corpus.indexing import mask_write_array
+from corpus.shapes import triangles
 from loop_check import Malformed, check
 from loop_compare import Subject
 from loop_text import MODULES, Loops
@@ -124,28 +126,15 @@ def around(x):
     return total
 
 
-def masked(x):
-    mask = np.array([True, False, True, False, True])
-    y = x * x
-    y[mask] = x[:3]
-    y[~mask] += x[1] * x[2]
-    return y
-
-
-def triangular(a):
-    d = np.diag(a)
-    return np.tril(a, -1) @ np.triu(a) * np.diag(d * d) + np.diag(d[:2], 1)
-
-
 def test_forward_knows_the_results_of_a_branch_that_is_always_taken() -> None:
-    agree(tp.jacrev(masked), (np.linspace(0.5, 2.0, 5),))
+    agree(tp.jacrev(mask_write_array), (np.linspace(0.5, 2.0, 5),))
 
 
 def test_a_size_is_not_said_by_what_is_computed_from_it() -> None:
     """The checks say that ``n`` is ``min(n, 2) + 1``."""
     a = np.linspace(-1.0, 2.0, 9).reshape(3, 3)
-    agree(tp.jacrev(triangular), (a,))
-    assert "compiled" not in str(tp.report(tp.jacrev(triangular), a))  # its loops are read, and a size is not found
+    agree(tp.jacrev(triangles), (a,))
+    assert "compiled" not in str(tp.report(tp.jacrev(triangles), a))  # its loops are read, and a size is not found
 
 
 def test_simplify_knows_remainders_and_mirrored_indices() -> None:

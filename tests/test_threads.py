@@ -4,10 +4,12 @@ import ctypes
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from llvmlite import binding
+from test_parallel import weighted
 
 import transpile as tp
 from transpile import api
@@ -20,16 +22,6 @@ from transpile.native.statements import Statements
 pytestmark = pytest.mark.numba
 
 RNG = np.random.default_rng(7)
-
-
-def weighted(a, w):
-    total = 0.0
-    for i in range(a.shape[0]):
-        s = 0.0
-        for j in range(a.shape[1]):
-            s += a[i, j] * w[j]
-        total += s * s
-    return total
 
 
 def smoothed(a, steps):
@@ -230,15 +222,7 @@ import os, sys, threading
 import numpy as np
 import transpile as tp
 import transpile.native as native
-
-def weighted(a, w):
-    total = 0.0
-    for i in range(a.shape[0]):
-        s = 0.0
-        for j in range(a.shape[1]):
-            s += a[i, j] * w[j]
-        total += s * s
-    return total
+from test_parallel import weighted
 
 a, w = np.arange(360000.0).reshape(600, 600) / 1e5, np.arange(600.0)
 call = tp.jit(tp.grad(weighted, argnums=1), parallel=True)
@@ -276,7 +260,8 @@ def run(folder, ending, layer="workqueue"):
         "NUMBA_THREADING_LAYER": layer,
         "NUMBA_NUM_THREADS": "2",
     }
-    paths = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    tests = Path(__file__).parent
+    paths = os.pathsep.join([str(tests.parent), str(tests), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, **settings, "PYTHONPATH": paths}
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=env, timeout=300)
     assert done.returncode == 0, done.stderr
