@@ -217,3 +217,6 @@ def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
     if atom.kind == "mul":
         return operands[0] * operands[1]
     return operands[0] // operands[1]
+
+
+ANY = Dim.symbol("?")  # of a type: the size is not the same in all calls, or nobody asks for it

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from transpile.core.builder import Builder, Expr
 
 
-ANY = Dim.symbol("?")  # a size that is not the same in all calls
-
-
 class Routine:
     """A kept function. Compared by identity. ``fn`` is None while its body is being made."""
 

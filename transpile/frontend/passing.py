@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.core.dims import ANY
 from transpile.core.nodes import Const, Operand
-from transpile.core.routines import ANY
 from transpile.frontend import aliases, memory, nested
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Ref, Scalar, Static

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Var
 from transpile.core.types import Type, promote
 from transpile.errors import error
-from transpile.frontend.passing import ANY
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
@@ -39,8 +39,8 @@ class Plan:
 
 def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least: float) -> list[Stmt] | None:
     """The statements; None if the loop is never worth several threads. ``least`` is the work for one."""
-    made = _Chunks(loop, plan, threads)
-    chunks = made.count(lets, least)
+    made = _Chunks(loop, plan, lets, threads)
+    chunks = made.count(least)
     if chunks is None:
         return None
     serial = Cloner({}).stmt(loop)
@@ -55,9 +55,10 @@ def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least:
 
 
 class _Chunks:
-    def __init__(self, loop: For, plan: Plan, threads: int) -> None:
+    def __init__(self, loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int) -> None:
         self.stmts: list[Stmt] = []
-        self.loop, self.plan, self.threads, self.loc = loop, plan, threads, loop.loc
+        self.loop, self.plan, self.lets, self.threads, self.loc = loop, plan, lets, threads, loop.loc
+        self.is_uneven = False  # whether trips are more and more work, or less and less
         self.trips = self.let("sub", loop.bound, loop.start)
 
     # ---- small statements
@@ -71,7 +72,7 @@ class _Chunks:
         return self.let(prim, *args, type=FLOAT)
 
     def array(self, name: str, dtype: str, sizes: tuple[Operand, ...]) -> Var:
-        var = Var(name, Type(dtype, tuple(Dim.symbol("?") for _ in sizes)), buffer=True)
+        var = Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.stmts.append(Alloc(var, "empty", sizes, {}, self.loc))
         return var
 
@@ -85,10 +86,12 @@ class _Chunks:
 
     # ---- how many
 
-    def count(self, lets: Mapping[Var, Let], least: float) -> Var | None:
+    def work(self) -> Work:
+        return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating)
+
+    def count(self, least: float) -> Var | None:
         """The number of chunks."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
-        self.work = lambda: Work(lets, {*defined(loop.body), loop.index}, self.floating)
         work = self.work()
         whole: Operand | float = work.loop(loop)
         self.is_uneven = loop.index in work.asked and not reach
@@ -103,7 +106,10 @@ class _Chunks:
             if whole < 2 * each:
                 return None
         else:
-            share = _operand(work.times(whole, 1.0 / each) if isinstance(each, float) else self.share(whole, each))
+            if isinstance(each, float):
+                share = _operand(work.times(whole, 1.0 / each))
+            else:
+                share = self.floating("div", _operand(whole), each)
             enough = self.let("greater", share, Const(float(threads), FLOAT), type=BOOL)
             most = self.let("where", enough, most, self.let("cast", share, type=Type("int64")))
         limit: Operand = self.trips
@@ -112,9 +118,6 @@ class _Chunks:
         chunks = self.let("minimum", limit, most)
         chunks.name = "chunks"
         return chunks
-
-    def share(self, whole: Operand | float, each: Operand) -> Operand:
-        return self.floating("div", _operand(whole), each)
 
     # ---- the chunks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.loc import Loc
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import BOOL, INT, Type
@@ -16,8 +16,6 @@ from transpile.loops.product import Letter, Product
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.roles import Call
 from transpile.loops.terms import Code, Read, Term
-
-ANY = Dim.symbol("?")
 
 
 @dataclass

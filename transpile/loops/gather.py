@@ -17,15 +17,13 @@ of negative zeros that overwrites may be the other zero; nothing else changes.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transpile.core.nodes import Alloc, Block, For, Function, Stmt, Var, While
 from transpile.core.walk import blocks
 from transpile.loops.affine import Forms
 from transpile.loops.boxes import Boxes, Nest
 from transpile.loops.gathered import Gathered, Side
 from transpile.loops.memory import Roots, Touches
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.sources import Sources
 from transpile.loops.splits import Split
 
@@ -36,14 +34,11 @@ LARGE = 80  # statements of all nests
 
 def gather(fn: Function) -> Function:
     """The function with such nests gathered."""
-    search = _Search(fn)
-    body = search.block(fn.body)
-    return replace(fn, body=body) if search.changed else fn
+    return with_body(fn, _Search(fn).block(fn.body))
 
 
 class _Search:
     def __init__(self, fn: Function) -> None:
-        self.changed = False
         self.depth = 0  # of loops around
         self.forms = Forms(fn.body)
         self.boxes = Boxes(fn, self.forms)
@@ -65,11 +60,10 @@ class _Search:
             if found is None:
                 at += 1
                 continue
-            self.changed = True
             gone = [n.stmt for n in nests] + moved
             before = [s for s in stmts[: end + 1] if not any(s is g for g in gone)]
             stmts = [*before, *found.stmts(), *moved, *stmts[end + 1 :]]
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def ready(self, stmt: Stmt) -> list[Stmt]:
         """The statement with what is nested in it gathered, or the nests that it is split into."""
@@ -82,7 +76,6 @@ class _Search:
             found = [with_blocks(stmt, self.block)]
             self.depth -= isinstance(stmt, (For, While))
             return found
-        self.changed = True
         return found
 
     def nests(self, stmts: list[Stmt], at: int) -> list[Nest]:

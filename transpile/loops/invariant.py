@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import (
     SYNTHETIC,
     Alloc,
@@ -37,15 +37,13 @@ from transpile.loops.checks import raises
 from transpile.loops.contract import points
 from transpile.loops.kinds import DEAR
 from transpile.loops.memory import Roots, Touches, is_pure
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 
 def move_invariants(fn: Function) -> Function:
     """The function with such values before the outermost loop that they do not depend on."""
-    moving = _Moving(fn)
-    body = moving.block(fn.body)
-    return replace(fn, body=body) if moving.changed else fn
+    return with_body(fn, _Moving(fn).block(fn.body))
 
 
 class _Moving:
@@ -53,7 +51,6 @@ class _Moving:
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
         self.small = Small(fn)
-        self.changed = False
 
     def block(self, block: Block) -> Block:
         stmts: list[Stmt] = []
@@ -61,9 +58,8 @@ class _Moving:
             if isinstance(stmt, For) and stmt.body.stop is None:
                 before, stmt = _Out(self, stmt).run()
                 stmts += before
-                self.changed |= bool(before)
             stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
 
 @dataclass
@@ -159,7 +155,7 @@ class _Out:
         params = {"path": points(len(used)), "dims": ()}
         if key in self.made:
             return Let(let.var, "index", (self.made[key], *(loop.index for loop in used)), params, let.loc)
-        array = Var(let.var.name, Type(let.var.type.dtype, tuple(Dim.symbol("?") for _ in used)), buffer=True)
+        array = Var(let.var.name, Type(let.var.type.dtype, (ANY,) * len(used)), buffer=True)
         self.before.append(Alloc(array, "empty", tuple(self.size(loop) for loop in used), {}, let.loc))
         copy = Cloner()
         indices = [copy.fresh(loop.index) for loop in used]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from transpile.core.nodes import (
     Add,
-    Alloc,
     Block,
     Const,
     Effect,
@@ -19,7 +18,6 @@ from transpile.core.nodes import (
     Function,
     If,
     Let,
-    NewStack,
     Operand,
     Pop,
     Push,
@@ -28,7 +26,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.walk import blocks, defines, leaves, reads, statements
+from transpile.core.walk import blocks, defines, leaves, reads
 
 
 def is_array(op: Operand) -> bool:
@@ -243,7 +241,3 @@ def _is_number(op: Operand) -> bool:
 def is_pure(let: Let) -> bool:
     """Whether it may be computed again, elsewhere or not at all."""
     return not may_raise(let)
-
-
-def everything(block: Block) -> Iterator[Stmt | Alloc | NewStack]:
-    return statements(block)

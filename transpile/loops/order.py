@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from transpile.core.builder import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -40,7 +40,7 @@ from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.fuse import is_conflict
 from transpile.loops.memory import Access, Roots, Touches, is_pure
-from transpile.loops.rebuild import with_blocks
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 WIDE = 8
@@ -48,14 +48,11 @@ WIDE = 8
 
 def order(fn: Function) -> Function:
     """The function with such pairs of loops exchanged, from the inside outwards."""
-    ordering = _Order(fn)
-    body = ordering.block(fn.body, None)
-    return replace(fn, body=body) if ordering.changed else fn
+    return with_body(fn, _Order(fn).block(fn.body, None))
 
 
 class _Order:
     def __init__(self, fn: Function) -> None:
-        self.changed = False
         self.forms = Forms(fn.body)
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
@@ -71,10 +68,10 @@ class _Order:
             if isinstance(stmt, Let) and is_integer(stmt.var):
                 self.facts.define(stmt)
             if isinstance(stmt, For):
-                new = replace(stmt, body=self.block(stmt.body, stmt))
+                new = with_blocks(stmt, lambda b, loop=stmt: self.block(b, loop))  # type: ignore[misc]
+                assert isinstance(new, For)
                 found = _Pair.of(self, new)
                 if found is not None and found.pays() and found.is_legal():
-                    self.changed = True
                     stmts += found.exchanged()
                 else:
                     stmts.append(new)
@@ -83,7 +80,7 @@ class _Order:
             else:
                 stmts.append(stmt)
         self.facts = around
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
 
 @dataclass
@@ -249,7 +246,7 @@ class _Pair:
         return found
 
     def array(self, param: Var) -> Var:
-        return Var(param.name or SYNTHETIC, Type(param.type.dtype, (Dim.symbol("?"),)), buffer=True)
+        return Var(param.name or SYNTHETIC, Type(param.type.dtype, (ANY,)), buffer=True)
 
     def loop(self, index: Var, stmts: list[Stmt]) -> For:
         outer = self.outer

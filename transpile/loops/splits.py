@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
@@ -151,7 +151,7 @@ class Split:
                 first, after = self.boxes.ends(loop)
                 size = self.boxes.operand(after.plus(first, -1), self.sizes)
                 sizes.append(number("maximum", size, Const(0, INT), self.sizes))
-            array = Var(SYNTHETIC, Type(value.type.dtype, (Dim.symbol("?"),) * len(sizes)), buffer=True)
+            array = Var(SYNTHETIC, Type(value.type.dtype, (ANY,) * len(sizes)), buffer=True)
             self.sizes.append(Alloc(array, "empty", tuple(sizes), {}, self.loops[0].loc))
             self.held[value] = array
         return self.held[value]

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Block, Const, Function, If, Let, Operand, Var
-from transpile.core.routines import Routine, invoke, reached, result_sizes
+from transpile.core.routines import Routine, apart, invoke, reached, result_sizes
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, stored
@@ -21,7 +21,6 @@ from transpile.lower.library import fresh
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
-ANY = Dim.symbol("?")
 DEPTH = 1000  # calls inside calls, as many as Python's own limit
 
 
@@ -89,7 +88,7 @@ def call(lw: Lowering, stmt: Any) -> list[Any]:
             args.append(lw.scalar(a).op)
     deeper = Const(1, INT) if lw.depth is None else (b.expr(lw.depth) + 1).op
     type_ = stmt.var.type
-    types = type_.items if type_.kind == "tuple" else (type_,)
+    types = apart(type_)
     params = {"fn": lw.routines[stmt.params["routine"]], "kept": True}
     if len(types) == 1:
         var = b.bind(stmt.var.name, _whole(types[0]), "call", (*args, deeper), params)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, stored
@@ -16,13 +16,11 @@ from transpile.lower.folds import cast
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
-_ANY = Dim.symbol("?")
-
 
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = SYNTHETIC) -> Elements:
     """A call that gives a new array."""
     b = lw.b
-    var = b.bind(name, Type(dtype, (_ANY,) * rank), "call", args, {"fn": fn})
+    var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
     lw.owned.add(var)
     return fresh(lw, var)
 
@@ -38,7 +36,7 @@ def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operan
     whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
     found: list[Any] = []
     for k, (dtype, rank) in enumerate(types):
-        var = b.bind(SYNTHETIC, Type(dtype, (_ANY,) * rank), "item", (whole,), {"k": k})
+        var = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
         if rank:
             lw.owned.add(var)
         found.append(fresh(lw, var) if rank else var)
@@ -60,7 +58,7 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
-    return lw.b.bind(SYNTHETIC, Type(x.dtype, (_ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+    return lw.b.bind(SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
 
 
 # -------------------------------------------------------------------------------------------- rows along an axis

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.shared import Factors, factors_of, flag
-from transpile.lower.views import ANY, At, Range, View, lying, operand, view_of
+from transpile.lower.views import At, Range, View, lying, operand, view_of
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering

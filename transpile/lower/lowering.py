@@ -16,7 +16,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -214,7 +214,7 @@ class Lowering:
     def memory(self, name: str, dtype: str, sizes: Sequence[Operand]) -> Var:
         """A new array, not filled."""
         self.check_dtype(dtype)
-        var = Var(name, Type(dtype, tuple(Dim.symbol("?") for _ in sizes)), buffer=True)
+        var = Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.b.emit(Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
         self.owned.add(var)
         return var

@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 
 if TYPE_CHECKING:
     from transpile.lower.elements import Elements
     from transpile.lower.lowering import Lowering
-
-ANY = Dim.symbol("?")
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,17 @@ class Failures(Memory):
             phi.add_incoming(value, b.block)
         b.branch(block)
 
+    def begin(self, described: Any) -> tuple[Any, list[Any]]:
+        """Begins a function of the module: the function, and what it is given."""
+        from llvmlite import ir
+
+        function = self.context.declare_function(self.module, described)
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        start = function.append_basic_block("start")
+        self.builder.branch(start)  # cells are made before it
+        self.builder.position_at_end(start)
+        return function, self.context.call_conv.decode_arguments(self.builder, described.argtypes, function)
+
     def write_exits(self, name: str) -> None:
         """The code that the failing places share."""
         convention = self.context.call_conv

@@ -93,16 +93,9 @@ def _write(
     outputs: Sequence[Output] = (),
 ) -> None:
     """Writes one function of the module."""
-    from llvmlite import ir
-
-    context, name = written.context, own.qualname
+    name = own.qualname
     written.module, written.kept = module, dict(kept)
-    function = context.declare_function(written.module, own)
-    written.builder = ir.IRBuilder(function.append_basic_block("entry"))
-    start = function.append_basic_block("start")
-    written.builder.branch(start)  # cells are made before it
-    written.builder.position_at_end(start)
-    given = context.call_conv.decode_arguments(written.builder, own.argtypes, function)
+    _, given = written.begin(own)
     written.small = small_arrays(fn)
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows

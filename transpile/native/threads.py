@@ -132,20 +132,14 @@ def _described(written: Statements) -> Any:
 
 def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -> Any:
     """The function of the trips, from a first one and so many."""
-    from llvmlite import ir
-
     context = written.context
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
     inner.numbers = written.numbers
-    function = context.declare_function(written.module, own)
+    function, (first, count, data) = inner.begin(own)
     function.linkage = "internal"
     function.attributes.add("noinline")
-    b = inner.builder = ir.IRBuilder(function.append_basic_block("entry"))
-    start = function.append_basic_block("start")
-    b.branch(start)
-    b.position_at_end(start)
-    first, count, data = context.call_conv.decode_arguments(b, own.argtypes, function)
+    b = inner.builder
     given.read(inner, b.bitcast(data, type_.as_pointer()))
     inner.open()
     limits = Var("first", stmt.index.type), Var("last", stmt.index.type)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from transpile.core.routines import ANY, together
+from transpile.core.dims import ANY
+from transpile.core.routines import together
 from transpile.core.types import Type
 from transpile.rules.prim import Prim
 
