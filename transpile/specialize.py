@@ -156,23 +156,23 @@ class Specializer:
 
     def build(self, request: Request) -> Program:
         keep_freed()
-        level = jit_level(self.target)
-        if level is not None and level.cache and not request.is_general:
-            with no_collection():
+        with no_collection():
+            level = jit_level(self.target)
+            if level is not None and level.cache and not request.is_general:
                 from transpile.cache import calls
 
                 found = calls.find(self.target, request)
-            if found is not None:
-                return found
-        from transpile.run import runner
+                if found is not None:
+                    return found
+            from transpile.run import runner
 
-        return runner(self.target, request.lift(self.target), request)
+            return runner(self.target, request.lift(self.target), request)
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Without Python's search for garbage: what is loaded stays, and in a process that has just begun the search walks through
-    all that the import of Numba has left, 25 ms."""
+    """Without Python's search for garbage: what is loaded stays, and the search walks again and again through all that the import
+    of Numba has left: 25 ms where a program comes from the disk, a seventh of the time where one is compiled."""
     was_on = gc.isenabled()
     gc.disable()
     try:
