@@ -13,6 +13,7 @@ no sum at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.loops.affine import Forms, Linear
@@ -140,6 +141,8 @@ class Facts:
             self.bound(self.low, let.var, Linear(0))
         elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
             self._divide(let, var)
+        elif let.prim == "call" and let.params.get("fn") == "arrays.wrap":
+            self._divide(replace(let, prim="mod"), var)
         elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
             self.not_negative(var)
             self.at_most(var, self.form(let.args[1]))

@@ -25,6 +25,7 @@ from transpile.loops.tiny import write_out
 from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
 from transpile.loops.views import see_through
+from transpile.loops.wrapped import split_wrapped
 
 Pass = Callable[[Function], Function]
 
@@ -51,7 +52,7 @@ def optimise(
     if threads:
         fn = parallelise(fn, threads, least)
     fn = then(clean, lambda old: hoist(promote(old)), fn)
-    fn = reuse(fn)
+    fn = reuse(then(clean, split_wrapped, fn))
     return by_vectors(fn) if vectors else fn
 
 

@@ -39,6 +39,6 @@ class Small:
             return call.args[:1] if call is not None and call.params.get("fn") == "arrays.span" else ()
         if let.prim == "floordiv" and isinstance(let.args[1], Const) and let.args[1].value > 0:
             return let.args[:1]
-        if let.prim == "call" and let.params.get("fn") == "arrays.bound":
+        if let.prim == "call" and let.params.get("fn") in ("arrays.bound", "arrays.wrap"):
             return let.args[1:]
         return as_extremum(let)[1]

@@ -237,12 +237,19 @@ def _flip(lw: Lowering, stmt: Any) -> Elements:
 
 def _roll(lw: Lowering, stmt: Any) -> Elements:
     sizes = lw.elements(stmt.args[0]).sizes
-    shifts = {k: lw.scalar(a) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
+    shifts = {k: _turn(lw, lw.scalar(a), sizes[k]) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
 
     def move(idx: Sequence[Expr]) -> list[Expr]:
         return [_wrapped(lw, i - shifts[k], sizes[k]) if k in shifts else i for k, i in enumerate(idx)]
 
     return _moved(lw, stmt, sizes, move)
+
+
+def _turn(lw: Lowering, shift: Expr, size: Operand) -> Expr:
+    """How far to roll: a number that is known as it is, another one as what it comes to, from 0 to the size."""
+    if isinstance(shift.op, Const):
+        return shift
+    return _wrapped(lw, shift, lw.b.bind(SYNTHETIC, INT, "maximum", (size, Const(1, INT)), {"py": True}))
 
 
 def _wrapped(lw: Lowering, i: Expr, size: Operand) -> Expr:
