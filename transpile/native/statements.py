@@ -32,6 +32,7 @@ from transpile.core.types import Type
 from transpile.loops.chunks import PARALLEL
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
+from transpile.native.hints import once_a_trip
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
 from transpile.native.stacks import Stack, Stacks
@@ -351,7 +352,7 @@ class Statements(Stacks):
             self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
-            b.branch(head) if stop is None else b.cbranch(stop, end, head)
+            once_a_trip(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
             b.position_at_end(end)
 
     def trips(self, start: Any, bound: Any, step: int) -> Any:
@@ -377,7 +378,7 @@ class Statements(Stacks):
             b.cbranch(test, body, end)
             b.position_at_end(body)
             stop = carry()
-            b.branch(head) if stop is None else b.cbranch(stop, end, head)
+            once_a_trip(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
             b.position_at_end(end)
 
     @contextmanager
