@@ -213,7 +213,8 @@ class Maker:
         row = self.row(s)
         options = [f"{a}[1:] += 0.3 * {b}[:-1]", f"{a}[:] = np.tanh({b})", f"total += np.sum({a} * {b})", f"{a}[::2] *= 0.5",
                    f"{a}[p:] += 0.1", f"{a}[:-1] = {a}[1:] * 0.5", f"{a} += 0.2 * {b}[::-1]",
-            f"total += np.max({a}[:2])"]  # fmt: skip
+            f"total += np.max({a}[:2])", f"{a} += 0.2 * (np.roll({b}, -1) - np.roll({b}, 1))",
+                   f"{a}[:] = np.tanh(np.roll({b}, p))", f"total += np.sum({a} * np.roll({b}, 2) * np.roll({b}, -1))"]  # fmt: skip
         if row is not None:
             rows = [i for i, to in s.indices.items() if to == "n"]
             options += [f"total += np.sum({row})", f"A[{self.rng.choice(rows) if rows else 0}] = {row}"] * 3
