@@ -4,7 +4,8 @@
     loops.run("lowered", args)          `Outcome` of the unoptimised loops
     loops.run("optimised", args)        of what `transpile.loops` made of them
     loops.run("assumed", args)          the same, with sizes that were equal taken to be one
-    loops.run("parallel", args)         the same, with loops cut into chunks, which run in another order than they stand
+    loops.run("parallel", args)         the same, with loops cut into chunks, which run in another order than they stand, and
+                                        with loops of which no trip knows of the others backwards
 
 A `loop_memory.Violation` is raised where compiled code would touch what is not its own.
 """
@@ -15,7 +16,7 @@ import io
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,10 +30,12 @@ import transpile as tp
 from runtime.compiled.again import OtherSizes
 from transpile.captured import Place
 from transpile.compiled import overlap
-from transpile.core.nodes import Function
+from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.levels import jit_level
 from transpile.loops import optimise
+from transpile.loops.apart import loops_apart
 from transpile.loops.assume import assumed
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.lower.effects import sites
 from transpile.lower.emit import emit
 from transpile.lower.lowering import lower
@@ -72,6 +75,22 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
     return Outcome(value, error, args, printed.getvalue())
 
 
+def turned(fn: Function) -> Function:
+    """The function with the loops backwards whose trips LLVM is told to be apart."""
+    apart = loops_apart(fn)
+
+    def block(old: Block) -> Block:
+        return with_stmts(old, [stmt(s) for s in old.stmts])
+
+    def stmt(old: Stmt) -> Stmt:
+        new = with_blocks(old, block)
+        if not isinstance(new, For) or new.index not in apart or new.inits:
+            return new
+        return replace(new, backwards=not new.backwards)
+
+    return with_body(fn, block(fn.body))
+
+
 class Loops:
     """One function of arguments of one kind, as loops. ``target`` may be a transformed function."""
 
@@ -109,7 +128,8 @@ class Loops:
                 with checked_passes():
                     sizes = self.sizes if stage == "assumed" else ()
                     threads = THREADS * (stage == "parallel")
-                    self.functions[stage] = optimise(self.lowered, sizes, threads, least=1.0)
+                    fn = optimise(self.lowered, sizes, threads, least=1.0)
+                    self.functions[stage] = turned(fn) if stage == "parallel" else fn
         return self.functions[stage]
 
     def text(self, stage: str) -> str:

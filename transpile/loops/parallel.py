@@ -36,7 +36,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, defined, leaves, reads, statements
-from transpile.loops.affine import Forms, Twins
+from transpile.loops.affine import Forms
+from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import Plan, chunked
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Access, Roots, Touches, is_array, may_raise
@@ -187,16 +188,7 @@ class _Parallel:
         return found if found is not None and found <= FAR else None
 
     def is_own(self, x: Access, y: Access, loop: For, own: set[Var]) -> bool:
-        """Whether both touch one element only in the same trip."""
-        assert x.indices is not None and y.indices is not None
-        pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
-        if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
-            return True
-        twins = Twins({loop.index, *own})
-        facts = self.facts.inner()
-        facts.enter(loop)
-        facts.enter(replace(loop, index=twins.of(loop.index)))
-        return any(facts.compare("not_equal", p, twins.form(q)) for p, q in pairs)
+        return only_in_one_trip(x, y, loop, own, self.forms, self.facts)
 
     def size_of(self, var: Var) -> tuple[Operand, ...] | None:
         """The sizes of an array that is allocated outside loops."""

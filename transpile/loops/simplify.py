@@ -123,6 +123,15 @@ def _times(let: Let, facts: Facts) -> Operand | Let:
     return let
 
 
+def _cast(let: Let, facts: Facts) -> Operand | Let:
+    """A truth value or a small integer as a number."""
+    (a,) = let.args
+    if not isinstance(a, Const) or not isinstance(a.value, (bool, int)) or abs(a.value) >= 2**53:
+        return let
+    as_type = {"float64": float, "int64": int}.get(let.var.type.dtype)
+    return let if as_type is None or let.var.type.dims else Const(as_type(a.value), let.var.type)
+
+
 _RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {
     **dict.fromkeys(COMPARISONS, _compare),
     "logical_and": _logic,
@@ -130,6 +139,7 @@ _RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {
     "logical_not": _not,
     "where": _where,
     "mul": _times,
+    "cast": _cast,
     "call": _call,
     "quick_mod": _quotient,
     "quick_div": _quotient,

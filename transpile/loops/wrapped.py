@@ -15,7 +15,7 @@ wrap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Var, While
@@ -28,6 +28,7 @@ from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
 SIZE = 120  # statements of a loop that is written three times
+Part = tuple[For, Operand, Operand]  # a loop and from where to where its index runs
 
 
 def split_wrapped(fn: Function) -> Function:
@@ -54,7 +55,7 @@ class _Search:
         far = {form for _, form in wraps}
         if all(not f.terms and abs(f.const) <= FAR for f in far):
             return parts.three(max(0, *(-f.const for f in far)), max(0, *(f.const for f in far)))
-        turn = self.turn(*far, size=stmt.bound) if len(far) == 1 else None
+        turn = self.turn(next(iter(far)), stmt.bound) if len(far) == 1 else None
         return [stmt] if turn is None else parts.two(turn)
 
     def wraps(self, loop: For) -> list[tuple[Let, Linear]]:
@@ -103,7 +104,7 @@ class _Parts:
         """The first trips, which read before the beginning, those in the middle, and the last ones, which read past the end."""
         size = self.loop.bound
         middle, end = self.without(), self.number("sub", size, Const(high, INT)) if high else size
-        parts = [(middle, Const(low, INT), end)]
+        parts: list[Part] = [(middle, Const(low, INT), end)]
         if low:
             parts.insert(0, (self.loop, Const(0, INT), self.number("minimum", size, Const(low, INT))))
         if high:
@@ -139,7 +140,7 @@ class _Parts:
         self.stmts.append(let)
         return let.var
 
-    def one_after_the_other(self, parts: list[tuple[For, Operand, Operand]]) -> list[Stmt]:
+    def one_after_the_other(self, parts: Sequence[Part]) -> list[Stmt]:
         """Each part from here to there, with what the one before has carried; the last one has the loop's variables."""
         carried = self.loop.inits
         for part, start, bound in parts[:-1]:

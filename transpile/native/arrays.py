@@ -72,6 +72,8 @@ class Arrays(Scalars):
 
     def mark(self, access: Any, array: Array) -> None:
         """Tells LLVM which accesses never meet."""
+        if self.group is not None:
+            access.set_metadata("llvm.access.group", self.group)
         if array.root is not None and array.root in self.scopes:
             own, others = self.scopes[array.root]
             access.set_metadata("alias.scope", own)

@@ -9,6 +9,7 @@ from typing import Any
 from runtime.compiled.threads import launch
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
+from transpile.loops.apart import loops_apart
 from transpile.lower.entry import Guard
 from transpile.lower.outward import Output
 from transpile.native.kept import described, result_types
@@ -100,6 +101,7 @@ def _write(
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
     written.separate([*apart, *makes][:MOST], name)
+    written.apart = loops_apart(fn) if guard is not None else set()
     values = [_parameter(written, p, v, t) for p, v, t in zip(fn.params, given, own.argtypes)]
     for k, output in enumerate(outputs, len(values) - len(outputs)):
         values[k] = _of_sizes(written, values[k], output, values)

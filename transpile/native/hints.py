@@ -10,19 +10,36 @@ from transpile.core.walk import statements
 SHORT = 10  # statements of a trip of which several are worth writing out
 
 
-def once_a_trip(module: Any, back: Any, body: Block) -> None:
-    """Says of the branch ``back`` to the head of a loop that trips whose number only the run knows are not written out, unless
-    they are short.
+def group_of_accesses(module: Any) -> Any:
+    """A name for what a loop does to memory; no two are the same."""
+    from llvmlite.ir.values import MDValue
 
-    What LLVM makes vectors of is the same either way. Of the rest a trip waits for the one before, or is long; the copies would
-    cost a fifth of the compiler's time.
+    class Group(MDValue):
+        def descr(self, buf: list[str]) -> None:
+            buf += ("distinct !{ }", "\n")
+
+        __eq__, __hash__ = object.__eq__, object.__hash__
+
+    return Group(module, (), name=str(len(module.metadata)))
+
+
+def describe(module: Any, back: Any, body: Block, group: Any) -> None:
+    """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
+
+    Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
+    way; of the rest a trip waits for the one before, or is long, and the copies would cost a fifth of the compiler's time.
+
+    The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`).
     """
     inner = list(statements(body))
-    if len(inner) <= SHORT and not any(isinstance(s, (For, While)) for s in inner):
+    is_short = len(inner) <= SHORT and not any(isinstance(s, (For, While)) for s in inner)
+    hints = [] if is_short else [module.add_metadata(["llvm.loop.unroll.runtime.disable"])]
+    if group is not None:
+        hints.append(module.add_metadata(["llvm.loop.parallel_accesses", group]))
+    if not hints:
         return
     from llvmlite.ir.values import MDValue
 
-    hint = module.add_metadata(["llvm.loop.unroll.runtime.disable"])
     node = MDValue(module, (), name=str(len(module.metadata)))
-    node.operands = (node, hint)  # its own first operand, so that it is no other loop's
+    node.operands = (node, *hints)  # its own first operand, so that it is no other loop's
     back.set_metadata("llvm.loop", node)

@@ -57,6 +57,7 @@ class Scalars:
 
         self.context, self.typing, self.types = context, typing, types
         self.builder: Any = None
+        self.group: Any = None  # of the accesses of the loop that is written, if no two trips meet
 
     # ---- calls
 
@@ -71,7 +72,14 @@ class Scalars:
             raise Unsupported(f"{target} of {[str(a.type) for a in given]}")
         implementation = self.context.get_function(function, signature)
         values = [self.cast(a, wanted).value for a, wanted in zip(given, signature.args)]
-        return Scalar(implementation(self.builder, values), signature.return_type)
+        block = self.builder.block
+        before = len(block.instructions)
+        found = implementation(self.builder, values)
+        if self.group is not None:
+            for written in block.instructions[before:]:
+                if written.opname == "call":
+                    written.set_metadata("llvm.access.group", self.group)
+        return Scalar(found, signature.return_type)
 
     def extreme(self, target: Any, given: Sequence[Scalar]) -> Scalar:
         """The greatest or the smallest of integers."""

@@ -32,7 +32,7 @@ from transpile.core.types import Type
 from transpile.loops.chunks import PARALLEL
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
-from transpile.native.hints import once_a_trip
+from transpile.native.hints import describe, group_of_accesses
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
 from transpile.native.stacks import Stack, Stacks
@@ -54,6 +54,7 @@ class Statements(Stacks):
         self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.apart: set[Var] = set()  # indices of loops whose trips do not meet in memory
         self.lets: dict[Var, Let] = {}  # those that are written
         self.numbers = count()  # of outlined loops
         self.starts_threads = False
@@ -350,9 +351,11 @@ class Statements(Stacks):
                 k = b.sub(b.sub(trips, self.number(1)), at) if stmt.backwards else at
                 index = b.add(start, b.mul(k, self.number(step)))
             self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
+            self.group = group_of_accesses(self.module) if stmt.index in self.apart else None
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
-            once_a_trip(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
+            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body, self.group)
+            self.group = None
             b.position_at_end(end)
 
     def trips(self, start: Any, bound: Any, step: int) -> Any:
@@ -378,7 +381,7 @@ class Statements(Stacks):
             b.cbranch(test, body, end)
             b.position_at_end(body)
             stop = carry()
-            once_a_trip(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
+            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body, None)
             b.position_at_end(end)
 
     @contextmanager

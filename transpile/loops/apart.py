@@ -1,0 +1,77 @@
+"""Innermost loops no trip of which touches what another one writes.
+
+LLVM asks this when the loop runs, and only about few arrays: of two rows of one matrix, and of an array that a loop hands on, it
+does not know that they do not meet, and makes no vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from transpile.core.nodes import Add, Block, Const, For, Function, Let, Store, Var
+from transpile.core.walk import blocks, defined, statements
+from transpile.loops.affine import Forms, Twins
+from transpile.loops.facts import Facts, is_integer
+from transpile.loops.memory import Access, Roots, accesses, is_array
+
+
+def loops_apart(fn: Function) -> set[Var]:
+    """The indices of such loops, where no two arrays of the function share memory unless one is a part of the other."""
+    return set(_Search(fn).block(fn.body, None))
+
+
+def only_in_one_trip(x: Access, y: Access, loop: For, own: set[Var], forms: Forms, facts: Facts) -> bool:
+    """Whether two accesses of one array touch the same element only in the same trip. ``own``: what a trip defines."""
+    if x.indices is None or y.indices is None:
+        return False
+    pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
+    if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
+        return True
+    twins = Twins({loop.index, *own})
+    facts = facts.inner()
+    facts.enter(loop)
+    facts.enter(replace(loop, index=twins.of(loop.index)))
+    return any(facts.compare("not_equal", p, twins.form(q)) for p, q in pairs)
+
+
+class _Search:
+    def __init__(self, fn: Function) -> None:
+        self.forms, self.roots = Forms(fn.body), Roots(fn)
+        self.facts = Facts(self.forms)
+
+    def block(self, block: Block, loop: For | None) -> Iterator[Var]:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        for stmt in block.stmts:
+            if isinstance(stmt, Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
+            if isinstance(stmt, For) and self.is_apart(stmt):
+                yield stmt.index
+            for inner in blocks(stmt):
+                yield from self.block(inner, stmt if isinstance(stmt, For) else None)
+        self.facts = around
+
+    def is_apart(self, loop: For) -> bool:
+        if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, Const):
+            return False
+        inner = list(statements(loop.body))
+        if not all(isinstance(s, (Let, Store, Add)) for s in inner):
+            return False
+        if any(isinstance(s, Let) and s.prim not in ("index", "dim") and any(map(is_array, s.args)) for s in inner):
+            return False
+        by_root: dict[Var, list[Access]] = {}
+        for s in inner:
+            for a in accesses(s):
+                by_root.setdefault(self.roots.of(a.var), []).append(a)
+        own = set(defined(loop.body))
+        return all(self.are_apart(found, loop, own) for found in by_root.values())
+
+    def are_apart(self, found: list[Access], loop: For, own: set[Var]) -> bool:
+        changes = [a for a in found if a.kind != "read"]
+        if not changes:
+            return True
+        if any(a.var is not found[0].var for a in found):
+            return False
+        return all(only_in_one_trip(x, y, loop, own, self.forms, self.facts) for x in changes for y in found)
