@@ -21,6 +21,7 @@ from transpile.loops.parallel import LEAST, parallelise
 from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
 from transpile.loops.reuse import reuse
+from transpile.loops.sides import take_sides
 from transpile.loops.tiny import write_out
 from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
@@ -42,6 +43,7 @@ def optimise(
     fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
     fn = forward(hoist_checks(fn))
     fn = then(forward, hoist_checks, fn)  # what is simpler now may leave another loop
+    fn = then(clean, take_sides, fn)
     fn = then(lambda new: once(clean(new)), multiply, fn)
     fn = then(clean, write_out, fn)
     fn = then(clean, unroll, fn)
