@@ -5,10 +5,13 @@ blas.gemm(1.0, a[k], b, 0.0, c)     ->     for i in range(2):
                                                u = a[k, i, 1]
                                                c[i, 0] = t * b[0, 0] + u * b[1, 0]
                                                c[i, 1] = t * b[0, 1] + u * b[1, 1]
+
+Of as many columns as a vector has lanes it is a loop over these (`transpile.loops.lanes`), with all rows in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
@@ -18,6 +21,7 @@ from transpile.loops.affine import Linear
 from transpile.loops.assume import SMALL
 from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker
+from transpile.loops.lanes import LANES
 from transpile.loops.product import Lying, lying
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.terms import Code, Read
@@ -57,6 +61,11 @@ def _written_out(code: Code, let: Let) -> list[Stmt] | None:
         return None
     is_vector = let.params["fn"] == "blas.gemv"
     columns = None if is_vector else sizes[1][1] or sizes[2][1]
+    if columns and not _has_rows(c):
+        a, b, c = (replace(v, order=v.order[::-1]) for v in (b, a, c))
+        rows, columns = columns, rows
+    if columns == LANES and rows > 1 and _has_rows(c):
+        return _lanes(code, let, a, b, c, rows, summed)
     return _rows(code, let, a, b, c, rows, summed, columns) if is_vector or columns else None
 
 
@@ -64,35 +73,61 @@ def _known(size: Linear | None) -> int | None:
     return size.const if size is not None and not size.terms and 0 < size.const <= SMALL else None
 
 
+def _has_rows(c: Lying) -> bool:
+    return c.order[-1] == c.var.type.rank - 1
+
+
 def _rows(
     code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int, summed: int, columns: int | None
 ) -> list[Stmt]:
     """A loop over the rows, with one of them written out."""
     make = Maker(code, let.loc)
-    alpha, beta = let.args[0], let.args[3]
-    kind = Type(c.var.type.dtype)
     index = Var("i", INT)
     i = Linear(0, frozenset(((index, 1),)))
     left = [make.element(a.at(i, Linear(k))) for k in range(summed)]
     out: list[tuple[Read, Operand]] = []
     for j in range(columns or 1):
-        total: Operand | None = None
-        for k in range(summed):
-            here = b.at(Linear(k)) if columns is None else b.at(Linear(k), Linear(j))
-            piece = make.let("mul", (left[k], make.element(here)), kind)
-            total = piece if total is None else make.let("add", (total, piece), kind)
-        assert total is not None
-        if not (isinstance(alpha, Const) and alpha.value == 1.0):
-            total = make.let("mul", (alpha, total), kind)
+        right = (b.at(Linear(k)) if columns is None else b.at(Linear(k), Linear(j)) for k in range(summed))
         target = c.at(i) if columns is None else c.at(i, Linear(j))
-        if not (isinstance(beta, Const) and beta.value == 0.0):
-            held: Operand = make.element(target)
-            if not (isinstance(beta, Const) and beta.value == 1.0):
-                held = make.let("mul", (beta, held), kind)
-            total = make.let("add", (held, total), kind)
-        out.append((target, total))
+        out.append((target, _sum(make, let, target, [(x, make.element(y)) for x, y in zip(left, right)])))
+    return _loop(make, index, rows, out)
+
+
+def _lanes(code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[Stmt]:
+    """A loop over the columns, with one of them written out."""
+    make = Maker(code, let.loc)
+    index = Var("j", INT)
+    j = Linear(0, frozenset(((index, 1),)))
+    right = [make.element(b.at(Linear(k), j)) for k in range(summed)]
+    out: list[tuple[Read, Operand]] = []
+    for i in range(rows):
+        left = [make.element(a.at(Linear(i), Linear(k))) for k in range(summed)]
+        target = c.at(Linear(i), j)
+        out.append((target, _sum(make, let, target, list(zip(left, right)))))
+    return _loop(make, index, LANES, out)
+
+
+def _sum(make: Maker, let: Let, target: Read, pairs: Sequence[tuple[Operand, Operand]]) -> Operand:
+    """What the call makes of one element."""
+    alpha, beta = let.args[0], let.args[3]
+    kind = Type(target.var.type.dtype)
+    pieces = [make.let("mul", pair, kind) for pair in pairs]
+    total: Operand = pieces[0]
+    for piece in pieces[1:]:
+        total = make.let("add", (total, piece), kind)
+    if not (isinstance(alpha, Const) and alpha.value == 1.0):
+        total = make.let("mul", (alpha, total), kind)
+    if isinstance(beta, Const) and beta.value == 0.0:
+        return total
+    held: Operand = make.element(target)
+    if not (isinstance(beta, Const) and beta.value == 1.0):
+        held = make.let("mul", (beta, held), kind)
+    return make.let("add", (held, total), kind)
+
+
+def _loop(make: Maker, index: Var, trips: int, out: Sequence[tuple[Read, Operand]]) -> list[Stmt]:
     for target, value in out:
         at = tuple(make.form(f) for f in target.at)
-        make.stmts.append(Store(target.var, points(len(at)), at, value, let.loc))
+        make.stmts.append(Store(target.var, points(len(at)), at, value, make.loc))
     zero, one = Const(0, INT), Const(1, INT)
-    return [For(index, zero, Const(rows, INT), one, (), Block((), make.stmts), (), None, False, let.loc)]
+    return [For(index, zero, Const(trips, INT), one, (), Block((), make.stmts), (), None, False, make.loc)]

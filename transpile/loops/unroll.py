@@ -29,6 +29,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands, statements
+from transpile.loops.lanes import has_lanes
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 TRIPS = 8
@@ -71,6 +72,8 @@ def _short(loop: For) -> list[int] | None:
     start, bound, step = (int(e.value) for e in ends if isinstance(e, Const))
     values = list(range(start, bound, step))
     inner = list(statements(loop.body))
+    if has_lanes(loop):
+        return None
     if len(values) > TRIPS or len(values) * len(inner) > SIZE:
         return None
     if any(isinstance(s, (For, While, Alloc, Push, Pop, NewStack, Effect)) for s in inner) or _only_fills(loop):

@@ -23,19 +23,18 @@ def group_of_accesses(module: Any) -> Any:
     return Group(module, (), name=str(len(module.metadata)))
 
 
-def describe(module: Any, back: Any, body: Block, group: Any) -> None:
+def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int = 0) -> None:
     """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
 
     Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
     way; of the rest a trip waits for the one before, or is long, and the copies would cost a fifth of the compiler's time.
 
-    The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`).
+    The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`). ``lanes``: the trips are so many, and one
+    vector (`transpile.loops.lanes`).
     """
-    inner = list(statements(body))
-    is_short = len(inner) <= SHORT and not any(isinstance(s, (For, While)) for s in inner)
-    hints = [] if is_short else [module.add_metadata(["llvm.loop.unroll.runtime.disable"])]
+    hints = _vector(module, lanes) if lanes else [] if _is_short(body) else [_hint(module, "unroll.runtime.disable")]
     if group is not None:
-        hints.append(module.add_metadata(["llvm.loop.parallel_accesses", group]))
+        hints.append(_hint(module, "parallel_accesses", group))
     if not hints:
         return
     from llvmlite.ir.values import MDValue
@@ -43,3 +42,24 @@ def describe(module: Any, back: Any, body: Block, group: Any) -> None:
     node = MDValue(module, (), name=str(len(module.metadata)))
     node.operands = (node, *hints)  # its own first operand, so that it is no other loop's
     back.set_metadata("llvm.loop", node)
+
+
+def _is_short(body: Block) -> bool:
+    inner = list(statements(body))
+    return len(inner) <= SHORT and not any(isinstance(s, (For, While)) for s in inner)
+
+
+def _vector(module: Any, lanes: int) -> list[Any]:
+    """All trips at once, none of them written out."""
+    from llvmlite import ir
+
+    return [
+        _hint(module, "unroll.disable"),
+        _hint(module, "vectorize.enable", ir.IntType(1)(1)),
+        _hint(module, "vectorize.width", ir.IntType(32)(lanes)),
+        _hint(module, "interleave.count", ir.IntType(32)(1)),
+    ]
+
+
+def _hint(module: Any, name: str, *values: Any) -> Any:
+    return module.add_metadata([f"llvm.loop.{name}", *values])

@@ -30,6 +30,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type
 from transpile.loops.chunks import PARALLEL
+from transpile.loops.lanes import LANES, has_lanes
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
 from transpile.native.hints import describe, group_of_accesses
@@ -354,7 +355,8 @@ class Statements(Stacks):
             self.group = group_of_accesses(self.module) if stmt.index in self.apart else None
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
-            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body, self.group)
+            back = b.branch(head) if stop is None else b.cbranch(stop, end, head)
+            describe(self.module, back, stmt.body, self.group, LANES if has_lanes(stmt) else 0)
             self.group = None
             b.position_at_end(end)
 
@@ -381,7 +383,7 @@ class Statements(Stacks):
             b.cbranch(test, body, end)
             b.position_at_end(body)
             stop = carry()
-            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body, None)
+            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
             b.position_at_end(end)
 
     @contextmanager

@@ -1,0 +1,54 @@
+"""Short innermost loops whose trips are the lanes of one vector: rows of small matrices that are added and multiplied.
+
+    for j in range(4):                              one load, one multiplication and one
+        c[k, j] = x * a[i, j] + b[i, j]     ->      addition, one store
+
+Such a loop is not written out: LLVM is asked to make a vector of it (`transpile.native`), which it does not make of statements that
+stand one after the other.
+"""
+
+from __future__ import annotations
+
+from transpile.core.nodes import Add, Const, For, Let, Operand, Store, Var
+
+LANES = 4
+_PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
+_REALS = ("float64", "float32")
+
+
+def has_lanes(loop: For) -> bool:
+    """Whether each trip computes one element of a row, and no trip needs another."""
+    if not _is_short(loop):
+        return False
+    made = {loop.index} | {s.var for s in loop.body.stmts if isinstance(s, Let)}
+    reads: list[tuple[Operand, ...]] = []
+    writes: list[Var] = []
+    for stmt in loop.body.stmts:
+        match stmt:
+            case Store() | Add():
+                if len(stmt.args) < 2 or stmt.args[-1] is not loop.index or not _is_real(stmt.buf):
+                    return False
+                if any(a in made for a in stmt.args[:-1]):
+                    return False
+                writes.append(stmt.buf)
+            case Let(prim="index"):
+                if not _is_real(stmt.var) or any(a in made and a is not loop.index for a in stmt.args):
+                    return False
+                reads.append(stmt.args)
+            case Let():
+                if stmt.prim not in _PRIMS or not _is_real(stmt.var) or stmt.var.type.dims:
+                    return False
+            case _:
+                return False
+    return bool(writes) and all(r[-1] is loop.index for r in reads if r[0] in writes)
+
+
+def _is_short(loop: For) -> bool:
+    ends = (loop.start, loop.bound, loop.step)
+    if loop.inits or loop.trips is not None or loop.backwards or loop.body.stop is not None:
+        return False
+    return [e.value for e in ends if isinstance(e, Const)] == [0, LANES, 1]
+
+
+def _is_real(var: Var) -> bool:
+    return var.type.dtype in _REALS
