@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from transpile.core.nodes import Function
 from transpile.loops.assume import Assumed, assume
 from transpile.loops.blocks import by_vectors
+from transpile.loops.chains import side_by_side
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
@@ -54,7 +55,7 @@ def optimise(
     if threads:
         fn = parallelise(fn, threads, least)
     fn = then(clean, lambda old: hoist(promote(old)), fn)
-    fn = reuse(then(clean, split_wrapped, fn))
+    fn = reuse(side_by_side(then(clean, split_wrapped, fn)))
     return by_vectors(fn) if vectors else fn
 
 
