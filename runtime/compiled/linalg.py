@@ -1,5 +1,6 @@
 """Linear algebra of one matrix, which may lie as it likes, into memory that is there."""
 
+from runtime.compiled.adjoints import cholesky_adjoint
 from runtime.compiled.decompositions import eigh, eigvalsh, lstsq, matrix_rank, pinv, qr, qr_r, svd, svd_full, svdvals
 from runtime.compiled.equations import (
     cholesky,
@@ -18,7 +19,7 @@ from runtime.compiled.equations import (
 from runtime.compiled.exponential import expm
 
 __all__ = [
-    "cholesky", "det", "eigh", "eigvalsh", "expm", "inv", "lstsq", "lu", "lu_det", "lu_factor", "lu_inv", "lu_slogdet",
-    "lu_solve", "matrix_rank", "pinv", "qr", "qr_r", "slogdet",
+    "cholesky", "cholesky_adjoint", "det", "eigh", "eigvalsh", "expm", "inv", "lstsq", "lu", "lu_det", "lu_factor",
+    "lu_inv", "lu_slogdet", "lu_solve", "matrix_rank", "pinv", "qr", "qr_r", "slogdet",
     "solve", "solve_triangular", "svd", "svd_full", "svdvals",
 ]  # fmt: skip

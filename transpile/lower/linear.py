@@ -17,6 +17,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
+from transpile.lower.adjoints import NAME as CHOLESKY_ADJOINT
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.shared import Factors, factors_of, flag
 from transpile.lower.views import At, Range, View, lying, operand, view_of
@@ -234,10 +235,17 @@ def _lstsq(lw: Lowering, stmt: Any) -> Any:
     return _equation(lw, stmt, "linalg.lstsq", (value,))
 
 
+def _cholesky_adjoint(lw: Lowering, stmt: Any) -> Any:
+    result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), 2)
+    given = passed(lw, [lw.elements(a) for a in stmt.args])
+    return calls(lw, "linalg.cholesky_adjoint", given, (), [result])[0]
+
+
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
     "inv": _factored("inv", 2),
     "det": _factored("det", 0),
     "cholesky": _single("linalg.cholesky", 2, "upper"),
+    CHOLESKY_ADJOINT: _cholesky_adjoint,
     "eigvalsh": _single("linalg.eigvalsh", 1, "UPLO"),
     "svdvals": _single("linalg.svdvals", 1),
     "pinv": _single("linalg.pinv", 2),

@@ -370,8 +370,8 @@ class Lowering:
 
     def array(self, stmt: Let | Alloc) -> Elements:
         """The elements of an array primitive."""
-        prim = self.b.prims[stmt.prim]
-        if prim.elementwise:
+        prim = self.b.prims.get(stmt.prim)  # None of what `transpile.lower.adjoints` has put together
+        if prim is not None and prim.elementwise:
             return sums.linear(self, stmt) or arrays.elementwise(self, stmt)
         rule = ARRAYS.get(stmt.prim)
         if rule is None:

@@ -12,6 +12,7 @@ from transpile.core.types import Type
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.loops.assume import Assumed
+from transpile.lower.adjoints import known_adjoints
 from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
@@ -60,9 +61,9 @@ def lowered(core: Function, options: Options) -> list[Function]:
     """The function as scalar statements and calls, optimised; before it those that it keeps."""
     vectors = options.vectors and has_fused()
     (*kept, entry), names = functions(core)
-    found = [optimise(lower(one, names, is_kept=True), (), 0, vectors) for one in kept]
+    found = [optimise(lower(known_adjoints(one), names, is_kept=True), (), 0, vectors) for one in kept]
     threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
-    return [*found, optimise(lower(entry, names), options.sizes, threads, vectors)]
+    return [*found, optimise(lower(known_adjoints(entry), names), options.sizes, threads, vectors)]
 
 
 def _written(lowered: Sequence[Function], options: Options) -> tuple[str, dict[int, Loc]]:
