@@ -12,7 +12,7 @@ from runtime.compiled.options import FAST
 from runtime.compiled.symbols import routine
 
 _TINY = 64  # multiplications of a product of matrices that loops do in the time of a call of BLAS
-_STRIP = 64  # rows of which `part` multiplies what they have in common
+_STRIP = 32  # rows of which `part` multiplies what they have in common
 _LARGE = 2**18  # entries of a matrix from which BLAS is as fast as the loops here, and may use threads
 
 _gemm = routine("gemm", "TRANSA TRANSB m n k alpha a lda b ldb beta c ldc")

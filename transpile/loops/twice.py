@@ -4,15 +4,23 @@ blas.gemm(1.0, a, b, 0.0, t)          blas.gemm(1.0, a, b, 0.0, t)
 y = t[i, j]                     ->    y = t[i, j]
 blas.gemm(1.0, a, b, 0.0, u)          z = t[i, j]
 z = u[i, j]
+
+One that is added to something, with a factor, becomes a sum:
+
+blas.gemm(s, a, b, 1.0, c)    ->      c[i, j] += s * t[i, j]
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
+from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import map_operands, statements
+from transpile.loops.affine import Linear
+from transpile.loops.contract import points
+from transpile.loops.emit_calls import Maker
 from transpile.loops.product import lying
 from transpile.loops.terms import Code
 
@@ -41,9 +49,10 @@ def once(fn: Function) -> Function:
             gone += [s for s in fn.body.stmts if _makes(code, s, target)]
         else:
             held[key] = (let, target)
-    if not same:
+    sums = _sums(code, calls, gone)
+    if not same and not sums:
         return fn
-    stmts = [s for s in fn.body.stmts if not any(s is g for g in gone)]
+    stmts = [n for s in fn.body.stmts if not any(s is g for g in gone) for n in sums.get(id(s), [s])]
 
     def operand(op: Operand) -> Operand:
         return same.get(op, op) if isinstance(op, Var) else op
@@ -51,6 +60,79 @@ def once(fn: Function) -> Function:
     stmts = [map_operands(s, operand) for s in stmts]
     yields = tuple(operand(y) for y in fn.body.yields)
     return replace(fn, body=Block(fn.body.params, stmts, yields))
+
+
+def _sums(code: Code, calls: Sequence[Let], gone: Sequence[Stmt]) -> dict[int, list[Stmt]]:
+    """What stands for the products that are added to something, by the calls."""
+    held: dict[Hashable, Let] = {}
+    found: dict[int, list[Stmt]] = {}
+    for let in calls:
+        key = None if any(let is g for g in gone) else _sides(code, let)
+        if key is None:
+            continue
+        first = held.get(key)
+        if first is not None and _adds(let) and _is_kept(code, code.fn.body, first, let):
+            instead = _added(code, first, let)
+            if instead is not None:
+                found[id(let)] = instead
+        elif _is(let.args[0], 1.0) and _own(code, let) is not None:
+            held[key] = let
+    return found
+
+
+def _sides(code: Code, let: Let) -> Hashable:
+    """What two calls that multiply the same have in common."""
+    if let.params["fn"] == "blas.part" and not _is(let.args[-1], False):
+        return None  # a part of the target
+    target = TARGET[let.params["fn"]]
+    others = let.args[target + 1 :]
+    return _key(
+        code, replace(let, args=(_ONE, *let.args[1:3], *([_ONE] * (target - 3)), let.args[target], *others)), False
+    )
+
+
+def _adds(let: Let) -> bool:
+    return let.params["fn"] == "blas.part" or _is(let.args[3], 1.0)
+
+
+def _added(code: Code, first: Let, let: Let) -> list[Stmt] | None:
+    """The sum, as loops."""
+    number = TARGET[let.params["fn"]]
+    held, target = lying(code, first.args[number]), lying(code, let.args[number])
+    if held is None or target is None:
+        return None
+    sizes, others = held.sizes(), target.sizes()
+    if any(s is None for s in (*sizes, *others)) or sizes != others or len(sizes) != 2:
+        return None
+    outside, make = Maker(code, let.loc), Maker(code, let.loc)
+    bounds = [outside.length(s) for s in sizes if s is not None]
+    indices = [Var(n, INT) for n in "ij"]
+    forms = [Linear(0, frozenset(((i, 1),))) for i in indices]
+    value: Operand = make.element(held.at(*forms))
+    if not _is(let.args[0], 1.0):
+        value = make.let("mul", (let.args[0], value), Type(held.var.type.dtype))
+    place = target.at(*forms)
+    at = tuple(make.form(f) for f in place.at)
+    stmts: list[Stmt] = [*make.stmts, Add(place.var, points(len(at)), at, value, let.loc)]
+    order = (0, 1) if target.order[0] < target.order[1] else (1, 0)
+    for k in order[::-1]:
+        stmts = [
+            For(indices[k], Const(0, INT), bounds[k], Const(1, INT), (), Block((), stmts), (), None, False, let.loc)
+        ]
+    if let.params["fn"] == "blas.gemm" or isinstance(let.args[0], Const):
+        return [*outside.stmts, *stmts]
+    nothing = outside.let("mul", (let.args[0], Const(0.0, Type(held.var.type.dtype))), Type(held.var.type.dtype))
+    is_finite = outside.let(
+        "equal", (nothing, Const(0.0, Type(held.var.type.dtype))), BOOL
+    )  # else it stays away from what has no terms
+    return [*outside.stmts, If(is_finite, Block((), stmts), Block((), [let]), (), let.loc)]
+
+
+_ONE = Const(1.0, Type("float64"))
+
+
+def _is(op: Operand, value: object) -> bool:
+    return isinstance(op, Const) and op.value == value
 
 
 def _own(code: Code, let: Let) -> Var | None:
@@ -64,11 +146,12 @@ def _own(code: Code, let: Let) -> Var | None:
     writers = code.writers.get(code.roots.of(found.var), [])
     others = [w for w in writers if w is not let]
     is_zero = all(isinstance(w, Store) and isinstance(w.value, Const) and w.value.value == 0 for w in others)
-    return found.var if is_zero and len(others) <= 1 and len(code.path[id(alloc)]) == 1 else None
+    is_before = all(code.path[id(w)][0][1] < code.path[id(let)][0][1] for w in others)
+    return found.var if is_zero and is_before and len(code.path[id(alloc)]) == 1 else None
 
 
-def _key(code: Code, let: Let) -> Hashable:
-    """What two calls that give the same have in common."""
+def _key(code: Code, let: Let, is_whole: bool = True) -> Hashable:
+    """What two calls that give the same have in common; the target counts only if it ``is_whole``."""
     parts: list[Hashable] = [let.params["fn"]]
     for k, a in enumerate(let.args):
         if isinstance(a, Var) and (a.type.dims or a.buffer):
@@ -76,6 +159,8 @@ def _key(code: Code, let: Let) -> Hashable:
             if found is None:
                 return None
             is_target = k == TARGET[let.params["fn"]]
+            if is_target and not is_whole:
+                continue
             sizes = tuple(code.forms.of(s) for s in code.sizes.get(found.var, ()))
             parts.append((sizes if is_target else found.var, found.parts, found.order))
         elif isinstance(a, Const):
