@@ -7,6 +7,9 @@
 
 Two loops may be fused if no trip of the first one touches what an earlier trip of the second one has touched. This is seen from
 the subscripts: one axis of both must be the same form of the loop's index, but for a distance that goes the right way.
+
+A loop of which LLVM makes vectors stays apart from one of which it makes none, but where it only takes a few steps with what the
+other one puts into memory for it: a sum of elements that are looked up, each with a check.
 """
 
 from __future__ import annotations
@@ -91,9 +94,15 @@ class _Fusion:
         if not shared:
             return False
         (first, size), (second, more) = self.about(a), self.about(b)
-        if not first.goes_with(second) or size + more > LIMIT:
+        if size + more > LIMIT or not (first.goes_with(second) or self.is_handed(first, second, one, two, size, more)):
             return False
-        return first.nested or second.nested or first.serial or self.is_in_step(a, b, one, two)
+        return first.nested or second.nested or first.serial or second.serial or self.is_in_step(a, b, one, two)
+
+    def is_handed(self, first: Kind, second: Kind, one: Touch, two: Touch, size: int, more: int) -> bool:
+        """Whether one of two flat loops, of which vectors could be made, only takes a few steps with what the other one makes."""
+        if first.nested or second.nested or first.dear or second.dear or not one.written & two.read:
+            return False
+        return (more if first.serial else size) <= 4
 
     def about(self, loop: For) -> tuple[Kind, int]:
         """Of what kind a loop is, and how large."""
