@@ -10,10 +10,9 @@ _BIAS = {"float64": 1023, "float32": 127}
 _HALF_SQRT = {"float64": 0x3FE6A09E667F3BCD, "float32": 0x3F3504F3}  # the bits of sqrt(1/2)
 # x + SHIFT - SHIFT is x rounded to an integer, and the low bits of x + SHIFT are that integer
 SHIFT = Constant(1.5 * 2.0**52, 1.5 * 2.0**23)
-
-
-def _one_bits(kind):
-    return _BIAS[kind] << _MANTISSA[kind]
+# … that integer and the bias of an exponent, or twice the bias
+POWER_SHIFT = Constant(1.5 * 2.0**52 + 1023, 1.5 * 2.0**23 + 127)
+FACTORS_SHIFT = Constant(1.5 * 2.0**52 + 2046, 1.5 * 2.0**23 + 254)
 
 
 def _image(x):
@@ -31,10 +30,29 @@ def _sign_mask(x):
 
 
 def power_of_two(shifted):
-    """``2**k`` of ``k + SHIFT``, for the exponents of normal numbers; the next one up is infinity."""
+    """``2**k`` of ``k + POWER_SHIFT``, for the exponents of normal numbers; the next one up is infinity."""
+    return _from_bits(shifted, _as_exponent(shifted, _image(shifted)))
+
+
+def factors_of_power(shifted):
+    """Two numbers whose product is ``2**k``, of ``k + FACTORS_SHIFT``, also where ``2**k`` is no normal number."""
+    bits = _image(shifted)
+    half = shifted.builder.lshr(bits, _INTEGERS[shifted.kind](1))
+    other = shifted.builder.sub(bits, half)
+    return tuple(_from_bits(shifted, _as_exponent(shifted, part)) for part in (half, other))
+
+
+def power_over_power(shifted):
+    """Two numbers whose quotient, the first by the second, is ``2**-k``, of ``k + FACTORS_SHIFT``."""
     integer, builder = _INTEGERS[shifted.kind], shifted.builder
-    k = builder.shl(_image(shifted), integer(_MANTISSA[shifted.kind]))
-    return _from_bits(shifted, builder.add(k, integer(_one_bits(shifted.kind))))
+    bits = _image(shifted)
+    half = builder.lshr(bits, integer(1))
+    above = builder.sub(builder.add(half, integer(2 * _BIAS[shifted.kind])), bits)
+    return tuple(_from_bits(shifted, _as_exponent(shifted, part)) for part in (above, half))
+
+
+def _as_exponent(number, bits):
+    return number.builder.shl(bits, _INTEGERS[number.kind](_MANTISSA[number.kind]))
 
 
 def flip_odd(x, shifted):
@@ -42,6 +60,11 @@ def flip_odd(x, shifted):
     integer, builder = _INTEGERS[x.kind], x.builder
     sign = builder.shl(_image(shifted), integer(integer.width - 1))
     return _from_bits(x, builder.xor(_image(x), sign))
+
+
+def has_sign(x):
+    """Whether the sign bit is set, as it is of -0, too."""
+    return Truth(x, x.builder.icmp_signed("<", _image(x), _INTEGERS[x.kind](0)))
 
 
 def is_odd(shifted):
@@ -56,13 +79,17 @@ def flip_sign(x, y):
     return _from_bits(x, builder.xor(_image(x), builder.and_(_image(y), _sign_mask(y))))
 
 
-def significand(x):
+# what `significand` takes from the bits of an exponent, read as a float
+EXPONENT_ZERO = Constant(2.0**52 + 1023, 2.0**23 + 127)
+
+
+def significand(x, zero=EXPONENT_ZERO):
     """``m`` in [sqrt(1/2), sqrt(2)) and a whole ``k`` as a float, with ``x = m * 2**k``; of a positive normal ``x``."""
     kind, builder = x.kind, x.builder
     integer, width, low = _INTEGERS[kind], _MANTISSA[kind], _HALF_SQRT[kind]
-    moved = builder.add(_image(x), integer(_one_bits(kind) - low))
+    moved = builder.add(_image(x), integer((_BIAS[kind] << width) - low))
     mantissa = builder.and_(moved, integer((1 << width) - 1))
     m = _from_bits(x, builder.add(mantissa, integer(low)))
     # the exponent becomes a float by the bits of 2**width, which every processor can do
     exponent = builder.or_(builder.lshr(moved, integer(width)), integer((_BIAS[kind] + width) << width))
-    return m, _from_bits(x, exponent) - (2.0**width + _BIAS[kind])
+    return m, _from_bits(x, exponent) - zero

@@ -1,7 +1,7 @@
 """Functions made of exponentials and logarithms, for loops that LLVM vectorises; see `runtime.compiled.vector`."""
 
 from runtime.compiled.vector_exp import exp, exp2
-from runtime.compiled.vector_log import INV_LN2_HIGH, log, log1p, log1p_unit
+from runtime.compiled.vector_log import INV_LN2, log, log1p, log1p_unit
 from runtime.compiled.vector_parts import INF, magnitude, where
 
 
@@ -20,7 +20,7 @@ def logaddexp(a, b):
 def logaddexp2(a, b):
     """``log2(2**a + 2**b)``."""
     away = where(a == b, 0.0, magnitude(a - b))
-    return where(a > b, a, b) + where(a == b, 1.0, log1p_unit(exp2(-away)) * INV_LN2_HIGH)
+    return where(a > b, a, b) + where(a == b, 1.0, log1p_unit(exp2(-away)) * INV_LN2)
 
 
 def xlogy(x, y):

@@ -1,12 +1,12 @@
 """The error function, its complement, the normal distribution, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
-``erfc(x) = exp(-x**2) f(t) / (1 + 2 x)`` with ``t = (x - c) / (x + c)`` for positive ``x``, after Shepherd and Laframboise
-(Mathematics of Computation 36, 1981), with the three factors as sums of two.
+``erfc(x) = exp(-x**2) f(t) / (1 + x)`` with ``t = (x - c) / (x + c)`` for positive ``x``, after Shepherd and Laframboise
+(Mathematics of Computation 36, 1981), with what each factor loses by rounding.
 """
 
-from runtime.compiled.vector_bits import flip_sign, power_of_two
-from runtime.compiled.vector_exp import reduce, scale, tail_of_exp
-from runtime.compiled.vector_parts import Constant, fma, magnitude, polynomial, where
+from runtime.compiled.vector_bits import FACTORS_SHIFT, factors_of_power, flip_sign, power_of_two
+from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, LOG2E, reduce, tail_of_exp
+from runtime.compiled.vector_parts import Constant, correction, fma, magnitude, polynomial, where
 
 # by tests/accuracy/fit.py
 ERF = (
@@ -18,15 +18,16 @@ ERF_SINGLE = (
     0.12837915, -0.3761244, 0.112798646, -0.026591808, 0.004429783,
 )  # fmt: skip
 ERFC = (
-    1.2530080582697296, -0.13562110612458125, -0.04756229435345102, 0.1296451587027721, -0.11927366341528821,
-    0.06830802734349241, -0.023770514919151612, 0.0025293918256965977, 0.0018886903638870916, -0.000779832378709946,
-    -0.00010515980437170214, 0.00012510007016703546, 4.94926058922717e-06, -2.010361836942335e-05,
-    -7.296870273032979e-07, 3.48060372452956e-06, 3.4995239736402643e-07, -6.2998232405147e-07,
-    -1.2719660020148807e-07, 1.135070098854117e-07, 2.542123401436736e-08, -1.6743442045836528e-08,
+    0.6828918137009683, -0.1968506055955045, 0.11758557009776983, -0.05035600505491207, 0.006310392685886832,
+    0.013981279303384551, -0.01736807632409309, 0.012728832416495379, -0.00676935498147788, 0.0026089878360417906,
+    -0.0006191622421226688, 1.4623282975126508e-06, 6.527696793073363e-05, -2.1905787022034238e-05,
+    -1.2549261214933046e-06, 3.0292463625085395e-06, -5.147099704334624e-07, -3.114681005494936e-07,
+    1.1605281513676859e-07, 3.228455979179045e-08, -1.4966715904594953e-08, -3.7838598408369284e-09,
+    3.708731811598943e-10,
 )  # fmt: skip
 ERFC_NEAR_SINGLE = (
-    1.2769784, -0.09276369, -0.1660301, 0.16404569, -0.054224458, -0.007970968, 0.008732478, 0.0009951321,
-    -0.0013903192,
+    0.7682364, -0.2605463, 0.034743108, 0.0438886, -0.024175495, -0.0014963957, 0.0038396586, 0.00039882437,
+    -0.00057035603, -0.00017139415,
 )  # fmt: skip
 ERF_FAR = (
     0.17900115118139057, -0.32623356004294307, 0.24560380171473664, -0.15011593648675398, 0.07166583692885924,
@@ -40,10 +41,11 @@ ERF_FAR_SINGLE = (
 
 tail_of_erf = polynomial(ERF, ERF_SINGLE)
 first_of_erfc = Constant(ERFC[0], ERFC_NEAR_SINGLE[0])
-rest_of_erfc = polynomial(ERFC[1:], ERFC_NEAR_SINGLE[1:])
+rest_of_erfc = correction(ERFC[1:], ERFC_NEAR_SINGLE[1:], 4)
 far_of_erf = polynomial(ERF_FAR, ERF_FAR_SINGLE)
-POLE = Constant(3.0, 2.0)
+POLE = Constant(4.0859375, 1.96875)
 LIMIT = Constant(27.3, 10.1)  # erfc is zero from here
+NDTR_LIMIT = Constant(38.6, 14.28)  # as sqrt(2) times that
 ONE_FROM = Constant(6.0, 4.0)  # erf is one from here
 NEAR = 0.6
 ROOT_HALF = Constant(0.7071067811865476, 0.7071067690849304)
@@ -51,40 +53,38 @@ ROOT_HALF_LOW = Constant(-4.833646656726457e-17, 1.2101617485882162e-08)
 
 
 def above(x, low=None):
-    """``erfc(x + low)`` for ``x`` from `NEAR` to `LIMIT`; elsewhere some number, or NaN of NaN."""
+    """``erfc(x + low)`` for ``x`` from 0 to `LIMIT`, and NaN."""
     square = x * x
     square_low = fma(x, x, -square)
-    whole = fma(2.0, x, 1.0)
-    whole_low = fma(2.0, x, 1.0 - whole)
+    whole = x + 1.0
+    whole_low = (1.0 - whole) + x
     if low is not None:
         square_low = square_low + 2.0 * x * low
-        whole_low = whole_low + 2.0 * low
-    wide = x + POLE
-    inverse = 1.0 / (wide * whole)  # one division for both quotients
-    t = (x - POLE) * (whole * inverse)
-    inverse = wide * inverse
+        whole_low = whole_low + low
+    inverse = 1.0 / whole
+    t = (x - POLE) / (x + POLE)
     rest = rest_of_erfc(t)
     f = fma(t, rest, first_of_erfc)
     f_low = fma(t, rest, first_of_erfc - f)
-    shifted, start, left = reduce(-square)
-    r = start - square_low
-    w = fma(r * r, tail_of_exp(r), left + ((start - r) - square_low))
-    p = r + w
-    e = 1.0 + p
-    e_low = ((1.0 - e) + p) + ((r - p) + w)
-    product = e * f
-    product_low = fma(e, f, -product) + fma(e, f_low, e_low * f)
+    # exp(-x**2) is 2**k (1 + p)
+    shifted = fma(square, -LOG2E, FACTORS_SHIFT)
+    k = shifted - FACTORS_SHIFT
+    start = fma(-k, LN2_HIGH, -square)
+    off = fma(k, LN2_LOW, square_low)
+    r = start - off
+    p = start + fma(r * r, tail_of_exp(r), -off)
+    product = fma(p, f, f)
+    product_low = fma(p, f, f - product) + fma(p, f_low, f_low)
     quotient = product * inverse
     miss = fma(-quotient, whole, product) + fma(-quotient, whole_low, product_low)
-    return scale(fma(miss, inverse, quotient), shifted)
+    one, other = factors_of_power(shifted)
+    return fma(miss, inverse, quotient) * one * other
 
 
 def erfc(x):
     a = magnitude(x)
-    far = above(where(a > LIMIT, LIMIT, a))
-    far = where(x < 0.0, 2.0 - far, far)
-    near = fma(-x, tail_of_erf(x * x), 1.0 - x)
-    return where(a < NEAR, near, far)
+    found = above(where(a > LIMIT, LIMIT, a))
+    return where(x < 0.0, 2.0 - found, found)
 
 
 def erf(x):
@@ -100,13 +100,8 @@ def erf(x):
 
 def ndtr(x):
     """The normal distribution: half of ``erfc(-x / sqrt(2))``, with the rest of that quotient."""
-    y = x * ROOT_HALF
-    low = fma(x, ROOT_HALF, -y) + x * ROOT_HALF_LOW
-    a = magnitude(y)
-    beyond = a > LIMIT
-    far = 0.5 * above(where(beyond, LIMIT, a), where(beyond, 0.0, flip_sign(low, y)))
-    far = where(y > 0.0, 1.0 - far, far)
-    half = 0.5 * y
-    start = 0.5 + half
-    near = start + fma(half, tail_of_erf(y * y), fma(0.5, low, (0.5 - start) + half))
-    return where(a < NEAR, near, far)
+    a = magnitude(x)
+    a = where(a > NDTR_LIMIT, NDTR_LIMIT, a)
+    y = a * ROOT_HALF
+    found = 0.5 * above(y, fma(a, ROOT_HALF, -y) + a * ROOT_HALF_LOW)
+    return where(x > 0.0, 1.0 - found, found)

@@ -3,20 +3,37 @@
 ``x = k log 2 + r`` with ``|r| <= log(2) / 2``, and ``exp(r) = 1 + r + r**2 P(r)``; see `runtime.compiled.vector`.
 """
 
-from runtime.compiled.vector_bits import SHIFT, flip_sign, power_of_two
-from runtime.compiled.vector_parts import Constant, beside, fma, magnitude, polynomial, where
+from runtime.compiled.vector_bits import (
+    FACTORS_SHIFT,
+    POWER_SHIFT,
+    factors_of_power,
+    flip_sign,
+    power_of_two,
+    power_over_power,
+)
+from runtime.compiled.vector_parts import Constant, beside, correction, fma, magnitude, where
 
 # by tests/accuracy/fit.py
 EXP = (
-    0.5, 0.1666666666666667, 0.041666666666666685, 0.008333333333326134, 0.001388888888887434, 0.00019841269874821272,
-    2.4801587347397564e-05, 2.7557255400312903e-06, 2.755725290338475e-07, 2.5105216700751193e-08,
-    2.0921582445163242e-09,
+    0.5000000000000002, 0.16666666666666682, 0.041666666666594715, 0.008333333333316081, 0.0013888888927524644,
+    0.0001984126990056786, 2.4801508905722608e-05, 2.7557229671519286e-06, 2.7624898311806926e-07,
+    2.5114042185618032e-08,
 )  # fmt: skip
 EXP_SINGLE = (
-    0.5, 0.16666576, 0.041666374, 0.008363181, 0.0013941308,
+    0.5, 0.16666536, 0.041666273, 0.00836724, 0.0013947027,
+)  # fmt: skip
+EXP2 = (
+    0.6931471805599453, 0.24022650695910125, 0.05550410866482172, 0.009618129107596048, 0.001333355814638207,
+    0.00015403530455064868, 1.5252733865285856e-05, 1.3215436169436102e-06, 1.0178047221304916e-07,
+    7.073647777616968e-09, 4.4572920753127203e-10,
+)  # fmt: skip
+EXP2_SINGLE = (
+    0.6931472, 0.2402265, 0.05550333, 0.0096180085, 0.0013398748, 0.00015475282,
 )  # fmt: skip
 
-tail_of_exp = polynomial(EXP, EXP_SINGLE)
+tail_of_exp = correction(EXP, EXP_SINGLE)
+first_of_exp2 = Constant(EXP2[0], EXP2_SINGLE[0])
+rest_of_exp2 = correction(EXP2[1:], EXP2_SINGLE[1:])
 LOG2E = Constant(1.4426950408889634, 1.4426950216293335)
 LN2_HIGH = Constant(0.6931471805599453, 0.6931471824645996)
 LN2_LOW = Constant(2.3190468138462996e-17, -1.9046542121259336e-09)
@@ -31,28 +48,18 @@ SMALL = Constant(2.0**-30, 2.0**-14)  # sinh(x) is x below
 
 
 def reduce(x):
-    """``k + SHIFT`` and ``r`` as a sum of two, with ``x = k log 2 + r``."""
-    shifted = x * LOG2E + SHIFT
-    k = shifted - SHIFT
+    """``k + POWER_SHIFT`` and ``r`` as a sum of two, with ``x = k log 2 + r``."""
+    shifted = x * LOG2E + POWER_SHIFT
+    k = shifted - POWER_SHIFT
     above = fma(-k, LN2_HIGH, x)
     r = fma(-k, LN2_LOW, above)
     return shifted, r, fma(-k, LN2_LOW, above - r)
 
 
-def scale(y, shifted):
-    """``y * 2**k`` of ``k + SHIFT``, also where ``2**k`` is no normal number."""
-    k = shifted - SHIFT
-    half = k * 0.5 + SHIFT
-    other = (k - (half - SHIFT)) + SHIFT
-    return y * power_of_two(half) * power_of_two(other)
-
-
 def scale_sum(y, shifted):
-    """``(1 + y) * 2**k``, of which the sum is not rounded where that is a normal number."""
-    k = shifted - SHIFT
-    half = k * 0.5 + SHIFT
-    factor = power_of_two(half)
-    return fma(y, factor, factor) * power_of_two((k - (half - SHIFT)) + SHIFT)
+    """``(1 + y) * 2**k`` of ``k + FACTORS_SHIFT``, of which the sum is not rounded where that is a normal number."""
+    one, other = factors_of_power(shifted)
+    return fma(y, one, one) * other
 
 
 def clamp(x, low, high):
@@ -62,29 +69,31 @@ def clamp(x, low, high):
 
 
 def exp(x):
-    bounded = clamp(x, -EXP_LIMIT, EXP_LIMIT)
-    shifted = bounded * LOG2E + SHIFT
-    k = shifted - SHIFT
-    above = fma(-k, LN2_HIGH, bounded)
+    return scale_sum(*power_less_one(clamp(x, -EXP_LIMIT, EXP_LIMIT)))
+
+
+def power_less_one(x):
+    """``y`` and ``k + FACTORS_SHIFT`` with ``exp(x) = (1 + y) * 2**k``, for ``|x| <= EXP_LIMIT`` and NaN."""
+    shifted = x * LOG2E + FACTORS_SHIFT
+    k = shifted - FACTORS_SHIFT
+    above = fma(-k, LN2_HIGH, x)
     off = k * LN2_LOW
     r = above - off
-    return scale_sum(above + fma(r * r, tail_of_exp(r), -off), shifted)
+    return above + fma(r * r, tail_of_exp(r), -off), shifted
 
 
 def exp2(x):
     bounded = clamp(x, -EXP2_LIMIT, EXP2_LIMIT)
-    shifted = bounded + SHIFT
-    f = bounded - (shifted - SHIFT)
-    r = f * LN2_HIGH
-    low = fma(f, LN2_HIGH, -r) + f * LN2_LOW
-    return scale_sum(r + fma(r * r, tail_of_exp(r), low), shifted)
+    shifted = bounded + FACTORS_SHIFT
+    f = bounded - (shifted - FACTORS_SHIFT)
+    return scale_sum(fma(f * f, rest_of_exp2(f), f * first_of_exp2), shifted)
 
 
 def expm1_pair(x, down):
     """``(exp(x) - 1) * 2**-down`` as a sum of two, for bounded ``x``; ``down`` is a float."""
     shifted, r, low = reduce(x)
     factor = power_of_two(shifted - down)
-    base = factor - power_of_two(beside(x, SHIFT) - down)
+    base = factor - power_of_two(beside(x, POWER_SHIFT) - down)
     head = fma(factor, r, base)
     rest = fma(factor, r, base - head) + factor * fma(r * r, tail_of_exp(r), low)
     high = head + rest
@@ -130,9 +139,8 @@ def tanh(x):
 
 
 def expit(x):
-    e = exp(-magnitude(x))
-    whole = 1.0 + e
-    quotient = where(x < 0.0, e, 1.0) / whole
-    # what the sum lost, times nearly 1 / whole: 1.457 - w / 2 is near 1 / w from 1 to 2
-    lost = ((1.0 - whole) + e) * fma(-0.5, whole, 1.457)
-    return fma(-quotient, lost, quotient)
+    """``a / (a + b (1 + y))`` with two powers of two, so that no part is too large or small."""
+    y, shifted = power_less_one(-clamp(x, -EXP_LIMIT, EXP_LIMIT))
+    a, b = power_over_power(shifted)
+    whole = a + b
+    return a / (whole + fma(y, b, a - (whole - b)))

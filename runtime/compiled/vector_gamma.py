@@ -1,13 +1,13 @@
 """The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
-From 5 on (from 4 on) by Stirling's series, with fitted coefficients. Below, steps of one lead to an interval of length
-one, where a polynomial is.
+From 2.5 on (from 3 on) by Stirling's series, with fitted coefficients. Below, a step of one or two leads to an interval of
+length one, where a polynomial is.
 """
 
-from runtime.compiled.vector_bits import significand
+from runtime.compiled.vector_bits import EXPONENT_ZERO, significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_log import LIFT, LIFTED, log_pair, tail
-from runtime.compiled.vector_parts import INF, Constant, floor, fma, polynomial, where
+from runtime.compiled.vector_log import LIFT, LIFTED_ZERO, excess, tail_of_log
+from runtime.compiled.vector_parts import INF, Constant, correction, fma, polynomial, where
 
 # by tests/accuracy/fit.py
 GAMMALN = (
@@ -22,122 +22,107 @@ GAMMALN_SINGLE = (
     -0.00025718694,
 )  # fmt: skip
 STIRLING = (
-    0.08333333333333323, -0.002777777777653086, 0.0007936507489656134, -0.0005952308621000656, 0.0008411228381520788,
-    -0.001885916087390095, 0.005461874081278065, -0.012651451138569043,
+    0.0833333333333332, -0.0027777777776720287, 0.0007936507679231823, -0.0005952351552297033, 0.0008415587243631882,
+    -0.0019095097747180321, 0.006180461112775628, -0.024760767012042145, 0.1027972134329242, -0.3724025319007635,
+    1.0143868165957146, -1.765402537417797, 1.440886477737551,
 )  # fmt: skip
 STIRLING_SINGLE = (
-    0.083333336, -0.0027782624, 0.00081690704, -0.00088720437,
+    0.083333336, -0.0027779327, 0.00079551886, -0.00058276684, 0.000517684,
 )  # fmt: skip
 DIGAMMA = (
-    0.9510558760318328, -0.4236274212814606, 0.24054248424078778, -0.14840492305388006, 0.09498872445276296,
-    -0.06192213327556218, 0.0407608339488097, -0.026975796656841675, 0.01790724806209295, -0.011908220170430682,
-    0.007927026567582311, -0.005279936408103007, 0.0035180509807726437, -0.0023455017159878014, 0.0015637854406857006,
-    -0.0010364222401908888, 0.0006889276995209406, -0.0004860657714191193, 0.00032991923524503864,
-    -0.00014460092689472394, 8.649086238090484e-05, -0.0001783756836330099, 0.00012612352713854515,
+    0.9676722454476212, -0.44276316898359147, 0.25849976095564786, -0.1639427054426049, 0.10782405069181349,
+    -0.07219956123770076, 0.04880428812444097, -0.033161127285164585, 0.022597649750927908, -0.015424746754933692,
+    0.010538757102863264, -0.007204804129585522, 0.00492727318423486, -0.003367457597816978, 0.0023006413232791304,
+    -0.0015893899270717588, 0.0011047994741134664, -0.0007005295547545778, 0.0004136929861730679,
+    -0.00039375992601702964, 0.00040798844520059565, -0.0001837845762176978,
 )  # fmt: skip
 DIGAMMA_SINGLE = (
-    0.9510559, -0.42362756, 0.24053837, -0.14839514, 0.095117815, -0.062109657, 0.039359204, -0.025500553,
-    0.023929572, -0.016882772,
+    0.9676723, -0.442763, 0.25849572, -0.16395383, 0.10795621, -0.072039045, 0.047274455, -0.03374027, 0.029759374,
+    -0.016882772,
 )  # fmt: skip
 DIGAMMA_TAIL = (
-    0.08333333333333234, -0.008333333332527521, 0.003968253740490434, -0.004166634565025464, 0.007573125129726803,
-    -0.02095640574115462, 0.0786446663324538, -0.33261276631332465, 1.1920115126189277, -2.349660200855183,
+    0.08333333333332069, -0.00833333332631216, 0.0039682526054474155, -0.0041665333524955024, 0.007568046897213066,
+    -0.020804240871934537, 0.07591268784031652, -0.305285817044553, 1.0829973039511451, -2.680697232485972,
+    3.2497769893259902,
 )  # fmt: skip
 DIGAMMA_TAIL_SINGLE = (
-    0.083333336, -0.008333692, 0.003983639, -0.004385056, 0.007373903,
+    0.08333333, -0.008332734, 0.0039443043, -0.0037299106, 0.0035056495,
 )  # fmt: skip
 
 first_near_two = Constant(GAMMALN[0], GAMMALN_SINGLE[0])
 rest_near_two = polynomial(GAMMALN[1:], GAMMALN_SINGLE[1:])
-stirling = polynomial(STIRLING, STIRLING_SINGLE)
+stirling = correction(STIRLING, STIRLING_SINGLE)
 first_over_root = Constant(DIGAMMA[0], DIGAMMA_SINGLE[0])
-rest_over_root = polynomial(DIGAMMA[1:], DIGAMMA_SINGLE[1:])
-tail_of_digamma = polynomial(DIGAMMA_TAIL, DIGAMMA_TAIL_SINGLE)
-ROOT_LESS = Constant(1.4616321449683622 - 1.5, 1.4616321325302124 - 1.5)  # exact
+rest_over_root = correction(DIGAMMA[1:], DIGAMMA_SINGLE[1:], 4)
+tail_of_digamma = correction(DIGAMMA_TAIL, DIGAMMA_TAIL_SINGLE)
+HALF_LOG_TWO_PI_LESS = -0.01856146679532726  # (log(2 pi) - 1) / 2 - 0.4375
+ROOT_LESS = Constant(1.4616321449683622 - 1.0, 1.4616321325302124 - 1.0)  # exact
 ROOT_LOW = Constant(9.549995429965697e-17, 1.243815006546356e-08)
 
 
-def log_sum(f, k):
-    """``log(2**k (1 + f))`` as a sum of two, of which the second is some percent of the first."""
-    high, low = log_pair(f)
-    base = k * LN2_HIGH
-    total = base + high
-    return total, ((base - total) + high) + (low + fma(k, LN2_LOW, fma(k, LN2_HIGH, -base)))
-
-
-def factor(f):
-    """A factor of the product of ``x - 1``, ``x - 2``, ... down to 1.5."""
-    return where(f >= 1.5, f, 1.0)
+def log_sum(m, k):
+    """``log(2**k m)`` as a sum of two."""
+    f = m - 1.0
+    s, h = f / (m + 1.0), 0.5 * f
+    z = s * s
+    high = fma(-h, f, f)
+    low = fma(-h, f, f - high) + s * fma(z, tail_of_log(z), h * f)
+    total = fma(k, LN2_HIGH, high)
+    return total, fma(k, LN2_LOW, low) + (fma(k, LN2_HIGH, -total) + high)
 
 
 def gammaln_positive(x):
     """For ``x >= 0``, and NaN."""
-    large = x >= 5.0
-    first, second = x < 0.5, x < 1.5
-    # log of the product that leads to a number near 2, which is 2 + u
-    product = factor(x - 1.0) * factor(x - 2.0) * factor(x - 3.0)
-    lifted = x * LIFT  # x may be subnormal
-    v = where(first, fma(lifted, x, lifted), where(second | large, x, product))
-    m, k = significand(v)
-    u = where(first, x, where(second, x - 1.0, x - floor(x + 0.5)))
-    high, low = log_sum(m - 1.0, k - where(first, LIFTED, 0.0))
-    # below 5
+    first, second, large = x < 0.5, x < 1.5, x >= 2.5
+    # log of x (1 + x) below 0.5, of x from there; x may be subnormal
+    lifted = x * LIFT
+    m, k = significand(where(first, fma(lifted, x, lifted), x), where(first, LIFTED_ZERO, EXPONENT_ZERO))
+    high, low = log_sum(m, k)
+    # below 2.5, of 2 + u
+    u = where(first, x, x - where(second, 1.0, 2.0))
     rest = rest_near_two(u)
     g = fma(u, rest, first_near_two)
     g_low = fma(u, rest, first_near_two - g)
     a = u * g
     a_low = fma(u, g, -a) + u * g_low
-    b, b_low = where(second, -high, high), where(second, -low, low)
-    total = a + b
-    other = total - a
-    small = total + (((a - (total - other)) + (b - other)) + (a_low + b_low))
-    # from 5 on
+    b, b_low = where(second, high, 0.0), where(second, low, 0.0)
+    total = a - b
+    small = total + ((a - (total + b)) + (a_low - b_low))  # the logarithm is larger, or zero
+    # from 2.5 on
     inverse = 1.0 / x
     half_less, less = x - 0.5, high - 1.0
     q = half_less * less
     q_low = fma(half_less, less, -q) + half_less * low
-    great = q + (q_low + fma(stirling(inverse * inverse), inverse, 0.4189385332046728))
+    great = (q + 0.4375) + (q_low + fma(stirling(inverse * inverse), inverse, HALF_LOG_TWO_PI_LESS))
     found = where(large, great, small)
     found = where(q < INF, found, q)
     return where(x == 0.0, INF, found)
 
 
-def two_inverses(f):
-    """The sum of ``1 / f`` and ``1 / (f - 1)``, where from 1 on, as a numerator and a denominator with its rest."""
-    less = f - 1.0
-    one, two = f >= 1.0, less >= 1.0
-    top = where(two, f + less, where(one, 1.0, 0.0))
-    a, b = where(one, f, 1.0), where(two, less, 1.0)
-    return top, a * b, fma(a, b, -(a * b))
-
-
 def digamma_positive(x):
     """For positive ``x``, and NaN."""
-    large, first = x >= 4.0, x < 1.0
-    c = where(large, 1.0, x)
-    # what leads to a number from 1 to 2: a sum of inverses
-    top, bottom, bottom_low = two_inverses(c - 1.0)
-    top, bottom = where(first, -1.0, top), where(first, c, bottom)
-    u = c - where(first, 0.5, floor(c) + 0.5)
-    away = u - ROOT_LESS
+    large, first, second = x >= 3.0, x < 1.0, x < 2.0
+    third = ~(large | second)
+    # an inverse leads to a number from 1 to 2
+    less = x - 1.0
+    bottom = where(third, less, x)
+    inverse = 1.0 / bottom
+    quotient = where(first, -inverse, where(third, inverse, 0.0))
+    away = where(first, x, where(second, less, x - 2.0)) - ROOT_LESS
     w = away - ROOT_LOW
     w_low = (away - w) - ROOT_LOW
-    rest = rest_over_root(u)
-    d = fma(u, rest, first_over_root)
-    d_low = fma(u, rest, first_over_root - d)
-    inverse = 1.0 / where(large, x, bottom)
-    quotient = top * inverse
-    miss = fma(-quotient, bottom_low, fma(-quotient, bottom, top)) * inverse
+    rest = rest_over_root(w)
+    d = fma(w, rest, first_over_root)
+    d_low = fma(w, rest, first_over_root - d)
     p = w * d
-    miss += fma(w, d, -p) + fma(w, d_low, w_low * d)
+    miss = fma(fma(-inverse, bottom, 1.0), quotient, fma(w, d, -p) + fma(w, d_low, w_low * d))
     total = quotient + p
     small = total + (((quotient - total) + p) + miss)
     z = inverse * inverse
     m, k = significand(x)
     f = m - 1.0
-    rest, square = tail(f)
-    rest = fma(k, LN2_LOW, rest) - fma(z, tail_of_digamma(z), 0.5 * inverse)
-    great = fma(k, LN2_HIGH, f - (square - rest))  # as in log
+    more = fma(z, tail_of_digamma(z), fma(0.5, inverse, -(k * LN2_LOW)))
+    great = fma(k, LN2_HIGH, f - excess(f, f / (m + 1.0), more))  # as in log
     found = where(large, great, where(x > TINY, small, quotient))
     return where(x < INF, found, x)
 

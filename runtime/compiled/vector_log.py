@@ -1,12 +1,12 @@
 """Logarithms, for loops that LLVM vectorises; see `runtime.compiled.vector`.
 
 ``x = 2**k (1 + f)`` with ``1 + f`` between the root of 1/2 and of 2, and with ``s = f / (2 + f)``
-``log(1 + f) = 2 artanh(s) = f - (f**2 / 2 - s (f**2 / 2 + R(s**2)))``, as in Sun's fdlibm.
+``log(1 + f) = 2 artanh(s) = f - s (f - s**2 P(s**2))``, as in Sun's fdlibm.
 """
 
-from runtime.compiled.vector_bits import SHIFT, power_of_two, significand
+from runtime.compiled.vector_bits import EXPONENT_ZERO, POWER_SHIFT, has_sign, power_of_two, significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_parts import INF, NAN, Constant, beside, fma, magnitude, polynomial, where
+from runtime.compiled.vector_parts import INF, NAN, Constant, beside, correction, fma, magnitude, where
 
 # by tests/accuracy/fit.py
 LOG = (
@@ -17,14 +17,14 @@ LOG_SINGLE = (
     0.66666776, 0.3997758, 0.29870927,
 )  # fmt: skip
 
-tail_of_log = polynomial(LOG, LOG_SINGLE)
+tail_of_log = correction(LOG, LOG_SINGLE)
 
 NORMAL = Constant(2.0**-1022, 2.0**-126)
 LIFT = Constant(2.0**54, 2.0**24)
 LIFTED = Constant(54.0, 24.0)
-# 1 / log 2, 1 / log 10 and log 2 / log 10, each a sum of two
-INV_LN2_HIGH = Constant(1.4426950408889634, 1.4426950216293335)
-INV_LN2_LOW = Constant(2.0355273740931033e-17, 1.925963033500011e-08)
+LIFTED_ZERO = Constant(2.0**52 + 1023 + 54, 2.0**23 + 127 + 24)
+# 1 / log 2; 1 / log 10 and log 2 / log 10, each a sum of two
+INV_LN2 = Constant(1.4426950408889634, 1.4426950216293335)
 INV_LN10_HIGH = Constant(0.4342944819032518, 0.4342944920063019)
 INV_LN10_LOW = Constant(1.098319650216765e-17, -1.0103049952192578e-08)
 LOG10_2_HIGH = Constant(0.3010299956639812, 0.3010300099849701)
@@ -32,31 +32,28 @@ LOG10_2_LOW = Constant(-2.8037281277851704e-18, -1.432098883924482e-08)
 
 
 def split(x):
-    """``f`` and a whole ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
+    """``1 + f`` and a whole ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
     small = x < NORMAL
-    m, k = significand(where(small, x * LIFT, x))
-    return m - 1.0, where(small, k - LIFTED, k)
+    return significand(where(small, x * LIFT, x), where(small, LIFTED_ZERO, EXPONENT_ZERO))
 
 
-def tail(f):
-    """``s (f**2 / 2 + R)`` and ``f**2 / 2``."""
-    s = f / (f + 2.0)
+def excess(f, s, more=0.0):
+    """``f - log(1 + f) + more``, of ``s = f / (2 + f)``."""
     z = s * s
-    square = 0.5 * f * f
-    return s * fma(z, tail_of_log(z), square), square
+    return fma(-(s * z), tail_of_log(z), fma(s, f, more))
 
 
 def outside(x, found):
     """``found`` where ``x`` is a positive number, and the value of a logarithm elsewhere."""
     found = where(x < INF, found, x)
-    found = where(x < 0.0, NAN, found)
+    found = where(has_sign(x), NAN, found)
     return where(x == 0.0, -INF, found)
 
 
 def log(x):
-    f, k = split(x)
-    rest, square = tail(f)
-    low = f - (square - fma(k, LN2_LOW, rest))
+    m, k = split(x)
+    f = m - 1.0
+    low = f - excess(f, f / (m + 1.0), -(k * LN2_LOW))
     return fma(outside(x, k), LN2_HIGH, low)  # infinity, or NaN, times log 2
 
 
@@ -67,16 +64,16 @@ def log1p_sum(x, rest=None, more=0.0):
     # what u lost, in units of 2**k
     lost = where(x > 1.0, 1.0 - (u - x), x - (u - 1.0))
     far = k > 60.0  # so large an x loses nothing that matters
-    low = where(far, 0.0, lost if rest is None else lost + rest) * power_of_two(beside(x, SHIFT) - where(far, 60.0, k))
+    low = where(far, 0.0, lost if rest is None else lost + rest) * power_of_two(
+        beside(x, POWER_SHIFT) - where(far, 60.0, k)
+    )
     near = k == 0.0
     f = where(near, x, m - 1.0)
     low = where(near, 0.0 if rest is None else rest, low)
     k = k + more
     s = f / (f + 2.0)
-    z = s * s
-    square = 0.5 * f * f
-    tail = fma(k, LN2_LOW, s * fma(z, tail_of_log(z), square)) + low * (1.0 - s) * (1.0 - s + z)
-    return fma(k, LN2_HIGH, f - (square - tail))
+    more = fma(k, LN2_LOW, low * (1.0 - s) * fma(s, s, 1.0 - s))
+    return fma(k, LN2_HIGH, f - excess(f, s, -more))
 
 
 def log1p(x):
@@ -89,34 +86,21 @@ def log1p(x):
 def log1p_unit(x):
     """For ``x`` from 0 to 1, and NaN."""
     high = x > 0.4140625
-    rest, square = tail(f := where(high, fma(0.5, x, -0.5), x))
-    k = where(high, 1.0, 0.0)
-    return fma(k, LN2_HIGH, f - (square - fma(k, LN2_LOW, rest)))
-
-
-def log_pair(f):
-    """``log(1 + f)`` as a sum of two."""
-    rest, _ = tail(f)
-    h = 0.5 * f
-    high = fma(-h, f, f)
-    return high, fma(-h, f, f - high) + rest
+    f = where(high, fma(0.5, x, -0.5), x)
+    low = f - excess(f, f / (f + 2.0), where(high, -LN2_LOW, 0.0))
+    return where(high, LN2_HIGH, 0.0) + low
 
 
 def log2(x):
-    f, k = split(x)
-    high, low = log_pair(f)
-    p = high * INV_LN2_HIGH
-    p_low = fma(high, INV_LN2_HIGH, -p) + fma(high, INV_LN2_LOW, low * INV_LN2_HIGH)
-    total = k + p
-    return outside(x, total + (((k - total) + p) + p_low))
+    m, k = split(x)
+    f = m - 1.0
+    return fma(f - excess(f, f / (m + 1.0)), INV_LN2, outside(x, k))
 
 
 def log10(x):
-    f, k = split(x)
-    high, low = log_pair(f)
-    p = high * INV_LN10_HIGH
-    p_low = fma(high, INV_LN10_HIGH, -p) + fma(high, INV_LN10_LOW, low * INV_LN10_HIGH)
-    base = k * LOG10_2_HIGH
-    base_low = fma(k, LOG10_2_HIGH, -base) + k * LOG10_2_LOW
-    total = base + p
-    return outside(x, total + (((base - total) + p) + (p_low + base_low)))
+    m, k = split(x)
+    f = m - 1.0
+    high = f * INV_LN10_HIGH
+    low = fma(f, INV_LN10_LOW, fma(k, LOG10_2_LOW, fma(f, INV_LN10_HIGH, -high)))
+    low = fma(-excess(f, f / (m + 1.0)), INV_LN10_HIGH, low)
+    return fma(outside(x, k), LOG10_2_HIGH, high + low)

@@ -218,31 +218,42 @@ def wide(x):
 # ------------------------------------------------------------------------------------------- polynomials
 
 
-def _horner(point, coefficients):
+def _horner(coefficients, point):
     total = coefficients[-1]
     for c in reversed(coefficients[:-1]):
         total = _call("fmuladd", total, point, c)
     return total
 
 
-def polynomial(double, single, most=4):
+def _stranded(coefficients, point, strands):
+    if strands == 1 or len(coefficients) < 4:
+        return _horner(coefficients, point)
+    even, odd = (_stranded(coefficients[k::2], point * point, strands // 2) for k in (0, 1))
+    return _call("fmuladd", odd, point, even)
+
+
+def polynomial(double, single, strands=2):
     """The function of ``x`` that is the polynomial of these coefficients, lowest power first.
 
-    By Horner, whose last step makes nearly all of the error; what is before it goes in two or at ``most`` four strands, for a
-    processor waits longer for one chain of operations than for the few more that the strands need.
+    The last step is ``c0 + x (...)``, which makes nearly all of the error; what is before it goes as in `correction`.
+    """
+    rest_of = correction(double[1:], single[1:], strands)
+
+    def value(point):
+        return _call("fmuladd", rest_of(point), point, Constant(double[0], single[0]))
+
+    return value
+
+
+def correction(double, single, strands=2):
+    """As `polynomial`, for one that is so small a part of the result that its own rounding does not count.
+
+    By Horner in 1, 2 or 4 ``strands``: a processor waits longer for one chain of operations than for the few more that they
+    need. By Estrin it would be more still, and results that wait for others fill its registers.
     """
     tables = {"float64": double, "float32": single}
 
     def value(point):
-        first, *rest = [point.same(ir.Constant(point.value.type, c)) for c in tables[point.kind]]
-        strands = min(1 if len(rest) < 6 else 2 if len(rest) < 14 else 4, most)
-        powers = {1: point}
-        for k in (2, 4)[: strands // 2]:
-            powers[k] = powers[k // 2] * powers[k // 2]
-        sums = [_horner(powers[strands], rest[k::strands]) for k in range(strands)]
-        while len(sums) > 1:
-            strands //= 2
-            sums = [_call("fmuladd", sums[k + strands], powers[strands], sums[k]) for k in range(strands)]
-        return _call("fmuladd", sums[0], point, first)
+        return _stranded([beside(point, c) for c in tables[point.kind]], point, strands)
 
     return value

@@ -53,7 +53,7 @@ tail_of_sin = polynomial(SIN, SIN_SINGLE)
 short_tail_of_sin = polynomial(SIN_SHORT, SIN_SHORT_SINGLE)
 short_tail_of_cos = polynomial(COS_SHORT, COS_SHORT_SINGLE)
 tail_of_arcsin = polynomial(ARCSIN, ARCSIN_SINGLE)
-tail_of_arctan = polynomial(ARCTAN, ARCTAN_SINGLE, 1)  # strands would cancel
+tail_of_arctan = polynomial(ARCTAN, ARCTAN_SINGLE, strands=1)
 
 PI = 3.141592653589793
 BOUND = Constant(2.0**36, 2.0**16)

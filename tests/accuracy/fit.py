@@ -86,7 +86,7 @@ def fit(f: Function, weight: Function, a: object, b: object, size: int, dtype: t
 def _series(f: Function, order: int, x: mpf) -> mpf:
     """``f`` where it is a quotient that loses its digits near 0."""
     with mp.extradps(40 + 20 * order):
-        return f(x if abs(x) > mpf(10) ** -12 else mpf(10) ** -12)
+        return f(x if abs(x) > mpf(10) ** -20 else mpf(10) ** -20)
 
 
 def _tail(order: int) -> Callable[[Function], Function]:
@@ -97,7 +97,8 @@ HALF_LN2 = mp.log(2) / 2 * mpf("1.0001")
 QUARTER = mp.pi / 4 * mpf("1.0001")
 HALF_PI2 = (mp.pi / 2 * mpf("1.002")) ** 2
 S_LIMIT = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.0001")
-ROOT = mp.findroot(mp.digamma, 1.46)
+with mp.extradps(40):
+    ROOT = mp.findroot(mp.digamma, 1.46)
 
 
 def _at_square(f: Function) -> Function:
@@ -105,11 +106,11 @@ def _at_square(f: Function) -> Function:
 
 
 def erfc_scaled(pole: object) -> Function:
-    """``erfc(x) exp(x**2) (1 + 2 x)`` of ``t = (x - pole) / (x + pole)``."""
+    """``erfc(x) exp(x**2) (1 + x)`` of ``t = (x - pole) / (x + pole)``; at 0 it is nearly a float for the poles that are used."""
 
     def f(t: mpf) -> mpf:
         x = _x(t, pole)
-        return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
+        return mp.erfc(x) * mp.exp(x * x) * (1 + x)
 
     return f
 
@@ -128,6 +129,12 @@ def stirling(z: mpf) -> mpf:
         return x * (mp.loggamma(x) - (x - mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
 
 
+def digamma_over(w: mpf) -> mpf:
+    """``digamma(ROOT + w) / w``."""
+    with mp.extradps(40):
+        return mp.digamma(ROOT + w) / w if abs(w) > mpf(10) ** -20 else mp.psi(1, ROOT)
+
+
 def digamma_tail(z: mpf) -> mpf:
     with mp.extradps(30):
         x = 1 / mp.sqrt(z)
@@ -140,17 +147,17 @@ def log2_tail(z: mpf) -> mpf:
         return (2 * mp.atanh(s) / s - 2 - 2 * z / 3) / (z * z) / mp.log(2)
 
 
-E8 = mpf(10) ** -8
+E8, E9 = mpf(10) ** -8, mpf(10) ** -9
 
 # name: function, weight, interval, numbers of coefficients for float64 and float32, how many are rounded alone
 FITS: dict[str, tuple] = {
-    "EXP": (_tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: mpf(1), -HALF_LN2, HALF_LN2, 11, 5, 0),
-    "EXP2_SHORT": (lambda r: mpf(2) ** r, lambda r: mpf(1), mpf(-0.5), mpf(0.5), 8, 0, 0),
-    "LOG": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 7, 3, 2),
-    "LOG2_SHORT": (
-        _tail(1)(lambda f: mp.log(1 + f) / f / mp.log(2)), lambda f: mpf(1), mpf(-0.2929), mpf(0.4143), 14, 0, 0,
+    "EXP": (
+        _tail(2)(lambda r: (mp.exp(r) - 1 - r) / r**2), lambda r: r * r + mpf("0.03"),
+        -HALF_LN2, HALF_LN2 * mpf("1.00001"), 10, 5, 0,
     ),
-    "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 0, 1),
+    "EXP2": (_tail(1)(lambda f: (mpf(2) ** f - 1) / f), lambda f: abs(f) + mpf("0.05"), mpf(-0.5), mpf(0.50001), 11, 6, 0),
+    "LOG": (_at_square(_tail(3)(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3)), lambda z: z, E8, S_LIMIT, 7, 3, 2),
+    "LOG2": (log2_tail, lambda z: z * z, E8, S_LIMIT, 7, 3, 1),
     "SIN": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, HALF_PI2, 8, 4, 2),
     "SIN_SHORT": (_at_square(_tail(3)(lambda r: (mp.sin(r) - r) / r**3)), lambda z: z, E8, QUARTER**2, 6, 3, 2),
     "COS_SHORT": (
@@ -162,14 +169,12 @@ FITS: dict[str, tuple] = {
     "ERF_FAR": (
         lambda t: mp.erfc(_x(t, 3)) * mp.exp(_x(t, 3) ** 2), lambda t: mp.exp(-_x(t, 3) ** 2), _t(0.59, 3), _t(6, 3), 14, 6, 0,
     ),
-    "ERFC": (erfc_scaled(3), lambda t: mpf(1), _t(0.59, 3), _t(27.3, 3), 22, 0, 0),
-    "ERFC_NEAR": (erfc_scaled(2), lambda t: mpf(1), _t(0.59, 2), _t(10.2, 2), 0, 9, 0),
+    "ERFC": (erfc_scaled("4.0859375"), lambda t: mpf(1), -1 - E9, _t("27.3", "4.0859375"), 23, 0, 0),
+    "ERFC_NEAR": (erfc_scaled("1.96875"), lambda t: mpf(1), -1 - E9, _t("10.2", "1.96875"), 0, 10, 0),
     "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),
-    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf(1) / 25, 8, 4, 1),
-    "DIGAMMA": (
-        lambda u: mp.digamma(u + mpf(1.5)) / (u + mpf(1.5) - ROOT), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 23, 10, 0,
-    ),
-    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 16, 10, 5, 1),
+    "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf("0.16"), 13, 5, 1),
+    "DIGAMMA": (digamma_over, lambda w: mpf(1), 1 - ROOT, 2 - ROOT, 22, 10, 0),
+    "DIGAMMA_TAIL": (digamma_tail, lambda z: z, E8, mpf(1) / 9, 11, 5, 1),
     "CBRT": (lambda m: m ** (mpf(-1) / 3), lambda m: m ** (mpf(1) / 3), mpf(0.7071), mpf(1.4143), 6, 3, 0),
 }  # fmt: skip
 
