@@ -29,8 +29,8 @@ def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int 
     Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
     way; of the rest a trip waits for the one before, or is long, and the copies would cost a fifth of the compiler's time.
 
-    The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`). The trips are the ``lanes`` of one vector,
-    if there are so many (`transpile.loops.lanes`).
+    The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`). If there are ``lanes``, the trips are
+    those of one vector (`transpile.loops.lanes`).
     """
     hints = _vector(module, lanes) if lanes else [] if _is_short(body) else [_hint(module, "unroll.runtime.disable")]
     if group is not None:
