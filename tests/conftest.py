@@ -1,6 +1,7 @@
 """What all tests share: the tests' own modules can be imported, linear algebra runs on one thread, and what each pass over loops
 makes is verified."""
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # two workers on two cores; and the same sums in every run
+
+_ALIVE: list = []  # what compiled code calls
 
 HERE = str(Path(__file__).parent)
 if HERE not in sys.path:
@@ -32,3 +35,48 @@ def cache_directory(tmp_path_factory):
     yield
     if previous is None:
         del os.environ["TRANSPILE_CACHE_DIR"]
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Loops run on threads however little there is to do, and all is written directly."""
+
+    def direct(*args):
+        try:
+            return original(*args)
+        except Unsupported as error:
+            raise AssertionError(str(error)) from error
+
+    from thread_calls import cut
+
+    from transpile.loops import passes
+    from transpile.native import Unsupported, function
+
+    original = function.compile_function
+    monkeypatch.setattr("transpile.native.compile_function", direct)
+    monkeypatch.setattr(passes, "parallelise", cut)
+
+
+@pytest.fixture
+def forks(monkeypatch):
+    """The chunks of each start of threads; they run one after the other, the last one first."""
+    from llvmlite import binding
+
+    from transpile.native import threads
+
+    body = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+    found = []
+
+    @ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, *[ctypes.c_ssize_t] * 3)
+    def run(address, args, sizes, steps, data, dimensions, count, active):
+        chunks = ctypes.c_ssize_t.from_address(sizes).value
+        found.append(chunks)
+        for k in reversed(range(chunks)):
+            first, one = ctypes.c_void_p(k), ctypes.c_ssize_t(1)
+            body(address)(ctypes.addressof(first), ctypes.addressof(one), steps, data)
+
+    _ALIVE.append(run)
+    name = f"transpile_tests_run_{len(_ALIVE)}"
+    binding.add_symbol(name, ctypes.cast(run, ctypes.c_void_p).value)
+    monkeypatch.setattr(threads.layer, "RUN", name)
+    return found

@@ -1,6 +1,5 @@
 """Parallel loops on the threads of Numba's layer: when they run there, and what a process sees of it."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -8,15 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llvmlite import binding
 from test_parallel import weighted
+from thread_calls import compiled, flat, same
 
 import transpile as tp
-from transpile import api
-from transpile.loops import passes
-from transpile.loops.parallel import parallelise
 from transpile.lower import numba as lowering
-from transpile.native import Unsupported, function, threads
 from transpile.native.statements import Statements
 
 pytestmark = pytest.mark.numba
@@ -87,63 +82,6 @@ CASES = [
     (pairs, (RNG.normal(size=2), 0.5), (0, 1)),
     (picked, (RNG.normal(size=(9, 5)), RNG.normal(size=5), 2), (0, 1)),
 ]
-
-
-@pytest.fixture
-def always(monkeypatch):
-    """Loops run on threads however little there is to do, and all is written directly."""
-
-    def direct(*args):
-        try:
-            return original(*args)
-        except Unsupported as error:
-            raise AssertionError(str(error)) from error
-
-    original = function.compile_function
-    monkeypatch.setattr("transpile.native.compile_function", direct)
-    monkeypatch.setattr(passes, "parallelise", cut)
-
-
-def cut(fn, count, least):
-    return parallelise(fn, count, 1.0)
-
-
-@pytest.fixture
-def forks(monkeypatch):
-    """The chunks of each start of threads; they run one after the other, the last one first."""
-    body = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-    found = []
-
-    @ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, *[ctypes.c_ssize_t] * 3)
-    def run(address, args, sizes, steps, data, dimensions, count, active):
-        chunks = ctypes.c_ssize_t.from_address(sizes).value
-        found.append(chunks)
-        for k in reversed(range(chunks)):
-            first, one = ctypes.c_void_p(k), ctypes.c_ssize_t(1)
-            body(address)(ctypes.addressof(first), ctypes.addressof(one), steps, data)
-
-    ALIVE.append(run)
-    name = f"transpile_tests_run_{len(ALIVE)}"
-    binding.add_symbol(name, ctypes.cast(run, ctypes.c_void_p).value)
-    monkeypatch.setattr(threads.layer, "RUN", name)
-    return found
-
-
-ALIVE: list = []
-
-
-def compiled(f, wrt):
-    api._kept.cache_clear()  # what another test has compiled
-    return tp.jit(tp.value_and_grad(f, argnums=wrt), cache=False, parallel=True)
-
-
-def flat(found):
-    return [x for part in found for x in (part if isinstance(part, tuple) else (part,))]
-
-
-def same(got, wanted):
-    for x, y in zip(flat(got), flat(wanted), strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize(("f", "args", "wrt"), CASES, ids=lambda x: getattr(x, "__name__", ""))

@@ -22,6 +22,7 @@ from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, If, L
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.contract import points
+from transpile.loops.folds import Fold
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.work import Work
 
@@ -31,10 +32,16 @@ _PART = 4.0  # the work for an element of a part: it is set to 0 and added
 
 @dataclass
 class Plan:
-    """``shared``: the arrays that have parts, and their sizes; ``reach``: see above, 0 where each trip has its own elements."""
+    """``shared``: the arrays that have parts, and their sizes; ``reach``: see above, 0 where each trip has its own elements.
+
+    ``folds``: how carried values are folded. Of a loop that ``raises`` the first
+    chunk has the first trips, also where it counts down.
+    """
 
     shared: dict[Var, tuple[Operand, ...]]
     reach: int = 0
+    folds: tuple[Fold, ...] = ()
+    raises: bool = False
 
 
 def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least: float) -> list[Stmt] | None:
@@ -71,6 +78,11 @@ class _Chunks:
     def floating(self, prim: str, *args: Operand) -> Operand:
         return self.let(prim, *args, type=FLOAT)
 
+    def size(self, array: Var, axis: int) -> Var:
+        var = Var(SYNTHETIC, INT)
+        self.stmts.append(Let(var, "dim", (array,), {"axis": axis}, self.loc))
+        return var
+
     def array(self, name: str, dtype: str, sizes: tuple[Operand, ...]) -> Var:
         var = Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.stmts.append(Alloc(var, "empty", sizes, {}, self.loc))
@@ -87,7 +99,7 @@ class _Chunks:
     # ---- how many
 
     def work(self) -> Work:
-        return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating)
+        return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
 
     def count(self, least: float) -> Var | None:
         """The number of chunks."""
@@ -134,19 +146,31 @@ class _Chunks:
         for var, part in parts.items():
             self.stmts += self.fill(var, part, index, phase)
         body = replace(loop.body, stmts=[_redirected(s, parts, index) for s in loop.body.stmts])
-        inits = tuple(_zero(p.type) for p in loop.body.params)
         results = tuple(Var(r.name, r.type) for r in loop.results)
-        own = replace(loop, start=first, bound=last, inits=inits, body=body, results=results, backwards=False)
+        backwards = loop.backwards and plan.raises
+        own = replace(
+            loop, start=first, bound=last, inits=self.inits(), body=body, results=results, backwards=backwards
+        )
         at: Var = index
         if sums and phase is not None:
             at = self.let("add", self.let("mul", phase, chunks), index)
         self.stmts += [own, *(Store(s, points(1), (at,), r, self.loc) for s, r in zip(sums, results))]
         inside, self.stmts = self.stmts, outside
         self.run(index, phase, chunks, inside)
-        totals = tuple(self.add_up(s, count, init, r) for s, init, r in zip(sums, loop.inits, loop.results))
+        kinds = zip(plan.folds, loop.inits, loop.results)
+        totals = tuple(self.fold(s, count, *kind) for s, kind in zip(sums, kinds))
         for var, part in parts.items():
             self.merge(var, part, chunks)
         return totals
+
+    def inits(self) -> tuple[Operand, ...]:
+        """What the carried values of a chunk start from: what changes nothing, if it is folded in once more."""
+        start = {"add": 0, "mul": 1}
+        loop, folds = self.loop, self.plan.folds
+        return tuple(
+            _number(start[f.prim], p.type) if f.prim in start else init
+            for f, p, init in zip(folds, loop.body.params, loop.inits)
+        )
 
     def sums_of(self, chunks: Var) -> Operand:
         """How many sums a carried value has."""
@@ -156,6 +180,8 @@ class _Chunks:
 
     def ends(self, index: Var, phase: Var | None, chunks: Var, starts: Var | None) -> tuple[Operand, Operand]:
         """The first trip of a chunk and the one after its last."""
+        if self.loop.backwards and self.plan.raises:
+            index = self.let("sub", self.let("sub", chunks, Const(1, INT)), index)
         after = self.let("add", index, Const(1, INT))
         low, high = (self.let("add", self.loop.start, self.start(k, chunks, starts)) for k in (index, after))
         if phase is None:
@@ -221,7 +247,7 @@ class _Chunks:
     def fill(self, var: Var, part: Var, index: Var, phase: Var | None) -> list[Stmt]:
         sizes = self.plan.shared[var]
         indices = _indices(sizes)
-        store = Store(part, points(len(sizes) + 1), (index, *indices), _zero(Type(var.type.dtype)), self.loc)
+        store = Store(part, points(len(sizes) + 1), (index, *indices), _number(0, Type(var.type.dtype)), self.loc)
         stmts = self.nest(sizes, [store], indices)
         if phase is None:
             return stmts
@@ -237,12 +263,12 @@ class _Chunks:
         add = Add(var, points(len(sizes)), tuple(indices), value, self.loc)
         self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
 
-    def add_up(self, sums: Var, count: Operand, init: Operand, result: Var) -> Var:
+    def fold(self, sums: Var, count: Operand, kind: Fold, init: Operand, result: Var) -> Var:
         c, total, found = Var("c", INT), Var(result.name, result.type), Var(result.name, result.type)
         value, new = Var(SYNTHETIC, Type(result.type.dtype)), Var(SYNTHETIC, result.type)
         get = Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
-        add = Let(new, "add", (total, value), {}, self.loc)
-        body = Block((total,), [get, add], (new,))
+        folded = Let(new, kind.prim, (total, value), {"py": True} if kind.py else {}, self.loc)
+        body = Block((total,), [get, folded], (new,))
         self.stmts.append(For(c, Const(0, INT), count, Const(1, INT), (init,), body, (found,), loc=self.loc))
         return found
 
@@ -251,8 +277,8 @@ def _operand(x: Operand | float) -> Operand:
     return Const(x, FLOAT) if isinstance(x, float) else x
 
 
-def _zero(type_: Type) -> Const:
-    return Const(0.0 if type_.is_float else 0, type_)
+def _number(value: int, type_: Type) -> Const:
+    return Const(float(value) if type_.is_float else value, type_)
 
 
 def _indices(sizes: tuple[Operand, ...]) -> list[Var]:

@@ -13,27 +13,31 @@ from collections.abc import Callable, Mapping
 
 from transpile.core.nodes import Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.types import FLOAT
-from transpile.core.walk import blocks
+from transpile.core.walk import blocks, statements
 from transpile.loops.facts import is_integer
 from transpile.loops.kinds import DEAR
+from transpile.loops.memory import is_array
 
 Emit = Callable[..., Operand]  # of a primitive and operands: the result, a statement for it made
+Ask = Callable[[Var, int], Operand]  # of an array that is there, and an axis: the size
 
 _COSTS = {"index": 1, "div": 10, "sqrt": 12, "dim": 0, "view": 0, "swap": 0, "row": 0, "item": 0, "call": 20, "pow": 20}
-_DEAR, _PLAIN, _ALLOC = 20.0, 1.0, 100.0
+_DEAR, _PLAIN, _ALLOC, _CALL = 20.0, 1.0, 100.0, 1000.0
 _UNKNOWN = 8.0  # trips
 
 
 class Work:
     """``lets`` are those of the function; ``own``: the variables that are not there before the loop."""
 
-    def __init__(self, lets: Mapping[Var, Let], own: set[Var], emit: Emit) -> None:
-        self.lets, self.own, self.emit = lets, own, emit
+    def __init__(self, lets: Mapping[Var, Let], own: set[Var], emit: Emit, ask: Ask) -> None:
+        self.lets, self.own, self.emit, self.ask = lets, own, emit, ask
+        self.made: dict[Var, tuple[Operand, ...]] = {}  # the sizes of arrays of a trip's own
         self.numbers: dict[Var, Operand | float] = {}
         self.asked: set[Var] = set()  # what the work depends on
 
     def loop(self, loop: For) -> Operand | float:
         """The work of all trips: a number, or an operand of type float64."""
+        self.made.update((s.var, s.args) for s in statements(loop.body) if isinstance(s, Alloc))
         first, last = self.value(loop.start), self.value(loop.bound)
         trips = self.trips(loop, first, last)
         self.numbers[loop.index] = self.times(self.plus(first, last), 0.5)
@@ -58,6 +62,8 @@ class Work:
     def stmt(self, stmt: Stmt) -> Operand | float:
         match stmt:
             case Let():
+                if stmt.prim == "call" and any(map(is_array, stmt.args)):
+                    return self.call(stmt)
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
                 return _DEAR if stmt.prim in DEAR else float(_COSTS.get(stmt.prim, _PLAIN))
@@ -77,6 +83,41 @@ class Work:
                     total = self.plus(total, self.block(side))
                 return total
         return 1.0
+
+    def call(self, let: Let) -> Operand | float:
+        """Of a product of matrices a multiplication counts one; of others little is known."""
+        if let.params.get("fn") not in ("blas.gemm", "blas.gemv"):
+            return _CALL
+        a, c = let.args[1], let.args[4]
+        sizes = [self.size(a, 0), self.size(a, 1), *([self.size(c, 1)] if let.params["fn"] == "blas.gemm" else [])]
+        total: Operand | float = 1.0
+        for size in sizes:
+            total = self.times(total, size)
+        return self.plus(total, _ALLOC)
+
+    def size(self, array: Operand, axis: int) -> Operand | float:
+        assert isinstance(array, Var)
+        let = self.lets.get(array)
+        if let is not None and let.prim == "swap":
+            return self.size(let.args[0], array.type.rank - 1 - axis)
+        if let is not None and let.prim == "row":
+            return self.of_row(let, axis)
+        if array in self.made:
+            return self.value(self.made[array][axis])
+        return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
+
+    def of_row(self, row: Let, axis: int) -> Operand | float:
+        args, base = iter(row.args[1:]), row.args[0]
+        kinds = [*row.params["kinds"], *["all"] * (base.type.rank - len(row.params["kinds"]))]
+        kept = -1
+        for k, kind in enumerate(kinds):
+            ends = [next(args) for _ in range({"point": 1, "range": 2}.get(kind, 0))]
+            kept += kind != "point"
+            if kept == axis and kind == "range":
+                return self.plus(self.value(ends[1]), self.times(self.value(ends[0]), -1.0))
+            if kept == axis and kind == "all":
+                return self.size(base, k)
+        return _UNKNOWN
 
     # ---- numbers
 

@@ -38,6 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
+from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.small import Small
 from transpile.lower.names import shared_names
@@ -332,9 +333,12 @@ class _Emitter:
         trips = self.begin(stmt, depth)
         span = self.range(stmt, depth)
         index = self.index(stmt.index)
-        if stmt.index.note == PARALLEL:
+        remark = ""
+        if stmt.index.note == PARALLEL and raises(stmt):
+            remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
+        elif stmt.index.note == PARALLEL:
             span = f"p{span}"
-        self.put(depth, f"for {index} in {span}:")
+        self.put(depth, f"for {index} in {span}:{remark}")
         if (
             isinstance(stmt.start, Const)
             and stmt.start.value >= 0

@@ -4,8 +4,8 @@
 
 ``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all,
 the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. The
-interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process at two loops at once. An
-exception of a chunk (there was no memory) is kept in the frame and raised when all have ended.
+interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process at two loops at once. Of the
+exceptions of chunks that of the first one is kept in the frame, and raised when all have ended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from transpile.native.values import Scalar, Unsupported, Value
 if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
-_CODE, _INFO = 0, 1  # the first fields of a frame: what an exception left
+_CODE, _INFO, _FIRST, _LOCK = range(
+    4
+)  # the first fields of a frame: an exception, from which trip on it came, who is at it
+_FIELDS = 4
 
 
 def loop(written: Statements, stmt: For) -> None:
@@ -39,10 +42,11 @@ def loop(written: Statements, stmt: For) -> None:
     written.starts_threads = True
     own = _described(written)
     exception = written.context.call_conv.get_function_type(own.restype, own.argtypes).args[1].pointee
-    type_ = ir.LiteralStructType([ir.IntType(32), exception, *(v.type for v in given.passed)])
+    code = ir.IntType(32)
+    type_ = ir.LiteralStructType([code, exception, written.int, code, *(v.type for v in given.passed)])
     body, pooled = _body(written, stmt, own, given, type_), _pooled(written, own, type_)
     frame = written.cell(type_)
-    for k, value in enumerate((ir.IntType(32)(0), exception(None), *given.passed)):
+    for k, value in enumerate((code(0), exception(None), written.number(0), code(0), *given.passed)):
         b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
     chunks = written.index(stmt.bound)
     data = b.bitcast(frame, written.cgutils.voidptr_t)
@@ -51,10 +55,10 @@ def loop(written: Statements, stmt: For) -> None:
             _start(written, pooled, chunks, data)
         with one:
             _call(written, own, body, (written.number(0), chunks), frame, data)
-    code = b.load(written.cgutils.gep_inbounds(b, frame, 0, _CODE))
-    with b.if_then(b.icmp_signed("!=", code, code.type(0)), likely=False):
+    left = b.load(written.cgutils.gep_inbounds(b, frame, 0, _CODE))
+    with b.if_then(b.icmp_signed("!=", left, code(0)), likely=False):
         info = b.load(written.cgutils.gep_inbounds(b, frame, 0, _INFO))
-        written.pass_on(code, info)
+        written.pass_on(left, info)
 
 
 _SIZES = ("add", "sub", "mul", "maximum", "minimum")
@@ -80,7 +84,7 @@ class _Given:
         for value in self.values.values():
             for part in _parts(value):
                 if not _is_constant(part) and part not in self.places:
-                    self.places[part] = len(self.passed) + 2
+                    self.places[part] = len(self.passed) + _FIELDS
                     self.passed.append(part)
 
     def take(self, written: Statements, op: Operand) -> None:
@@ -174,14 +178,39 @@ def _pooled(written: Statements, own: Any, type_: Any) -> Any:
 
 
 def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
-    """Runs trips in this thread; the first exception of all threads stays in the frame."""
+    """Runs trips in this thread; of the exceptions of all threads that of the first trips stays in the frame."""
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
     with b.if_then(status.is_error, likely=False):
-        code = written.cgutils.gep_inbounds(b, frame, 0, _CODE)
-        swapped = b.cmpxchg(code, status.code.type(0), status.code, "seq_cst", "seq_cst")
-        with b.if_then(b.extract_value(swapped, 1)):
-            b.store(status.excinfoptr, written.cgutils.gep_inbounds(b, frame, 0, _INFO))
+        code, info, first, lock = (written.cgutils.gep_inbounds(b, frame, 0, k) for k in range(_FIELDS))
+        free, taken = lock.type.pointee(0), lock.type.pointee(1)
+        wait, go_on = (b.function.append_basic_block(n) for n in ("wait", "alone"))
+        b.branch(wait)
+        b.position_at_end(wait)
+        b.cbranch(b.extract_value(b.cmpxchg(lock, free, taken, "seq_cst", "seq_cst"), 1), go_on, wait)
+        b.position_at_end(go_on)
+        has_none = b.icmp_signed("==", b.load(code), status.code.type(0))
+        with b.if_else(b.or_(has_none, b.icmp_signed("<", trips[0], b.load(first)))) as (is_first, is_later):
+            with is_first:
+                with b.if_then(b.not_(has_none)):
+                    _forget(written, b.load(code), b.load(info))
+                for place, value in ((code, status.code), (info, status.excinfoptr), (first, trips[0])):
+                    b.store(value, place)
+            with is_later:
+                _forget(written, status.code, status.excinfoptr)
+        b.atomic_rmw("xchg", lock, free, "seq_cst")
+
+
+def _forget(written: Statements, code: Any, info: Any) -> None:
+    """Gives back the memory of an exception that is not raised: that of one with arguments, which are numbers."""
+    from numba.core import callconv
+
+    b, pointer = written.builder, written.cgutils.voidptr_t
+    with b.if_then(b.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
+        fields = b.load(info)
+        with b.if_then(b.icmp_signed(">", b.extract_value(fields, callconv.ALLOC_FLAG_IDX), code.type(0))):
+            written.context.nrt.free(b, b.extract_value(fields, callconv.HASH_BUF_IDX))
+            written.context.nrt.free(b, b.bitcast(info, pointer))
 
 
 def _start(written: Statements, pooled: Any, chunks: Any, data: Any) -> None:

@@ -1,0 +1,26 @@
+"""What the tests of threads share: functions cut however little there is to do, and how results are compared."""
+
+import numpy as np
+
+import transpile as tp
+from transpile import api
+from transpile.loops.parallel import parallelise
+
+
+def cut(fn, count, least):
+    """Loops are cut whatever their work."""
+    return parallelise(fn, count, 1.0)
+
+
+def compiled(f, wrt):
+    api._kept.cache_clear()  # what another test has compiled
+    return tp.jit(tp.value_and_grad(f, argnums=wrt), cache=False, parallel=True)
+
+
+def flat(found):
+    return [x for part in found for x in (part if isinstance(part, tuple) else (part,))]
+
+
+def same(got, wanted):
+    for x, y in zip(flat(got), flat(wanted), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
