@@ -21,6 +21,7 @@ from numba.extending import get_cython_function_address, intrinsic
 _BLAS = ("gemm", "gemv", "syrk", "trsm")
 _LAPACK = ("gesv", "getrf", "potrf", "syevd", "gesdd", "geqrf", "orgqr", "gelsd")
 _LETTERS = {types.float64: "d", types.float32: "s"}
+_THREADS = "transpile.blas_threads"
 _INT, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
@@ -59,8 +60,22 @@ def _in_scipy(name, kind):
     return get_cython_function_address(module, name)
 
 
+@ctypes.CFUNCTYPE(ctypes.c_int)
+def _nobody_knows():
+    return 0
+
+
+def _count_of_threads(library):
+    """The address of the function that says how many threads BLAS has; of one that says 0, if it is not OpenBLAS of NumPy's."""
+    patterns = ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}")
+    found = (getattr(library, pattern.format("get_num_threads"), None) for pattern in patterns)
+    known = next((f for f in found if f is not None), None) if _in_numpy(library, "dgemm") else None
+    return ctypes.cast(_nobody_knows if known is None else known, ctypes.c_void_p).value
+
+
 def _register():
     library = _numpy_library()
+    binding.add_symbol(_THREADS, _count_of_threads(library))
     for kind, names in (("blas", _BLAS), ("lapack", _LAPACK)):
         for name in (f"{letter}{name}" for name in names for letter in "ds"):
             address = _in_numpy(library, name) or _in_scipy(name, kind)
@@ -71,6 +86,17 @@ _register()
 
 
 # --------------------------------------------------------------------------------------------------- intrinsics
+
+
+@intrinsic
+def blas_threads(context):
+    """How many threads BLAS has, at this time; 0 where that is not known."""
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(ir.IntType(32), [])
+        return builder.sext(builder.call(cgutils.get_or_insert_function(builder.module, kind, _THREADS), []), _INT)
+
+    return types.int64(), generate
 
 
 def routine(name, parameters):

@@ -31,6 +31,7 @@ from transpile.loops.folds import fold_of
 from transpile.loops.hoist import READS, VIEWS
 from transpile.loops.memory import is_array
 from transpile.loops.rebuild import with_blocks
+from transpile.loops.shares import is_product, shared
 from transpile.loops.sharing import Sharing
 
 LEAST = 100_000.0  # work for a thread that is worth waking it: 4 us, of which a fork and a join take 2
@@ -63,6 +64,8 @@ class _Parallel:
             found = self.chunks(stmt) if isinstance(stmt, For) else None
             if found is not None:
                 stmts += found
+            elif isinstance(stmt, Let) and is_product(stmt):
+                stmts += shared(stmt, self.threads, self.least)
             elif blocks(stmt):
                 inner = stmt if isinstance(stmt, For) else None
                 repeats = isinstance(stmt, (For, While))

@@ -20,7 +20,7 @@ from transpile.lower.kept import functions
 from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
 
-MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "special", "vector")
+MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "shares", "special", "vector")
 
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
