@@ -35,7 +35,10 @@ def shares():
     def of_vector(a, x, y, threads, least):
         return shares.of_vector(a, x, y, threads, least)
 
-    return {f.__name__: njit(f) for f in (matrix, vector, of_matrix, of_vector)}
+    def part(alpha, a, b, c, offset, from_there, of_target, share, count):
+        shares.part(alpha, a, b, c, offset, from_there, of_target, share, count)
+
+    return {f.__name__: njit(f) for f in (matrix, vector, part, of_matrix, of_vector)}
 
 
 def forms(a):
@@ -88,6 +91,22 @@ def test_vectors(shape, shares):
             np.testing.assert_allclose(y, 0.5 * a @ x + 2.0 * start, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("of_target", [False, True])
+@pytest.mark.parametrize("from_there", [False, True])
+@pytest.mark.parametrize("offset", [-40, -3, 0, 1, 25, 90])
+def test_parts(offset, from_there, of_target, shares):
+    m, k, n = (50, 20, 70) if of_target else (50, 70, 20)
+    a, b, start = RNG.normal(size=(m, k)), RNG.normal(size=(k, n)), RNG.normal(size=(m, n))
+    columns, rows = np.arange(70), np.arange(50)[:, None]
+    kept = columns >= rows + offset if from_there else columns < rows + offset
+    wanted = start + (np.where(kept, 0.5 * a @ b, 0.0) if of_target else 0.5 * (a * kept) @ b)
+    for count in (1, 2, 3, 9):
+        c = start.copy()
+        for share in reversed(range(count)):
+            shares["part"](0.5, a, b, c, offset, from_there, of_target, share, count)
+        np.testing.assert_allclose(c, wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_how_many(shares):
     """So many that each has work enough; one where BLAS has threads, which the tests see to."""
     a, b, c = np.zeros((64, 10)), np.zeros((10, 20)), np.zeros((64, 20))
@@ -102,6 +121,26 @@ def test_how_many(shares):
 def network(x, w, v):
     h = np.tanh(x @ w)
     return np.sum((h @ v) ** 2) + np.sum((h.T @ h) ** 2)
+
+
+def triangle(a):
+    """Half of a product that is symmetric."""
+    half = np.zeros((a.shape[1], a.shape[1]))
+    for i in range(a.shape[1]):
+        half[i, i:] = a[:, i] @ a[:, i:]
+    return np.sum(half * half * half)
+
+
+@pytest.mark.parametrize("size", [0, 1, 40])
+def test_gradients_of_a_triangle(size, always, forks):
+    api._kept.cache_clear()
+    a = RNG.normal(size=(30, size))
+    gradient = tp.value_and_grad(triangle)
+    call = tp.jit(gradient, cache=False, parallel=True)
+    same(call(a), gradient(a))
+    if size == 40:
+        assert "shares.part(" in tp.source(call, a, stage="loops")
+        assert 2 in forks
 
 
 @pytest.mark.parametrize("threads", [2, 5])

@@ -5,6 +5,7 @@ BLAS may have threads of its own. Then it is left to them, as it is where nobody
 
 from runtime.compiled.apart import apart
 from runtime.compiled.blas import gemm, gemv
+from runtime.compiled.blas import part as whole_part
 from runtime.compiled.options import inner
 from runtime.compiled.symbols import blas_threads
 
@@ -72,3 +73,47 @@ def vector(alpha, a, x, beta, y, share, shares):
     m = y.shape[0]
     low, high = _start(m, share, shares), _start(m, share + 1, shares)
     gemv(alpha, a[low:high], x, beta, y[low:high])
+
+
+# ------------------------------------------------------------------------------------------ products of parts
+
+
+@inner
+def _length(i, m, offset, from_there):
+    """How many columns of a row the part has."""
+    before = min(max(i + offset, 0), m)
+    return m - before if from_there else before
+
+
+@inner
+def _row(n, m, offset, from_there, share, shares):
+    """The first row of a share; the rows before it have that share of what is counted."""
+    total = 0
+    for i in range(n):
+        total += _length(i, m, offset, from_there)
+    row = done = 0
+    while row < n and (share == shares or done * shares < total * share):
+        done += _length(row, m, offset, from_there)
+        row += 1
+    return row
+
+
+@apart("int64(real[:, :], real[:, :], real[:, :], int64, boolean, boolean, int64, int64)")
+def of_part(a, b, c, offset, from_there, of_target, threads, least):
+    """How many shares the product of a part should have (`runtime.compiled.blas.part`): about half of it is to be done."""
+    work = a.shape[0] * a.shape[1] * b.shape[1] // 2
+    if work < 2 * least or blas_threads() != 1:
+        return 1
+    return min(threads, work // least, (c.shape[0] if of_target else c.shape[1]) // _STEP)
+
+
+@apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean, int64, int64)")
+def part(alpha, a, b, c, offset, from_there, of_target, share, shares):
+    """One share of it: some columns of the result, or rows with as much of the part as those of the others."""
+    n, m = c.shape
+    if not of_target:
+        low, high = _start(m, share, shares), _start(m, share + 1, shares)
+        whole_part(alpha, a, b[:, low:high], c[:, low:high], offset, from_there, of_target)
+        return
+    low, high = _row(n, m, offset, from_there, share, shares), _row(n, m, offset, from_there, share + 1, shares)
+    whole_part(alpha, a[low:high], b, c[low:high], offset + low, from_there, of_target)

@@ -14,21 +14,26 @@ from transpile.core.nodes import SYNTHETIC, Block, Const, For, If, Let, Stmt, Va
 from transpile.core.types import BOOL, INT
 from transpile.loops.chunks import PARALLEL
 
-_NAMES = {"blas.gemm": "matrix", "blas.gemv": "vector"}
+_NAMES = {"blas.gemm": "matrix", "blas.gemv": "vector", "blas.part": "part"}
+_ASKED = {
+    "matrix": (1, 2, 4),
+    "vector": (1, 2, 4),
+    "part": (1, 2, 3, 4, 5, 6),
+}  # arguments that say how much work it is
 
 
 def is_product(stmt: Let) -> bool:
-    return stmt.prim == "call" and stmt.params.get("fn") in _NAMES
+    return stmt.prim == "call" and stmt.params.get("fn") in _NAMES and "into" in stmt.params
 
 
 def shared(let: Let, threads: int, least: float) -> list[Stmt]:
     """The product in shares for so many threads, each of ``least`` multiplications or more."""
     name = _NAMES[let.params["fn"]]
-    _, a, b, _, c = let.args
     chunks, test, index = Var("chunks", INT), Var(SYNTHETIC, BOOL), Var("s", INT, note=PARALLEL)
-    asked = (a, b, c, Const(threads, INT), Const(int(least), INT))
+    asked = (*(let.args[k] for k in _ASKED[name]), Const(threads, INT), Const(int(least), INT))
     count = Let(chunks, "call", asked, {"fn": f"shares.of_{name}", "into": ()}, let.loc)
-    share = Let(Var("done", INT), "call", (*let.args, index, chunks), {"fn": f"shares.{name}", "into": (4,)}, let.loc)
+    into = {"fn": f"shares.{name}", "into": let.params["into"]}
+    share = Let(Var("done", INT), "call", (*let.args, index, chunks), into, let.loc)
     zero, one = Const(0, INT), Const(1, INT)
     loop = For(index, zero, chunks, one, (), Block((), [share]), loc=let.loc)
     choice = If(test, Block((), [loop]), Block((), [let]), (), let.loc)
