@@ -46,27 +46,20 @@ class Plan:
 
 def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least: float) -> list[Stmt] | None:
     """The statements; None if the loop is never worth several threads. ``least`` is the work for one."""
-    made = _Chunks(loop, plan, lets, threads)
+    made = Chunks(loop, plan, lets, threads)
     chunks = made.count(least)
-    if chunks is None:
-        return None
-    serial = Cloner({}).stmt(loop)
-    assert isinstance(serial, For)
-    test = made.let("greater", chunks, Const(1, INT), type=BOOL)
-    before = made.stmts
-    made.stmts = []
-    totals = made.parallel(chunks)
-    results = tuple(loop.results)
-    choice = If(test, Block((), made.stmts, totals), Block((), [serial], serial.results), results, loop.loc)
-    return [*before, choice]
+    return None if chunks is None else made.choice(chunks)
 
 
-class _Chunks:
+class Chunks:
+    """Makes the statements."""
+
     def __init__(self, loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int) -> None:
         self.stmts: list[Stmt] = []
         self.loop, self.plan, self.lets, self.threads, self.loc = loop, plan, lets, threads, loop.loc
         self.is_uneven = False  # whether trips are more and more work, or less and less
         self.trips = self.let("sub", loop.bound, loop.start)
+        self.limit: Var | None = None  # of the chunks, if not that each has a trip
 
     # ---- small statements
 
@@ -124,12 +117,24 @@ class _Chunks:
                 share = self.floating("div", _operand(whole), each)
             enough = self.let("greater", share, Const(float(threads), FLOAT), type=BOOL)
             most = self.let("where", enough, most, self.let("cast", share, type=Type("int64")))
-        limit: Operand = self.trips
+        limit: Operand = self.trips if self.limit is None else self.limit
         if reach:
             limit = self.let("quick_div", self.let("maximum", limit, Const(0, INT)), Const(2 * reach, INT))
         chunks = self.let("minimum", limit, most)
         chunks.name = "chunks"
         return chunks
+
+    def choice(self, chunks: Var) -> list[Stmt]:
+        """Several chunks if there are several; the loop as it was if not."""
+        loop = self.loop
+        serial = Cloner({}).stmt(loop)
+        assert isinstance(serial, For)
+        test = self.let("greater", chunks, Const(1, INT), type=BOOL)
+        before, self.stmts = self.stmts, []
+        totals = self.parallel(chunks)
+        results = tuple(loop.results)
+        choice = If(test, Block((), self.stmts, totals), Block((), [serial], serial.results), results, loop.loc)
+        return [*before, choice]
 
     # ---- the chunks
 

@@ -36,6 +36,13 @@ def fold_of(loop: For, k: int) -> Fold | None:
     return found.kind or Fold("add")
 
 
+def held_by(loop: For, k: int) -> set[Var]:
+    """What a trip holds of such a value on the way, outside of loops in it."""
+    found = {loop.body.params[k]}
+    _Finder().follow(loop.body, found)
+    return found
+
+
 class _Finder:
     def __init__(self) -> None:
         self.kind: Fold | None = None
@@ -81,6 +88,7 @@ class _Finder:
         sides = [(block, set(held)) for block in (stmt.then, stmt.orelse)]
         if not all(self.follow(block, own) for block, own in sides):
             return False
+        held.update(*(own for _, own in sides))
         for j, result in enumerate(stmt.results):
             given = [block.yields[j] in own for block, own in sides]
             if any(given) and not all(given):

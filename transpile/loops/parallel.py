@@ -21,18 +21,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import Block, Const, Effect, For, Function, Let, NewStack, Pop, Push, Stmt, While
+from transpile.core.nodes import Block, Const, For, Function, Let, Stmt, While
 from transpile.core.walk import blocks, statements
 from transpile.loops.affine import Forms
 from transpile.loops.checks import raises
 from transpile.loops.chunks import Plan, chunked
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import fold_of
-from transpile.loops.hoist import READS, VIEWS
+from transpile.loops.thread_lanes import in_lanes, lanes_of
 from transpile.loops.memory import is_array
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.shares import is_product, shared
-from transpile.loops.sharing import Sharing
+from transpile.loops.sharing import Sharing, is_bound
 
 LEAST = 100_000.0  # work for a thread that is worth waking it: 4 us, of which a fork and a join take 2
 
@@ -79,7 +79,10 @@ class _Parallel:
 
     def chunks(self, loop: For) -> list[Stmt] | None:
         plan = self.plan(loop)
-        return None if plan is None else chunked(loop, plan, self.forms.lets, self.threads, self.least)
+        if plan is not None:
+            return chunked(loop, plan, self.forms.lets, self.threads, self.least)
+        lanes = lanes_of(loop, self.sharing)
+        return None if lanes is None else in_lanes(loop, lanes, self.forms.lets, self.threads, self.least)
 
     # ---- which loops
 
@@ -112,12 +115,3 @@ def is_long(stmt: Stmt) -> bool:
     return isinstance(stmt, (For, While)) or (
         isinstance(stmt, Let) and stmt.prim == "call" and any(map(is_array, stmt.args))
     )
-
-
-def is_bound(stmt: Stmt) -> bool:
-    """Whether a statement must stay in the order of the trips, or in their thread."""
-    if isinstance(stmt, (Push, Pop, NewStack)) or (isinstance(stmt, Effect) and stmt.kind == "print"):
-        return True
-    if not isinstance(stmt, Let) or not any(map(is_array, stmt.args)):
-        return False
-    return stmt.prim not in (*READS, *VIEWS, "call", "item") or bool(stmt.params.get("kept"))

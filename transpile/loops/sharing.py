@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import Alloc, For, Function, Let, Operand, Var
+from transpile.core.nodes import Alloc, Effect, For, Function, Let, NewStack, Operand, Pop, Push, Stmt, Var
 from transpile.core.walk import defined, statements
 from transpile.loops.affine import Forms, Twins
 from transpile.loops.chunks import Plan
 from transpile.loops.facts import Facts
-from transpile.loops.memory import Access, Roots, Touches
+from transpile.loops.hoist import READS, VIEWS
+from transpile.loops.memory import Access, Roots, Touches, is_array
 
 FAR = 8  # trips between which elements are shared, at most
 
@@ -112,3 +113,12 @@ def _in_whole(row: Let, rank: int, at: At) -> At:
             index = None
         found.append(index)
     return tuple(found)
+
+
+def is_bound(stmt: Stmt) -> bool:
+    """Whether a statement must stay in the order of the trips, or in their thread."""
+    if isinstance(stmt, (Push, Pop, NewStack)) or (isinstance(stmt, Effect) and stmt.kind == "print"):
+        return True
+    if not isinstance(stmt, Let) or not any(map(is_array, stmt.args)):
+        return False
+    return stmt.prim not in (*READS, *VIEWS, "call", "item") or bool(stmt.params.get("kept"))
