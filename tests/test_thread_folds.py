@@ -107,3 +107,14 @@ def test_products_into_rows(always, forks):
     np.testing.assert_allclose(call(a, 4), weights(a, 4), rtol=1e-13)
     assert forks.count(2) >= 2
     assert "# on threads" in tp.source(call, a, 4, stage="loops")
+
+
+def test_small_calls_of_blas_stay_on_one_thread(always, forks):
+    """They would wait for each other; large ones are worth it."""
+    found = {}
+    for size in (20, 30):
+        a = RNG.normal(size=(9, size, size))
+        forks.clear()
+        np.testing.assert_allclose(call_of(weights)(a, 4), weights(a, 4), rtol=1e-12, atol=1e-12)
+        found[size] = forks.count(2)
+    assert found[30] == found[20] + 1

@@ -58,7 +58,7 @@ def ranges(x, n):
 
 
 def recorded(x, n):
-    """What a branch overwrites goes onto a stack, in the order of the steps."""
+    """What a branch overwrites is recorded."""
     y = x.copy()
     for t in range(n):
         if t % 2 == 0:

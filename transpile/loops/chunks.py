@@ -28,6 +28,7 @@ from transpile.loops.work import Work
 
 PARALLEL = "parallel"  # the note of the index of a loop whose trips run at once
 _PART = 4.0  # the work for an element of a part: it is set to 0 and added
+_TINY, _LONG = 64.0, 16384.0  # the work of a product that takes no BLAS, and of one that is worth its locks
 
 
 @dataclass
@@ -100,6 +101,9 @@ class Chunks:
         work = self.work()
         whole: Operand | float = work.loop(loop)
         self.is_uneven = loop.index in work.asked and not reach
+        is_long = [self.is_long(product) for product in work.products]
+        if None in is_long:
+            return None
         each: Operand | float = least
         for sizes in self.plan.shared.values():
             part: Operand | float = _PART * threads
@@ -117,6 +121,9 @@ class Chunks:
                 share = self.floating("div", _operand(whole), each)
             enough = self.let("greater", share, Const(float(threads), FLOAT), type=BOOL)
             most = self.let("where", enough, most, self.let("cast", share, type=Type("int64")))
+        for test in is_long:
+            if isinstance(test, Var):
+                most = self.let("where", test, most, Const(1, INT))
         limit: Operand = self.trips if self.limit is None else self.limit
         if reach:
             limit = self.let("quick_div", self.let("maximum", limit, Const(0, INT)), Const(2 * reach, INT))
@@ -135,6 +142,16 @@ class Chunks:
         results = tuple(loop.results)
         choice = If(test, Block((), self.stmts, totals), Block((), [serial], serial.results), results, loop.loc)
         return [*before, choice]
+
+    def is_long(self, product: Operand | float) -> Var | bool | None:
+        """Whether a call of BLAS may be made by several threads at once, each waiting for the others; None if not."""
+        if isinstance(product, float):
+            return product <= _TINY or product >= _LONG or None
+        bounds = [
+            self.let(p, product, Const(x, FLOAT), type=BOOL)
+            for p, x in (("less_equal", _TINY), ("greater_equal", _LONG))
+        ]
+        return self.let("logical_or", *bounds, type=BOOL)
 
     # ---- the chunks
 

@@ -34,6 +34,7 @@ class Work:
         self.made: dict[Var, tuple[Operand, ...]] = {}  # the sizes of arrays of a trip's own
         self.numbers: dict[Var, Operand | float] = {}
         self.asked: set[Var] = set()  # what the work depends on
+        self.products: list[Operand | float] = []  # the work of calls of BLAS, each
 
     def loop(self, loop: For) -> Operand | float:
         """The work of all trips: a number, or an operand of type float64."""
@@ -86,13 +87,22 @@ class Work:
 
     def call(self, let: Let) -> Operand | float:
         """Of a product of matrices a multiplication counts one; of others little is known."""
-        if let.params.get("fn") not in ("blas.gemm", "blas.gemv"):
+        module, _, name = str(let.params.get("fn")).partition(".")
+        if module not in ("blas", "linalg"):
             return _CALL
-        a, c = let.args[1], let.args[4]
-        sizes = [self.size(a, 0), self.size(a, 1), *([self.size(c, 1)] if let.params["fn"] == "blas.gemm" else [])]
+        matrix = next((a for a in let.args if isinstance(a, Var) and a.type.rank == 2), None)
+        sizes: list[Operand | float] = [_UNKNOWN]
+        if matrix is not None:
+            sizes = [self.size(matrix, 0), self.size(matrix, 1)]
+        if name in ("gemm", "part"):
+            sizes.append(self.size(let.args[4 if name == "gemm" else 3], 1))
+        elif module == "linalg":
+            sizes.append(sizes[-1])
         total: Operand | float = 1.0
         for size in sizes:
             total = self.times(total, size)
+        if name != "gemv":
+            self.products.append(total)
         return self.plus(total, _ALLOC)
 
     def size(self, array: Operand, axis: int) -> Operand | float:
