@@ -721,6 +721,12 @@ def running(a):
             a[i, j] += 0.5 * a[i - 1, j]
 
 
+def leaning(a):
+    for i in range(1, a.shape[0]):
+        for j in range(1, a.shape[1]):
+            a[i, j] += 0.5 * a[i - 1, j - 1]
+
+
 def scattered(a, k, out):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -736,10 +742,17 @@ def test_parallel_cuts_independent_trips() -> None:
     agree(shared, (A, np.ones(3)), (A[:0], np.ones(3)), (A[:2], np.ones(3)))
 
 
+def test_parallel_cuts_columns_where_rows_wait() -> None:
+    found = text(running, (A,), *READY, in_chunks).splitlines()
+    at = next(k for k, line in enumerate(found) if "prange(" in line)
+    assert "for i in range(1, n):" in "".join(found[at : at + 4])
+    agree(running, (A,), (A[:0],), (A[:1],), (A[:, :0],))
+
+
 def test_parallel_leaves_trips_that_share_or_raise() -> None:
-    stays(in_chunks, running, (A,), *READY)
+    stays(in_chunks, leaning, (A,), *READY)
     stays(in_chunks, scattered, (A, K, Y), *READY)
-    agree(running, (A,), (A[:0],), (A[:1],))
+    agree(leaning, (A,), (A[:0],), (A[:1],))
     agree(scattered, (A, K, Y), (A, K + 2, Y), (A, K, Y[:0]))
 
 
