@@ -34,7 +34,7 @@ from transpile.loops.rebuild import with_blocks
 from transpile.loops.shares import is_product, shared
 from transpile.loops.sharing import Sharing, is_bound
 
-LEAST = 100_000.0  # work for a thread that is worth waking it: 4 us, of which a fork and a join take 2
+LEAST = 400_000.0  # work for a thread that is worth waking it: about 8 us; a fork and a join take 2, and 10 on a busy machine
 
 
 def parallelise(fn: Function, threads: int, least: float = LEAST) -> Function:
