@@ -6,10 +6,10 @@ does not know that they do not meet, and makes no vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import Add, Block, Const, For, Function, Let, Store, Var
+from transpile.core.nodes import Add, Block, Const, For, Function, Let, Operand, Store, Var
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.affine import Forms, Twins
 from transpile.loops.facts import Facts, is_integer
@@ -21,11 +21,12 @@ def loops_apart(fn: Function) -> set[Var]:
     return set(_Search(fn).block(fn.body, None))
 
 
-def only_in_one_trip(x: Access, y: Access, loop: For, own: set[Var], forms: Forms, facts: Facts) -> bool:
-    """Whether two accesses of one array touch the same element only in the same trip. ``own``: what a trip defines."""
-    if x.indices is None or y.indices is None:
-        return False
-    pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
+def only_in_one_trip(
+    x: Sequence[Operand | None], y: Sequence[Operand | None], loop: For, own: set[Var], forms: Forms, facts: Facts
+) -> bool:
+    """Whether two accesses of one array with these subscripts touch the same element only in the same trip. ``own``: what a trip
+    defines. A subscript that is None is any."""
+    pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
     if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
         return True
     twins = Twins({loop.index, *own})
@@ -72,6 +73,10 @@ class _Search:
         changes = [a for a in found if a.kind != "read"]
         if not changes:
             return True
-        if any(a.var is not found[0].var for a in found):
+        if any(a.var is not found[0].var or a.indices is None for a in found):
             return False
-        return all(only_in_one_trip(x, y, loop, own, self.forms, self.facts) for x in changes for y in found)
+        return all(
+            only_in_one_trip(x.indices or (), y.indices or (), loop, own, self.forms, self.facts)
+            for x in changes
+            for y in found
+        )

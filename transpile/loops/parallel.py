@@ -28,11 +28,11 @@ from transpile.loops.checks import raises
 from transpile.loops.chunks import Plan, chunked
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import fold_of
-from transpile.loops.thread_lanes import in_lanes, lanes_of
 from transpile.loops.memory import is_array
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.shares import is_product, shared
 from transpile.loops.sharing import Sharing, is_bound
+from transpile.loops.thread_lanes import in_lanes, lanes_of
 
 LEAST = 400_000.0  # work for a thread that is worth waking it: about 8 us; a fork and a join take 2, and 10 on a busy machine
 

@@ -9,11 +9,10 @@ A view is taken for the part that it is of its array, as far as that is known: o
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transpile.core.nodes import Alloc, Effect, For, Function, Let, NewStack, Operand, Pop, Push, Stmt, Var
 from transpile.core.walk import defined, statements
-from transpile.loops.affine import Forms, Twins
+from transpile.loops.affine import Forms
+from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import Plan
 from transpile.loops.facts import Facts
 from transpile.loops.hoist import READS, VIEWS
@@ -50,7 +49,9 @@ class Sharing:
             if var in own or any(v is not var for _, v, _ in places):
                 return None
             ats = [at for _, _, at in places]
-            if all(self.is_own(x, y, loop, own, facts) for (k, _, x) in places if k != "read" for y in ats):
+            if all(
+                only_in_one_trip(x, y, loop, own, self.forms, facts) for (k, _, x) in places if k != "read" for y in ats
+            ):
                 continue
             if any(a.kind != "add" or a.var is not var for a in accesses):
                 return None
@@ -85,17 +86,6 @@ class Sharing:
             reach = (max(ends) - min(ends)) // each
             found = reach if found is None else min(found, reach)
         return found if found is not None and found <= FAR else None
-
-    def is_own(self, x: At, y: At, loop: For, own: set[Var], facts: Facts) -> bool:
-        """Whether both touch one element only in the same trip."""
-        pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
-        if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
-            return True
-        twins = Twins({loop.index, *own})
-        inner = facts.inner()
-        inner.enter(loop)
-        inner.enter(replace(loop, index=twins.of(loop.index)))
-        return any(inner.compare("not_equal", p, twins.form(q)) for p, q in pairs)
 
 
 def _in_whole(row: Let, rank: int, at: At) -> At:
