@@ -91,7 +91,9 @@ def test_without_trips(f, always, forks):
     assert call_of(f)(a) == f(a)
 
 
-@pytest.mark.parametrize(("f", "is_cut"), [(largest, True), (spread, True), (replaced, False)], ids=str)
+@pytest.mark.parametrize(
+    ("f", "is_cut"), [(largest, True), (spread, True), (replaced, False)], ids=lambda v: getattr(v, "__name__", str(v))
+)
 def test_nan(f, is_cut, always, forks, threads):
     for places in ((), ((0, 0),), ((28, 2),), ((13, 1), (14, 0)), tuple((i, j) for i in range(29) for j in range(3))):
         a = RNG.normal(size=(29, 3))
