@@ -28,6 +28,7 @@ from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
 SIZE = 120  # statements of a loop that is written three times
+EDGE = "edge"  # note of the index of a loop of a few trips, of which no vectors are to be made
 Part = tuple[For, Operand, Operand]  # a loop and from where to where its index runs
 
 
@@ -109,7 +110,7 @@ class _Parts:
             parts.insert(0, (self.loop, Const(0, INT), self.number("minimum", size, Const(low, INT))))
         if high:
             parts.append((self.loop, self.number("maximum", end, Const(low, INT)), size))
-        return self.one_after_the_other(parts)
+        return self.one_after_the_other(parts, middle)
 
     def two(self, turn: Var) -> list[Stmt]:
         """The trips before the turn, which read near the end, and the others."""
@@ -140,16 +141,20 @@ class _Parts:
         self.stmts.append(let)
         return let.var
 
-    def one_after_the_other(self, parts: Sequence[Part]) -> list[Stmt]:
-        """Each part from here to there, with what the one before has carried; the last one has the loop's variables."""
+    def one_after_the_other(self, parts: Sequence[Part], middle: For | None = None) -> list[Stmt]:
+        """Each part from here to there, with what the one before has carried; the last one has the loop's results. With a
+        ``middle`` the others are short."""
         carried = self.loop.inits
-        for part, start, bound in parts[:-1]:
+        for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))
             assert isinstance(new, For)
+            if middle is not None and part is not middle:
+                new.index.note = EDGE
             self.stmts.append(new)
             carried = new.results
-        part, start, bound = parts[-1]
-        return [*self.stmts, replace(part, start=start, bound=bound, inits=carried)]
+        last = self.stmts.pop()
+        assert isinstance(last, For)
+        return [*self.stmts, replace(last, results=self.loop.results)]
 
 
 def _is_wrap(let: Let) -> bool:

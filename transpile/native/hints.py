@@ -23,16 +23,22 @@ def group_of_accesses(module: Any) -> Any:
     return Group(module, (), name=str(len(module.metadata)))
 
 
-def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int = 0) -> None:
+def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int | None = None) -> None:
     """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
 
     Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
     way; of the rest a trip waits for the one before, or is long, and the copies would cost a fifth of the compiler's time.
 
     The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`). If there are ``lanes``, the trips are
-    those of one vector (`transpile.loops.lanes`).
+    those of one vector (`transpile.loops.lanes`); with one lane no vectors are made.
     """
-    hints = _vector(module, lanes) if lanes else [] if _is_short(body) else [_hint(module, "unroll.runtime.disable")]
+    hints = (
+        _vector(module, lanes)
+        if lanes is not None
+        else []
+        if _is_short(body)
+        else [_hint(module, "unroll.runtime.disable")]
+    )
     if group is not None:
         hints.append(_hint(module, "parallel_accesses", group))
     if not hints:
@@ -50,9 +56,11 @@ def _is_short(body: Block) -> bool:
 
 
 def _vector(module: Any, lanes: int) -> list[Any]:
-    """All trips at once, none of them written out."""
+    """All trips at once, or each alone; none of them written out."""
     from llvmlite import ir
 
+    if lanes == 1:
+        return [_hint(module, "unroll.disable"), _hint(module, "vectorize.enable", ir.IntType(1)(0))]
     return [
         _hint(module, "unroll.disable"),
         _hint(module, "vectorize.enable", ir.IntType(1)(1)),

@@ -31,6 +31,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.lanes import LANES, has_lanes
+from transpile.loops.wrapped import EDGE
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
 from transpile.native.hints import describe, group_of_accesses
@@ -356,7 +357,7 @@ class Statements(Stacks):
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
             back = b.branch(head) if stop is None else b.cbranch(stop, end, head)
-            describe(self.module, back, stmt.body, self.group, LANES if has_lanes(stmt) else 0)
+            describe(self.module, back, stmt.body, self.group, _lanes(stmt))
             self.group = None
             b.position_at_end(end)
 
@@ -451,6 +452,11 @@ class Statements(Stacks):
 
     def site(self, stmt: Effect) -> Scalar:
         return self.constant(stmt.params["site"], self.types.int64)
+
+
+def _lanes(loop: For) -> int | None:
+    """How many trips are one vector, where that is known."""
+    return 1 if loop.index.note == EDGE else LANES if has_lanes(loop) else None
 
 
 def _is_other_sizes(stmt: Stmt) -> bool:
