@@ -12,6 +12,7 @@ from transpile.core.walk import statements
 from transpile.loops.apart import loops_apart
 from transpile.lower.entry import Guard
 from transpile.lower.outward import Output
+from transpile.native.hints import LARGE
 from transpile.native.kept import described, result_types
 from transpile.native.library import new_library
 from transpile.native.small import small_arrays
@@ -98,6 +99,7 @@ def _write(
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
     written.small = small_arrays(fn)
+    written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
     written.separate([*apart, *makes][:MOST], name)

@@ -8,6 +8,7 @@ from transpile.core.nodes import Block, For, While
 from transpile.core.walk import statements
 
 SHORT = 10  # statements of a trip of which several are worth writing out
+LARGE = 500  # statements of a function of which less code is made, so that a first call does not take long
 
 
 def group_of_accesses(module: Any) -> Any:
@@ -23,7 +24,9 @@ def group_of_accesses(module: Any) -> Any:
     return Group(module, (), name=str(len(module.metadata)))
 
 
-def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int | None = None) -> None:
+def describe(
+    module: Any, back: Any, body: Block, group: Any = None, lanes: int | None = None, single: bool = False
+) -> None:
     """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
 
     Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
@@ -31,6 +34,7 @@ def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int 
 
     The accesses of the ``group`` do not meet in different trips (`transpile.loops.apart`). If there are ``lanes``, the trips are
     those of one vector (`transpile.loops.lanes`); with one lane no vectors are made.
+    A ``single`` vector is made of trips at a time, not several of them.
     """
     hints = (
         _vector(module, lanes)
@@ -39,6 +43,10 @@ def describe(module: Any, back: Any, body: Block, group: Any = None, lanes: int 
         if _is_short(body)
         else [_hint(module, "unroll.runtime.disable")]
     )
+    if single and lanes is None:
+        from llvmlite import ir
+
+        hints.append(_hint(module, "interleave.count", ir.IntType(32)(1)))
     if group is not None:
         hints.append(_hint(module, "parallel_accesses", group))
     if not hints:

@@ -56,6 +56,7 @@ class Statements(Stacks):
         self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.is_large = False  # whether the function is one of which less code is made
         self.apart: set[Var] = set()  # indices of loops whose trips do not meet in memory
         self.lets: dict[Var, Let] = {}  # those that are written
         self.numbers = count()  # of outlined loops
@@ -357,7 +358,7 @@ class Statements(Stacks):
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
             back = b.branch(head) if stop is None else b.cbranch(stop, end, head)
-            describe(self.module, back, stmt.body, self.group, _lanes(stmt))
+            describe(self.module, back, stmt.body, self.group, _lanes(stmt), self.is_large)
             self.group = None
             b.position_at_end(end)
 

@@ -139,7 +139,7 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     context = written.context
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
-    inner.apart = written.apart
+    inner.apart, inner.is_large = written.apart, written.is_large
     inner.numbers = written.numbers
     function, (first, count, data) = inner.begin(own)
     function.linkage = "internal"
