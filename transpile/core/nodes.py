@@ -61,6 +61,10 @@ class Undef:
 Operand = Var | Const | Undef
 
 
+def is_literal(op: Operand, value: object) -> bool:
+    return isinstance(op, Const) and op.value == value
+
+
 # ---------------------------------------------------------------------------------------------------- places
 
 

@@ -43,6 +43,14 @@ class Linear:
         return frozenset(v for v, _ in self.terms)
 
 
+def form_of(op: Operand) -> Linear:
+    """An integer as such."""
+    if isinstance(op, Const):
+        return Linear(int(op.value))
+    assert isinstance(op, Var)
+    return Linear(0, frozenset(((op, 1),)))
+
+
 class Twins:
     """Forms as they are in another trip of a loop: what a trip defines has other values there."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, defined
-from transpile.loops.affine import Forms, Linear
+from transpile.loops.affine import Forms, Linear, form_of
 from transpile.loops.facts import as_extremum, is_integer
 from transpile.loops.memory import is_array, is_pure
 from transpile.loops.small import Small
@@ -182,14 +182,6 @@ def is_simple(loop: For) -> bool:
 
 def is_scalar(stmt: Stmt) -> bool:
     return isinstance(stmt, Let) and is_pure(stmt) and not is_array(stmt.var)
-
-
-def form_of(op: Operand) -> Linear:
-    """An integer as such."""
-    if isinstance(op, Const):
-        return Linear(int(op.value))
-    assert isinstance(op, Var)
-    return Linear(0, frozenset(((op, 1),)))
 
 
 def number(prim: str, a: Operand, b: Operand, stmts: list[Stmt]) -> Var:

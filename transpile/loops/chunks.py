@@ -45,13 +45,6 @@ class Plan:
     raises: bool = False
 
 
-def chunked(loop: For, plan: Plan, lets: Mapping[Var, Let], threads: int, least: float) -> list[Stmt] | None:
-    """The statements; None if the loop is never worth several threads. ``least`` is the work for one."""
-    made = Chunks(loop, plan, lets, threads)
-    chunks = made.count(least)
-    return None if chunks is None else made.choice(chunks)
-
-
 class Chunks:
     """Makes the statements."""
 
@@ -61,6 +54,11 @@ class Chunks:
         self.is_uneven = False  # whether trips are more and more work, or less and less
         self.trips = self.let("sub", loop.bound, loop.start)
         self.limit: Var | None = None  # of the chunks, if not that each has a trip
+
+    def statements(self, least: float) -> list[Stmt] | None:
+        """What stands for the loop; None if it is never worth several threads. ``least`` is the work for one."""
+        chunks = self.count(least)
+        return None if chunks is None else self.choice(chunks)
 
     # ---- small statements
 

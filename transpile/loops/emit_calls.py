@@ -151,10 +151,14 @@ def _renamed(read: Read, copied: dict[Var, Var]) -> Read:
 
 def _nest(make: Maker, sizes: Sequence[Operand], body) -> None:  # type: ignore[no-untyped-def]
     indices = [Var(n, INT) for n in "ijklmn"[: len(sizes)]]
-    stmts: list[Stmt] = body(tuple(indices))
+    make.stmts += nest(indices, sizes, body(tuple(indices)), make.loc)
+
+
+def nest(indices: Sequence[Var], sizes: Sequence[Operand], stmts: list[Stmt], loc: Loc) -> list[Stmt]:
+    """The statements in loops from 0 to the sizes, the first one outermost."""
     for i, n in zip(indices[::-1], sizes[::-1]):
-        stmts = [For(i, Const(0, INT), n, Const(1, INT), (), Block((), stmts), (), None, False, make.loc)]
-    make.stmts += stmts
+        stmts = [For(i, Const(0, INT), n, Const(1, INT), (), Block((), stmts), (), None, False, loc)]
+    return stmts
 
 
 def _fill(make: Maker, var: Var) -> None:

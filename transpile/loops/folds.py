@@ -36,6 +36,12 @@ def fold_of(loop: For, k: int) -> Fold | None:
     return found.kind or Fold("add")
 
 
+def folds_of(loop: For) -> tuple[Fold, ...] | None:
+    """How the loop folds all that it carries; None if trips do more with any of it."""
+    found = [fold_of(loop, k) for k in range(len(loop.body.params))]
+    return None if None in found else tuple([f for f in found if f is not None])
+
+
 def held_by(loop: For, k: int) -> set[Var]:
     """What a trip holds of such a value on the way, outside of loops in it."""
     found = {loop.body.params[k]}

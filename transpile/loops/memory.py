@@ -34,6 +34,12 @@ def is_array(op: Operand) -> bool:
     return isinstance(op, Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
+def kinds_of(row: Let) -> list[str]:
+    """For each axis of an array what a part of it takes: a point, a range or all."""
+    kinds = row.params["kinds"]
+    return [*kinds, *["all"] * (row.args[0].type.rank - len(kinds))]
+
+
 class Roots:
     """A union of names that may stand for the same memory."""
 

@@ -25,9 +25,9 @@ from transpile.core.nodes import Block, Const, For, Function, Let, Stmt, While
 from transpile.core.walk import blocks, statements
 from transpile.loops.affine import Forms
 from transpile.loops.checks import raises
-from transpile.loops.chunks import Plan, chunked
+from transpile.loops.chunks import Chunks, Plan
 from transpile.loops.facts import Facts, is_integer
-from transpile.loops.folds import fold_of
+from transpile.loops.folds import folds_of
 from transpile.loops.memory import is_array
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.shares import is_product, shared
@@ -80,7 +80,7 @@ class _Parallel:
     def chunks(self, loop: For) -> list[Stmt] | None:
         plan = self.plan(loop)
         if plan is not None:
-            return chunked(loop, plan, self.forms.lets, self.threads, self.least)
+            return Chunks(loop, plan, self.forms.lets, self.threads).statements(self.least)
         lanes = lanes_of(loop, self.sharing)
         return None if lanes is None else in_lanes(loop, lanes, self.forms.lets, self.threads, self.least)
 
@@ -95,13 +95,13 @@ class _Parallel:
             return None  # loops in loops are many, and few of them long
         if any(is_bound(s) for s in inner):
             return None
-        folds = [fold_of(loop, k) for k in range(len(loop.body.params))]
-        if None in folds:
+        folds = folds_of(loop)
+        if folds is None:
             return None
         plan = self.sharing.plan(loop, self.facts)
         if plan is None:
             return None
-        plan.folds = tuple([f for f in folds if f is not None])
+        plan.folds = folds
         plan.raises = raises(loop)
         if plan.raises:
             is_seen = self.sharing.touches.of(loop).visible

@@ -9,7 +9,7 @@ from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand
 from transpile.core.types import INT
 from transpile.loops.affine import Linear
 from transpile.loops.assume import SMALL
-from transpile.loops.memory import is_pure
+from transpile.loops.memory import is_pure, kinds_of
 from transpile.loops.terms import REALS, Code, Read, Term, Terms
 
 ZERO = Linear(0)
@@ -190,7 +190,7 @@ def lying(code: Code, op: Operand) -> Lying | None:
     if isinstance(let, Let) and let.prim == "row":
         base, args = let.args[0], iter(let.args[1:])
         assert isinstance(base, Var)
-        kinds = [*let.params["kinds"], *["all"] * (base.type.rank - len(let.params["kinds"]))]
+        kinds = kinds_of(let)
         sizes = code.sizes.get(base, ())
         parts: list[Linear | tuple[Linear, Linear | None]] = []
         for axis, kind in enumerate(kinds):

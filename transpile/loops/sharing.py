@@ -16,7 +16,7 @@ from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import Plan
 from transpile.loops.facts import Facts
 from transpile.loops.hoist import READS, VIEWS
-from transpile.loops.memory import Access, Roots, Touches, is_array
+from transpile.loops.memory import Access, Roots, Touches, is_array, kinds_of
 
 FAR = 8  # trips between which elements are shared, at most
 
@@ -71,7 +71,7 @@ class Sharing:
         while (let := self.forms.lets.get(var)) is not None and let.prim in ("row", "swap"):
             base = let.args[0]
             assert isinstance(base, Var)
-            var, at = base, at[::-1] if let.prim == "swap" else _in_whole(let, base.type.rank, at)
+            var, at = base, at[::-1] if let.prim == "swap" else _in_whole(let, at)
         return var, at
 
     def reach(self, ats: list[At], loop: For, own: set[Var]) -> int | None:
@@ -88,12 +88,11 @@ class Sharing:
         return found if found is not None and found <= FAR else None
 
 
-def _in_whole(row: Let, rank: int, at: At) -> At:
+def _in_whole(row: Let, at: At) -> At:
     """The subscripts in an array of those in a part of it."""
     args, rest = iter(row.args[1:]), iter(at)
-    kinds = [*row.params["kinds"], *["all"] * (rank - len(row.params["kinds"]))]
     found: list[Operand | None] = []
-    for kind in kinds:
+    for kind in kinds_of(row):
         if kind == "point":
             found.append(next(args))
             continue

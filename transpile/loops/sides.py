@@ -36,12 +36,13 @@ from transpile.core.nodes import (
     Stmt,
     Store,
     Var,
+    is_literal,
 )
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, leaves, statements
-from transpile.loops.affine import Linear
+from transpile.loops.affine import form_of
 from transpile.loops.contract import points
-from transpile.loops.emit_calls import Maker
+from transpile.loops.emit_calls import Maker, nest
 from transpile.loops.memory import is_array, may_raise
 from transpile.loops.product import Lying, lying
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
@@ -175,7 +176,7 @@ class _Taken:
     def as_fixed(self, let: Let, at: int) -> list[Stmt] | None:
         """The allocation that goes with a product that is the same in all trips, if it has one in the loop; None if it is not."""
         alpha, a, b, beta, c = let.args
-        if not (self.is_fixed(alpha) and self.is_same(a) and self.is_same(b) and _is(beta, 0.0)):
+        if not (self.is_fixed(alpha) and self.is_same(a) and self.is_same(b) and is_literal(beta, 0.0)):
             return None
         assert isinstance(c, Var)
         root = self.code.roots.of(c)
@@ -218,7 +219,7 @@ class _Taken:
         """What adds up the side of a product that differs; None if that cannot be."""
         alpha, a, b, beta, c = let.args
         sides = (self.is_same(a), self.is_same(b))
-        if all(sides) or not any(sides) or not self.is_fixed(c) or not _is(beta, 1.0):
+        if all(sides) or not any(sides) or not self.is_fixed(c) or not is_literal(beta, 1.0):
             return None
         assert isinstance(c, Var) and isinstance(a, Var) and isinstance(b, Var)
         same, other = (a, b) if sides[0] else (b, a)
@@ -260,15 +261,15 @@ class _Taken:
         self.code.sizes[total] = sizes
         zero = Const(0.0, Type(lies.var.type.dtype))
         indices = tuple(Var(n, INT) for n in "ij"[: len(sizes)])
-        filled = _nest(indices, sizes, [Store(total, points(len(sizes)), indices, zero, let.loc)], let)
+        filled = nest(indices, sizes, [Store(total, points(len(sizes)), indices, zero, let.loc)], let.loc)
         self.before += [*outside.stmts, Alloc(total, "empty", sizes, {}, let.loc), *filled]
         indices = tuple(Var(n, INT) for n in "ij"[: len(sizes)])
-        at = [Linear(0, frozenset(((indices[axes.index(axis)], 1),))) for axis in lies.order]
+        at = [form_of(indices[axes.index(axis)]) for axis in lies.order]
         value: Var = make.element(lies.at(*at))
         if factor is not None:
             value = make.let("mul", (factor, value), value.type)
         make.stmts.append(Add(total, points(len(sizes)), indices, value, let.loc))
-        inside = _nest(indices, sizes, make.stmts, let)
+        inside = nest(indices, sizes, make.stmts, let.loc)
         if list(lies.order) == axes:
             return inside, total
         turned = Var(SYNTHETIC, Type(lies.var.type.dtype, (ANY,) * len(sizes)))
@@ -278,10 +279,6 @@ class _Taken:
 
 def _one(like: Operand) -> Const:
     return Const(1.0, Type(like.type.dtype))
-
-
-def _is(op: Operand, value: float) -> bool:
-    return isinstance(op, Const) and op.value == value
 
 
 def _is_number(let: Let) -> bool:
@@ -301,9 +298,3 @@ def _trips(loop: For) -> int | None:
     """How many trips it has, if that is known."""
     ends = (loop.start, loop.bound, loop.step)
     return len(range(*(e.value for e in ends))) if all(isinstance(e, Const) for e in ends) else None  # type: ignore[union-attr]
-
-
-def _nest(indices: Sequence[Var], sizes: Sequence[Operand], stmts: list[Stmt], let: Let) -> list[Stmt]:
-    for i, n in zip(indices[::-1], sizes[::-1]):
-        stmts = [For(i, Const(0, INT), n, Const(1, INT), (), Block((), stmts), (), None, False, let.loc)]
-    return stmts

@@ -19,7 +19,8 @@ from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
-from transpile.loops.boxes import Boxes, Nest, form_of, is_scalar, is_simple, number
+from transpile.loops.affine import form_of
+from transpile.loops.boxes import Boxes, Nest, is_scalar, is_simple, number
 from transpile.loops.contract import points
 from transpile.loops.memory import Touches
 

@@ -23,7 +23,7 @@ from transpile.loops.affine import Linear
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL, Chunks, Plan
 from transpile.loops.contract import points
-from transpile.loops.folds import fold_of, held_by
+from transpile.loops.folds import fold_of, folds_of, held_by
 from transpile.loops.memory import Access, is_array
 from transpile.loops.rebuild import with_blocks
 from transpile.loops.sharing import Sharing, is_bound
@@ -58,8 +58,8 @@ def lanes_of(loop: For, sharing: Sharing) -> Lanes | None:
     own = {loop.index, *defined(loop.body)}
     if any(op in own for f in inner for op in (f.start, f.bound)):
         return None
-    folds = [fold_of(loop, k) for k in range(len(loop.body.params))]
-    if None in folds:
+    folds = folds_of(loop)
+    if folds is None:
         return None
     if not _are_sums_of_lanes(loop, inner, outside):
         return None
@@ -67,7 +67,7 @@ def lanes_of(loop: For, sharing: Sharing) -> Lanes | None:
     if least is None:
         return None
     ends = list(dict.fromkeys((f.start, f.bound) for f in inner))
-    return Lanes(Plan({}, folds=tuple([f for f in folds if f is not None])), ends, least)
+    return Lanes(Plan({}, folds=folds), ends, least)
 
 
 def _skeleton(block: Block, inner: list[For], outside: list[Stmt]) -> bool:
@@ -190,10 +190,6 @@ class _InLanes(Chunks):
         if lanes.least > 1:
             some = self.let("maximum", self.trips, Const(0, INT))
             self.limit = self.let("quick_div", some, Const(lanes.least, INT))
-
-    def statements(self, least: float) -> list[Stmt] | None:
-        chunks = self.count(least)
-        return None if chunks is None else self.choice(chunks)
 
     def parallel(self, chunks: Var) -> tuple[Operand, ...]:
         loop, index = self.loop, Var("c", INT, note=PARALLEL)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine import Linear
+from transpile.loops.affine import Linear, form_of
 from transpile.loops.assume import SMALL
 from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker
@@ -83,7 +83,7 @@ def _rows(
     """A loop over the rows, with one of them written out."""
     make = Maker(code, let.loc)
     index = Var("i", INT)
-    i = Linear(0, frozenset(((index, 1),)))
+    i = form_of(index)
     left = [make.element(a.at(i, Linear(k))) for k in range(summed)]
     out: list[tuple[Read, Operand]] = []
     for j in range(columns or 1):
@@ -97,7 +97,7 @@ def _lanes(code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int, summed
     """A loop over the columns, with one of them written out."""
     make = Maker(code, let.loc)
     index = Var("j", INT)
-    j = Linear(0, frozenset(((index, 1),)))
+    j = form_of(index)
     right = [make.element(b.at(Linear(k), j)) for k in range(summed)]
     out: list[tuple[Read, Operand]] = []
     for i in range(rows):

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var, is_literal
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import map_operands, statements
-from transpile.loops.affine import Linear
+from transpile.loops.affine import form_of
 from transpile.loops.contract import points
-from transpile.loops.emit_calls import Maker
+from transpile.loops.emit_calls import Maker, nest
 from transpile.loops.product import lying
 from transpile.loops.terms import Code
 
@@ -75,14 +75,14 @@ def _sums(code: Code, calls: Sequence[Let], gone: Sequence[Stmt]) -> dict[int, l
             instead = _added(code, first, let)
             if instead is not None:
                 found[id(let)] = instead
-        elif _is(let.args[0], 1.0) and _own(code, let) is not None:
+        elif is_literal(let.args[0], 1.0) and _own(code, let) is not None:
             held[key] = let
     return found
 
 
 def _sides(code: Code, let: Let) -> Hashable:
     """What two calls that multiply the same have in common."""
-    if let.params["fn"] == "blas.part" and not _is(let.args[-1], False):
+    if let.params["fn"] == "blas.part" and not is_literal(let.args[-1], False):
         return None  # a part of the target
     target = TARGET[let.params["fn"]]
     others = let.args[target + 1 :]
@@ -92,7 +92,7 @@ def _sides(code: Code, let: Let) -> Hashable:
 
 
 def _adds(let: Let) -> bool:
-    return let.params["fn"] == "blas.part" or _is(let.args[3], 1.0)
+    return let.params["fn"] == "blas.part" or is_literal(let.args[3], 1.0)
 
 
 def _added(code: Code, first: Let, let: Let) -> list[Stmt] | None:
@@ -107,18 +107,15 @@ def _added(code: Code, first: Let, let: Let) -> list[Stmt] | None:
     outside, make = Maker(code, let.loc), Maker(code, let.loc)
     bounds = [outside.length(s) for s in sizes if s is not None]
     indices = [Var(n, INT) for n in "ij"]
-    forms = [Linear(0, frozenset(((i, 1),))) for i in indices]
+    forms = [form_of(i) for i in indices]
     value: Operand = make.element(held.at(*forms))
-    if not _is(let.args[0], 1.0):
+    if not is_literal(let.args[0], 1.0):
         value = make.let("mul", (let.args[0], value), Type(held.var.type.dtype))
     place = target.at(*forms)
     at = tuple(make.form(f) for f in place.at)
     stmts: list[Stmt] = [*make.stmts, Add(place.var, points(len(at)), at, value, let.loc)]
     order = (0, 1) if target.order[0] < target.order[1] else (1, 0)
-    for k in order[::-1]:
-        stmts = [
-            For(indices[k], Const(0, INT), bounds[k], Const(1, INT), (), Block((), stmts), (), None, False, let.loc)
-        ]
+    stmts = nest([indices[k] for k in order], [bounds[k] for k in order], stmts, let.loc)
     if let.params["fn"] == "blas.gemm" or isinstance(let.args[0], Const):
         return [*outside.stmts, *stmts]
     nothing = outside.let("mul", (let.args[0], Const(0.0, Type(held.var.type.dtype))), Type(held.var.type.dtype))
@@ -129,10 +126,6 @@ def _added(code: Code, first: Let, let: Let) -> list[Stmt] | None:
 
 
 _ONE = Const(1.0, Type("float64"))
-
-
-def _is(op: Operand, value: object) -> bool:
-    return isinstance(op, Const) and op.value == value
 
 
 def _own(code: Code, let: Let) -> Var | None:

@@ -16,7 +16,7 @@ from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
 from transpile.loops.facts import is_integer
 from transpile.loops.kinds import DEAR
-from transpile.loops.memory import is_array
+from transpile.loops.memory import is_array, kinds_of
 
 Emit = Callable[..., Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[Var, int], Operand]  # of an array that is there, and an axis: the size
@@ -118,7 +118,7 @@ class Work:
 
     def of_row(self, row: Let, axis: int) -> Operand | float:
         args, base = iter(row.args[1:]), row.args[0]
-        kinds = [*row.params["kinds"], *["all"] * (base.type.rank - len(row.params["kinds"]))]
+        kinds = kinds_of(row)
         kept = -1
         for k, kind in enumerate(kinds):
             ends = [next(args) for _ in range({"point": 1, "range": 2}.get(kind, 0))]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Var, While
+from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Var, While, is_literal
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands
 from transpile.loops.affine import Forms, Linear
@@ -63,7 +63,7 @@ class _Search:
         """The subscripts that wrap around, and how far they are from the index."""
         if loop.backwards or loop.trips is not None or loop.body.stop is not None or len(loop.body.stmts) > SIZE:
             return []
-        if not (_is(loop.start, 0) and _is(loop.step, 1)):
+        if not (is_literal(loop.start, 0) and is_literal(loop.step, 1)):
             return []
         index = self.forms.of(loop.index)
         inside = {s.var for s in loop.body.stmts if isinstance(s, Let)}
@@ -85,7 +85,7 @@ class _Search:
             return None
         by = made.args[1]
         most = self.forms.lets.get(by) if isinstance(by, Var) else None
-        if most is not None and most.prim == "maximum" and _is(most.args[1], 1):
+        if most is not None and most.prim == "maximum" and is_literal(most.args[1], 1):
             by = most.args[0]
         return var if self.are_equal(by, size) else None
 
@@ -159,7 +159,3 @@ class _Parts:
 
 def _is_wrap(let: Let) -> bool:
     return let.prim == "call" and let.params["fn"] == WRAP
-
-
-def _is(op: Operand, value: int) -> bool:
-    return isinstance(op, Const) and op.value == value

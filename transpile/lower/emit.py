@@ -34,6 +34,7 @@ from transpile.core.nodes import (
     Undef,
     Var,
     While,
+    is_literal,
 )
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
@@ -355,19 +356,19 @@ class _Emitter:
     def range(self, stmt: For, depth: int) -> str:
         start, bound, step = stmt.start, stmt.bound, stmt.step
         if not stmt.backwards:
-            if _is(step, 1):
+            if is_literal(step, 1):
                 return (
                     f"range({self.plain(bound)})"
-                    if _is(start, 0)
+                    if is_literal(start, 0)
                     else f"range({self.plain(start)}, {self.plain(bound)})"
                 )
             return f"range({self.plain(start)}, {self.plain(bound)}, {self.plain(step)})"
         first = self.fill("{0} - 1", SUM, [start])
-        if _is(start, 0):
+        if is_literal(start, 0):
             first = "-1"
         elif not self.small.is_small(start):
             first = f"scalars.minus({self.plain(start)}, 1)"
-        if _is(step, 1):
+        if is_literal(step, 1):
             last = self.fill("{0} - 1", SUM, [bound])
             if not self.small.is_small(bound):  # with the least integer `- 1` would wrap, and the loop run
                 last = f"max({self.plain(bound)}, {self.plain(start)}) - 1"
@@ -522,10 +523,6 @@ def _is_call(stmt: Stmt) -> bool:
 
 def _points(stmt: Store | Add) -> list[Point]:
     return [i for step in stmt.path for i in step.items]  # type: ignore[union-attr, misc]
-
-
-def _is(op: Operand, value: int) -> bool:
-    return isinstance(op, Const) and op.value == value
 
 
 def _mentions(text: str, name: str) -> bool:

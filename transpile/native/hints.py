@@ -36,17 +36,7 @@ def describe(
     those of one vector (`transpile.loops.lanes`); with one lane no vectors are made.
     A ``single`` vector is made of trips at a time, not several of them.
     """
-    hints = (
-        _vector(module, lanes)
-        if lanes is not None
-        else []
-        if _is_short(body)
-        else [_hint(module, "unroll.runtime.disable")]
-    )
-    if single and lanes is None:
-        from llvmlite import ir
-
-        hints.append(_hint(module, "interleave.count", ir.IntType(32)(1)))
+    hints = _usual(module, body, single) if lanes is None else _vector(module, lanes)
     if group is not None:
         hints.append(_hint(module, "parallel_accesses", group))
     if not hints:
@@ -61,6 +51,13 @@ def describe(
 def _is_short(body: Block) -> bool:
     inner = list(statements(body))
     return len(inner) <= SHORT and not any(isinstance(s, (For, While)) for s in inner)
+
+
+def _usual(module: Any, body: Block, single: bool) -> list[Any]:
+    from llvmlite import ir
+
+    hints = [] if _is_short(body) else [_hint(module, "unroll.runtime.disable")]
+    return [*hints, _hint(module, "interleave.count", ir.IntType(32)(1))] if single else hints
 
 
 def _vector(module: Any, lanes: int) -> list[Any]:

@@ -25,10 +25,8 @@ from transpile.native.values import Scalar, Unsupported, Value
 if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
-_CODE, _INFO, _FIRST, _LOCK = range(
-    4
-)  # the first fields of a frame: an exception, from which trip on it came, who is at it
-_FIELDS = 4
+# The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; and how many these are.
+_CODE, _INFO, _FIRST, _LOCK, _FIELDS = range(5)
 
 
 def loop(written: Statements, stmt: For) -> None:
