@@ -305,24 +305,28 @@ class Vector:
     is NaN for others."""
 
     ONLY = {
-        "is_bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),
-        "is_not_negative": lambda x: not x < 0,
-        "is_positive": lambda x: not x <= 0,
-        "is_near": lambda a, b: not abs(a) >= abs(b) * (2.0**22 if isinstance(a, np.float32) else 2.0**51),
+        "bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),
+        "not_negative": lambda x: not x < 0,
+        "positive": lambda x: not x <= 0,
+        "near": lambda a, b: not abs(a) >= abs(b) * (2.0**22 if isinstance(a, np.float32) else 2.0**51),
+        "normal": lambda x: np.finfo(type(x)).tiny <= x < np.inf,
+        "moderate": lambda x: abs(x) <= (125 if isinstance(x, np.float32) else 1021),
+        "moderate_pow": lambda x, y: np.finfo(type(x)).tiny <= x < np.inf and abs(y) < np.inf,
     }
-    TESTS = {"bounded": "is_bounded", "near": "is_near"}
     NAMES = {"pow": "power", "mod": "remainder", "floordiv": "floor_divide"}  # those that NumPy has under another one
-    OTHERS = {"gammaln_positive": "is_not_negative", "digamma_positive": "is_positive"}
+    OTHERS = {"gammaln_positive": "not_negative", "pow_moderate": "moderate_pow"}
 
     def __getattr__(self, name: str) -> Any:
-        if name in self.ONLY:
-            return self.ONLY[name]
+        if name == "all_inside":
+            return lambda bits: bits == 0
         base, _, condition = name.partition("_")
-        test = self.OTHERS.get(name) or self.TESTS.get(condition)
-        function = self.function(name if test is None else base)
-        if test is None:
-            return function
-        holds = self.ONLY[test]
+        if base == "outside":
+            inside = self.ONLY[condition]
+            return lambda *args: 0 if inside(*args) else -1
+        test = self.OTHERS.get(name, condition)
+        if test not in self.ONLY:
+            return self.function(name)
+        function, holds = self.function(base), self.ONLY[test]
         return lambda *args: function(*args) if holds(*args) else type(args[0])(np.nan)
 
     def function(self, name: str) -> Any:

@@ -9,11 +9,12 @@ from numba import njit
 
 pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 'transpile[test]'")
 
-from accuracy import points, reference
+from accuracy import points, reference, run
 
 import transpile as tp
 from runtime.compiled import machine, vector
 from transpile.loops.blocks import SIZE
+from transpile.lower import scalars
 
 pytestmark = pytest.mark.numba
 
@@ -101,6 +102,12 @@ def test_error(measured):
     assert not worst
 
 
+def test_error_of_faster_ones(kind):
+    for name in points.FASTER:
+        worst, at = run.worst(name, POINTS, kind)
+        assert worst[0] <= LIMITS.get(name, 2.0), (name, worst, at)
+
+
 def _special(kind):
     limits = np.finfo(kind)
     some = [0.0, limits.smallest_subnormal, limits.tiny, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 1e5, limits.max, INF]
@@ -164,6 +171,43 @@ def test_plain_functions_are_exact(plain):
     assert not [b for b in bad if not (b[0] in ("maximum", "minimum", "fmax", "fmin", "clip") and b[2] == b[3] == 0)]
 
 
+# of each function that a test goes with: NumPy's, and what the test must let through
+TESTED = {
+    **dict.fromkeys(("sin", "cos", "tan", "sinc"), lambda x: np.abs(x) < 5e4),
+    **dict.fromkeys(("mod", "floordiv", "fmod"), lambda a, b: np.abs(a) < 1e5 * np.abs(b)),
+    **dict.fromkeys(("log", "log2"), lambda x: (x > 1e-18) & (x < 1e18)),
+    "exp2": lambda x: np.abs(x) <= 125,
+    "pow": lambda x, y: (x > 0.1) & (x < 10) & (np.abs(y) < 7),
+    "gammaln": lambda x: x > 0,
+    "digamma": lambda x: x > 0,
+}
+OF_NUMPY = {**points.NUMPY, "sinc": np.sinc, "fmod": np.fmod, "mod": np.mod, "floordiv": np.floor_divide}
+
+
+@pytest.mark.parametrize("name", scalars.PARTLY)
+def test_where_the_test_holds_the_function_is_right(name, kind):
+    function, test = scalars.PARTLY[name]
+    count = 2 if name in ("pow", "fmod", "mod", "floordiv") else 1
+    rng = np.random.default_rng(4)
+    at_random = [rng.uniform(-9, 9, 500), np.exp2(rng.uniform(-140, 127, 500)) * rng.choice([-1, 1], 500)]
+    arguments = [np.concatenate([grid, *map(rng.permutation, at_random)]).astype(kind) for grid in _grid(kind, count)]
+    holds = run.inside(test, *arguments)
+    with np.errstate(all="ignore"):
+        assert np.all(holds[TESTED[name](*arguments)])
+        right = OF_NUMPY[name](*(a.astype(np.float64) for a in arguments)).astype(kind)
+        exact = name in ("fmod", "mod", "floordiv")
+        right = OF_NUMPY[name](*arguments) if exact else right
+        if name == "gammaln":  # SciPy 1.17: NaN or infinity at the smallest number
+            right = np.where(arguments[0] ** 2 == 0.0, -np.log(np.abs(arguments[0])), right)
+    found = np.empty_like(arguments[0])
+    run.loop(getattr(vector, function), count)(*arguments, found)
+    eps = 0 if exact else float(np.finfo(kind).eps) * 16
+    if name in ("sinc", "gammaln"):  # SciPy's, or the argument times pi, is only as near as this to their zeros
+        with np.errstate(invalid="ignore"):
+            found = np.where(np.abs(found - right) <= eps, right, found)
+    assert not _differences(name, found[holds], right[holds], [a[holds] for a in arguments], eps)
+
+
 fused = pytest.mark.skipif(not machine.has_fused(), reason="this processor has no fused multiply-add")
 
 
@@ -224,10 +268,10 @@ def test_text_of_a_loop_in_blocks():
     total = 0.0
     for start in range(0, n, 512):
         end = min(start + 512, n)
-        inside = True
+        outside = 0
         for i in range(start, end):
-            inside = inside & vector.is_bounded(x[np.uint64(i)])
-        if inside:
+            outside = outside | vector.outside_bounded(x[np.uint64(i)])
+        if vector.all_inside(outside):
             for i in range(start, end):
                 total = total + vector.sin_bounded(x[np.uint64(i)])
         else:

@@ -5,15 +5,16 @@ with; a float32 gives a float32.
 
 Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones, `digamma` of those that
 are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate
-holds, as `sin_bounded` where `is_bounded` does. A loop tests a block of elements first, and takes the other
+holds, as `sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special
+ones need no care: `log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other
 function, which needs no predicate, for a block that has an element outside:
 
     for start in range(0, n, 512):
         end = min(start + 512, n)
-        inside = True
+        outside = 0
         for i in range(start, end):
-            inside &= vector.is_bounded(x[i])
-        if inside:
+            outside |= vector.outside_bounded(x[i])
+        if vector.all_inside(outside):
             for i in range(start, end):
                 out[i] = vector.sin_bounded(x[i])
         else:
@@ -34,7 +35,9 @@ from runtime.compiled import (
     vector_pow,
     vector_trig,
 )
-from runtime.compiled.vector_build import compiled
+from runtime.compiled.vector_build import all_inside, compiled
+
+__all__ = ["all_inside"]
 
 exp = compiled(vector_exp.exp)
 exp2 = compiled(vector_exp.exp2)
@@ -68,19 +71,26 @@ xlogy = compiled(vector_combined.xlogy)
 xlog1py = compiled(vector_combined.xlog1py)
 entr = compiled(vector_combined.entr)
 
+log_normal = compiled(vector_log.log_normal)
+log2_normal = compiled(vector_log.log2_normal)
+outside_normal = compiled(vector_log.outside_normal, gives="bits")
+exp2_moderate = compiled(vector_exp.exp2_moderate)
+outside_moderate = compiled(vector_exp.outside_moderate, gives="bits")
+pow_moderate = compiled(vector_pow.pow_moderate)
+outside_moderate_pow = compiled(vector_pow.outside_moderate_pow, gives="bits")
 sin_bounded = compiled(vector_trig.sin_bounded)
 cos_bounded = compiled(vector_trig.cos_bounded)
 tan_bounded = compiled(vector_trig.tan_bounded)
 sinc_bounded = compiled(vector_trig.sinc_bounded)
-is_bounded = compiled(vector_trig.is_bounded, is_test=True)
+outside_bounded = compiled(vector_trig.outside_bounded, gives="bits")
 gammaln_positive = compiled(vector_gamma.gammaln_positive)
-is_not_negative = compiled(vector_gamma.is_not_negative, is_test=True)
+outside_not_negative = compiled(vector_gamma.outside_not_negative, gives="bits")
 digamma_positive = compiled(vector_gamma.digamma_positive)
-is_positive = compiled(vector_gamma.is_positive, is_test=True)
+outside_positive = compiled(vector_gamma.outside_positive, gives="bits")
 fmod_near = compiled(vector_plain.fmod_near)
 mod_near = compiled(vector_plain.mod_near)
 floordiv_near = compiled(vector_plain.floordiv_near)
-is_near = compiled(vector_plain.is_near, is_test=True)
+outside_near = compiled(vector_plain.outside_near, gives="bits")
 
 maximum = compiled(vector_plain.maximum)
 minimum = compiled(vector_plain.minimum)
@@ -96,7 +106,7 @@ trunc = compiled(vector_plain.trunc)
 rint = compiled(vector_plain.rint)
 sqrt = compiled(vector_plain.sqrt)
 nan_to_num = compiled(vector_plain.nan_to_num)
-isnan = compiled(vector_plain.isnan, is_test=True)
-isinf = compiled(vector_plain.isinf, is_test=True)
-isfinite = compiled(vector_plain.isfinite, is_test=True)
-signbit = compiled(vector_plain.signbit, is_test=True)
+isnan = compiled(vector_plain.isnan, gives="truth")
+isinf = compiled(vector_plain.isinf, gives="truth")
+isfinite = compiled(vector_plain.isfinite, gives="truth")
+signbit = compiled(vector_plain.signbit, gives="truth")

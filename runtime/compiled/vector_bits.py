@@ -2,7 +2,7 @@
 
 from llvmlite import ir
 
-from runtime.compiled.vector_parts import Constant, Truth
+from runtime.compiled.vector_parts import Constant, Truth, beside, magnitude
 
 _INTEGERS = {"float64": ir.IntType(64), "float32": ir.IntType(32)}
 _MANTISSA = {"float64": 52, "float32": 23}
@@ -83,6 +83,14 @@ def flip_sign(x, y):
 EXPONENT_ZERO = Constant(2.0**52 + 1023, 2.0**23 + 127)
 
 
+def exponent(x):
+    """The exponent of a positive normal number, as a float."""
+    kind, builder = x.kind, x.builder
+    integer, width = _INTEGERS[kind], _MANTISSA[kind]
+    bits = builder.or_(builder.lshr(_image(x), integer(width)), integer((_BIAS[kind] + width) << width))
+    return _from_bits(x, bits) - EXPONENT_ZERO
+
+
 def significand(x, zero=EXPONENT_ZERO):
     """``m`` in [sqrt(1/2), sqrt(2)) and a whole ``k`` as a float, with ``x = m * 2**k``; of a positive normal ``x``."""
     kind, builder = x.kind, x.builder
@@ -93,3 +101,56 @@ def significand(x, zero=EXPONENT_ZERO):
     # the exponent becomes a float by the bits of 2**width, which every processor can do
     exponent = builder.or_(builder.lshr(moved, integer(width)), integer((_BIAS[kind] + width) << width))
     return m, _from_bits(x, exponent) - zero
+
+
+# ------------------------------------------------------------------------------------------------ what a loop tests
+#
+# Integers, of which the two highest bits are clear where a number is inside of what a function is right for. Those of several
+# numbers are joined by `or`, for which LLVM needs one instruction a vector; of booleans it needs four.
+
+
+class Bits:
+    """An integer of 64 bits, and the number beside it."""
+
+    def __init__(self, number, bits):
+        width = bits.type.width
+        builder = number.builder
+        if width < 64:
+            wide = ir.IntType(64)
+            bits = builder.shl(builder.zext(bits, wide), wide(64 - width))
+        self.number, self.value = number, bits
+
+    def __or__(self, other):
+        return Bits(self.number, self.number.builder.or_(self.value, other.value))
+
+
+def by_sign(x, bits):
+    """Those of an integer that is negative outside."""
+    return Bits(x, x.builder.lshr(bits, bits.type(1)))
+
+
+def outside_range(x, low):
+    """Outside of the half of all positive normal numbers from ``low`` on, a power of two."""
+    return Bits(x, x.builder.sub(_image(x), _image(beside(x, low))))
+
+
+def above(x, limit):
+    """Where ``|x| > limit``, and of NaN."""
+    return by_sign(x, x.builder.sub(_image(beside(x, limit)), _image(magnitude(x))))
+
+
+def not_below(x, y):
+    """Where ``|x| >= |y|``; of NaN they may say either."""
+    builder, one = x.builder, _INTEGERS[x.kind](1)
+    return by_sign(x, builder.sub(builder.sub(_image(magnitude(y)), one), _image(magnitude(x))))
+
+
+def signed(x):
+    """Of negative numbers and of -0."""
+    return by_sign(x, _image(x))
+
+
+def not_positive(x):
+    """Of negative numbers and of zeros."""
+    builder, bits = x.builder, _image(x)
+    return by_sign(x, builder.or_(bits, builder.sub(bits, bits.type(1))))

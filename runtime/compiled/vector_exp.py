@@ -6,6 +6,7 @@
 from runtime.compiled.vector_bits import (
     FACTORS_SHIFT,
     POWER_SHIFT,
+    above,
     factors_of_power,
     flip_sign,
     power_of_two,
@@ -39,6 +40,7 @@ LN2_HIGH = Constant(0.6931471805599453, 0.6931471824645996)
 LN2_LOW = Constant(2.3190468138462996e-17, -1.9046542121259336e-09)
 EXP_LIMIT = Constant(1000.0, 110.0)  # exp is zero or infinite from here, and half of k is the exponent of a number
 EXP2_LIMIT = Constant(1100.0, 160.0)
+EXP2_NORMAL = Constant(1021.0, 125.0)
 EXPM1_LOW = Constant(-40.0, -20.0)  # expm1 is -1 from here
 EXPM1_HIGH = Constant(710.0, 89.0)  # … infinite from here; 2**(k - 1) is a number
 SINH_HIGH = Constant(710.5, 89.5)  # … infinite from here; 2**(k - 2) is a number
@@ -87,6 +89,18 @@ def exp2(x):
     shifted = bounded + FACTORS_SHIFT
     f = bounded - (shifted - FACTORS_SHIFT)
     return scale_sum(fma(f * f, rest_of_exp2(f), f * first_of_exp2), shifted)
+
+
+def exp2_moderate(x):
+    shifted = x + POWER_SHIFT
+    f = x - (shifted - POWER_SHIFT)
+    factor = power_of_two(shifted)
+    return fma(fma(f * f, rest_of_exp2(f), f * first_of_exp2), factor, factor)
+
+
+def outside_moderate(x):
+    """Where the result of `exp2_moderate` may be no normal number."""
+    return above(x, EXP2_NORMAL)
 
 
 def expm1_pair(x, down):

@@ -4,7 +4,7 @@ From 2.5 on (from 3 on) by Stirling's series, with fitted coefficients. Below, a
 length one, where a polynomial is.
 """
 
-from runtime.compiled.vector_bits import EXPONENT_ZERO, significand
+from runtime.compiled.vector_bits import EXPONENT_ZERO, not_positive, signed, significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
 from runtime.compiled.vector_log import LIFT, LIFTED_ZERO, excess, tail_of_log
 from runtime.compiled.vector_parts import INF, Constant, correction, fma, polynomial, where
@@ -127,11 +127,11 @@ def digamma_positive(x):
     return where(x < INF, found, x)
 
 
-def is_not_negative(x):
-    """Whether `gammaln_positive` is right."""
-    return ~(x < 0.0)
+def outside_not_negative(x):
+    """Where `gammaln_positive` is not right."""
+    return signed(x)
 
 
-def is_positive(x):
-    """Whether `digamma_positive` is right."""
-    return ~(x <= 0.0)
+def outside_positive(x):
+    """Where `digamma_positive` is not right."""
+    return not_positive(x)

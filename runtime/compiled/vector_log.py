@@ -4,7 +4,7 @@
 ``log(1 + f) = 2 artanh(s) = f - s (f - s**2 P(s**2))``, as in Sun's fdlibm.
 """
 
-from runtime.compiled.vector_bits import EXPONENT_ZERO, POWER_SHIFT, has_sign, power_of_two, significand
+from runtime.compiled.vector_bits import EXPONENT_ZERO, POWER_SHIFT, has_sign, outside_range, power_of_two, significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
 from runtime.compiled.vector_parts import INF, NAN, Constant, beside, correction, fma, magnitude, where
 
@@ -20,6 +20,7 @@ LOG_SINGLE = (
 tail_of_log = correction(LOG, LOG_SINGLE)
 
 NORMAL = Constant(2.0**-1022, 2.0**-126)
+FEW_BELOW = Constant(2.0**-511, 2.0**-63)
 LIFT = Constant(2.0**54, 2.0**24)
 LIFTED = Constant(54.0, 24.0)
 LIFTED_ZERO = Constant(2.0**52 + 1023 + 54, 2.0**23 + 127 + 24)
@@ -52,9 +53,23 @@ def outside(x, found):
 
 def log(x):
     m, k = split(x)
+    return log_of_parts(m, k, outside(x, k))  # infinity, or NaN, times log 2
+
+
+def log_normal(x):
+    return log_of_parts(*significand(x))
+
+
+def outside_normal(x):
+    """Where `log_normal` and `log2_normal` are not right, and where they are and few numbers are."""
+    return outside_range(x, FEW_BELOW)
+
+
+def log_of_parts(m, k, last=None):
+    """``log(m) + k log 2``, with ``last`` as the last ``k``."""
     f = m - 1.0
     low = f - excess(f, f / (m + 1.0), -(k * LN2_LOW))
-    return fma(outside(x, k), LN2_HIGH, low)  # infinity, or NaN, times log 2
+    return fma(k if last is None else last, LN2_HIGH, low)
 
 
 def log1p_sum(x, rest=None, more=0.0):
@@ -93,8 +108,18 @@ def log1p_unit(x):
 
 def log2(x):
     m, k = split(x)
+    return log2_of_parts(m, outside(x, k))
+
+
+def log2_normal(x):
+    return log2_of_parts(*significand(x))
+
+
+def log2_of_parts(m, k):
     f = m - 1.0
-    return fma(f - excess(f, f / (m + 1.0)), INV_LN2, outside(x, k))
+    s = f / (m + 1.0)
+    z = s * s
+    return fma(fma(-s, fma(-z, tail_of_log(z), f), f), INV_LN2, k)
 
 
 def log10(x):

@@ -1,5 +1,6 @@
 """What is a few operations, as NumPy has it: extrema, signs, rounding, remainders. See `runtime.compiled.vector`."""
 
+from runtime.compiled.vector_bits import not_below
 from runtime.compiled.vector_parts import (
     INF,
     Constant,
@@ -59,9 +60,9 @@ def nan_to_num(x):
     return where(magnitude(x) == INF, copysign(MAX, x), x)
 
 
-def is_near(a, b):
-    """Whether ``a / b`` is so small that `fmod_near`, `mod_near` and `floordiv_near` are right."""
-    return ~(magnitude(a) >= magnitude(b) * FAR)
+def outside_near(a, b):
+    """Where ``a / b`` is not so small that `fmod_near`, `mod_near` and `floordiv_near` are right."""
+    return not_below(a, b * FAR)
 
 
 def fmod_near(a, b):

@@ -3,9 +3,17 @@
 ``x**y = 2**(y log2 x)`` with the logarithm as a sum of two.
 """
 
-from runtime.compiled.vector_bits import FACTORS_SHIFT, POWER_SHIFT, flip_sign, power_of_two, significand
+from runtime.compiled.vector_bits import (
+    FACTORS_SHIFT,
+    POWER_SHIFT,
+    above,
+    exponent,
+    flip_sign,
+    power_of_two,
+    significand,
+)
 from runtime.compiled.vector_exp import EXP2_LIMIT, clamp, first_of_exp2, rest_of_exp2, scale_sum
-from runtime.compiled.vector_log import LIFT, LIFTED, NORMAL, split
+from runtime.compiled.vector_log import LIFT, LIFTED, NORMAL, outside_normal, split
 from runtime.compiled.vector_parts import INF, NAN, Constant, correction, fma, magnitude, polynomial, rint, where
 
 # by tests/accuracy/fit.py
@@ -30,6 +38,7 @@ inverse_cbrt = polynomial(CBRT, CBRT_SINGLE)
 # 2 / log 2 and 2 / (3 log 2), each a sum of two
 TWO_LN2_HIGH = Constant(2.8853900817779268, 2.885390043258667)
 TWO_LN2_LOW = Constant(4.0710547481862066e-17, 3.851926067000022e-08)
+MODERATE = Constant(128.0, 32.0)  # of the logarithm of a result
 THIRD_HIGH = Constant(0.9617966939259756, 0.9617967009544373)
 THIRD_LOW = Constant(5.0577616648125907e-17, -7.028461812552678e-09)
 
@@ -76,6 +85,32 @@ def power(x, y):
     odd = whole & (rint(half) != half)
     found = flip_sign(found, where(odd, x, 0.0))
     return where((x < 0.0) & (a < INF) & ~whole, NAN, found)
+
+
+def pow_moderate(x, y):
+    """For positive normal ``x``, with a logarithm of some bits less: `power` has enough of them for the largest results."""
+    m, k = significand(x)
+    f, whole = m - 1.0, m + 1.0
+    s = f / whole
+    s_low = fma(-s, (1.0 - whole) + m, fma(-s, whole, f)) * fma(-0.5, s, 0.5)
+    z = s * s
+    q = s * TWO_LN2_HIGH
+    rest = fma(s_low, TWO_LN2_HIGH, fma(s, TWO_LN2_HIGH, -q))
+    rest = fma(s, fma(z, fma(z, tail_of_log2(z), THIRD_HIGH), TWO_LN2_LOW), rest)
+    high = k + q
+    low = ((k - high) + q) + rest
+    p = high * y
+    p_low = fma(low, y, fma(high, y, -p))
+    shifted = (p + p_low) + POWER_SHIFT
+    f = (p - (shifted - POWER_SHIFT)) + p_low
+    factor = power_of_two(shifted)
+    return fma(fma(f * f, rest_of_exp2(f), f * first_of_exp2), factor, factor)
+
+
+def outside_moderate_pow(x, y):
+    """Where `pow_moderate` is not accurate, or is not right at all."""
+    size = magnitude(y)
+    return outside_normal(x) | above(fma(size, magnitude(exponent(x)), size), MODERATE)
 
 
 # ------------------------------------------------------------------------------------------------ the cube root

@@ -4,7 +4,7 @@ The argument loses its multiples of pi (for the tangent, of pi / 2) in three ste
 rest as a sum of two. That is right up to `BOUND`.
 """
 
-from runtime.compiled.vector_bits import SHIFT, flip_odd, flip_sign, is_odd
+from runtime.compiled.vector_bits import SHIFT, above, flip_odd, flip_sign, is_odd
 from runtime.compiled.vector_exp import divide_pair
 from runtime.compiled.vector_parts import Constant, copysign, fma, magnitude, polynomial, sqrt, where
 
@@ -130,9 +130,9 @@ def sinc_bounded(x):
     return where(x == 0.0, 1.0, sin_bounded(y) / y)
 
 
-def is_bounded(x):
-    """Whether `sin_bounded` and its like are right: also of NaN, and of nothing else beyond."""
-    return ~(magnitude(x) > BOUND)
+def outside_bounded(x):
+    """Where `sin_bounded` and its like are not right."""
+    return above(x, BOUND)
 
 
 # ------------------------------------------------------------------------------------------------ inverses

@@ -1,14 +1,14 @@
 """Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `runtime.compiled.vector`.
 
 Where such a function is right for most arguments only, the loop goes in blocks. The arguments of a block are tested first, and a
-block with one outside takes the other function:
+block with one outside takes the other function; so it is where most arguments allow a faster function than all:
 
     for i in range(n):                    for start in range(0, n, 512):
         y[i] = sin(x[i])                      end = min(start + 512, n)
-                                              inside = True
+                                              outside = 0
                                               for i in range(start, end):
-                                                  inside = inside & is_bounded(x[i])
-                              ->              if inside:
+                                                  outside = outside | outside_bounded(x[i])
+                              ->              if all_inside(outside):
                                                   for i in range(start, end):
                                                       y[i] = sin_bounded(x[i])
                                               else:
@@ -46,6 +46,8 @@ from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
 IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}
 SMALL = frozenset("sin cos tanh expit erf erfc ndtr arctan arctan2 arcsin arccos sign".split())  # values of these
+COSTLY = frozenset({"div", "sqrt", "mod", "floordiv"}) | WHOLE
+ALONE = PARTLY.keys() - WHOLE  # of these there is no vector function without a test
 FEW = 8  # trips that are not worth vectors
 
 
@@ -75,7 +77,7 @@ class _Vectors:
         """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before."""
         partly = [s for s in loop.body.stmts if isinstance(s, Let) and is_float(s) and s.prim in PARTLY]
         needed = _Arguments(self, loop)
-        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args)]
+        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args, s.prim in WHOLE)]
         if not partly or not isinstance(loop.step, Const) or abs(loop.step.value) != 1:
             return None
         tests = {(PARTLY[s.prim][1], s.args): None for s in partly if not needed.is_small(s)}
@@ -86,33 +88,34 @@ class _Vectors:
         full = Let(Var("", INT), "add" if up else "sub", (start, Const(SIZE, INT)), {}, loop.loc)
         nearer = Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
+        only = all(s.prim in WHOLE for s in partly)
         carried = tuple(Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
-        slow = Cloner({}).stmt(with_blocks(part, self.block))
+        slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
         assert isinstance(fast, For) and isinstance(slow, For)
         results = tuple(Var(r.name, r.type) for r in loop.results)
         choice = If(inside, Block((), [fast], fast.results), Block((), [slow], slow.results), results, loop.loc)
-        body = Block(carried, [full, nearer, test, choice], results)
+        body = Block(carried, [full, nearer, *test, choice], results)
         return replace(loop, index=start, step=Const(SIZE * loop.step.value, INT), body=body)
 
     def test(
         self, loop: For, start: Var, end: Var, lets: list[Let], tests: list[tuple[str, tuple[Operand, ...]]]
-    ) -> tuple[Var, For]:
-        """Whether all arguments of a block are inside, and the loop that finds out."""
+    ) -> tuple[Var, list[Stmt]]:
+        """Whether all arguments of a block are inside, and what finds out."""
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
         stmts: list[Stmt] = [cloner.stmt(named(s, IN_LOOPS)) for s in lets]
-        param, result = Var("inside", BOOL), Var("inside", BOOL)
+        param, result, inside = Var("outside", INT), Var("outside", INT), Var("", BOOL)
         found: Operand = param
         for name, args in tests:
-            one = Let(Var("", BOOL), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
-            both = Let(Var("", BOOL), "both", (found, one.var), {}, loop.loc)
-            stmts += [one, both]
-            found = both.var
+            one = Let(Var("", INT), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
+            joined = Let(Var("", INT), "bitwise_or", (found, one.var), {}, loop.loc)
+            stmts += [one, joined]
+            found = joined.var
         body = Block((param,), stmts, (found,))
-        inits = (Const(True, BOOL),)
-        return result, For(index, start, end, loop.step, inits, body, (result,), loc=loop.loc)
+        of_all = For(index, start, end, loop.step, (Const(0, INT),), body, (result,), loc=loop.loc)
+        return inside, [of_all, Let(inside, "vector", (result,), {"vector": "all_inside"}, loop.loc)]
 
 
 class _Arguments:
@@ -124,10 +127,15 @@ class _Arguments:
         self.own = set(defined(loop.body))
         self.wanted: set[int] = set()
 
-    def take(self, args: tuple[Operand, ...]) -> bool:
-        """Whether all can be computed; what that takes is then among the lets."""
+    def take(self, args: tuple[Operand, ...], if_cheap: bool) -> bool:
+        """Whether all can be computed; what that takes is then among the lets.
+
+        With ``if_cheap`` it is nothing that takes as long as what is saved.
+        """
         found: set[int] = set()
         if not all(self.reach(a, found) for a in args):
+            return False
+        if if_cheap and any(self.let(k).prim in COSTLY for k in found):
             return False
         self.wanted |= found
         return True
@@ -142,7 +150,7 @@ class _Arguments:
             return True
         found.add(k)
         let = self.let(k)
-        if not is_pure(let) or let.prim in PARTLY or (let.prim == "index" and not self.is_unchanged(let, k)):
+        if not is_pure(let) or let.prim in ALONE or (let.prim == "index" and not self.is_unchanged(let, k)):
             return False
         return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
 
@@ -150,7 +158,7 @@ class _Arguments:
         """Whether the argument of a sine and its like is no large number, as far as one sees."""
         x = let.args[0]
         k = self.at.get(x) if isinstance(x, Var) else None
-        return k is not None and PARTLY[let.prim][1] == "is_bounded" and self.let(k).prim in SMALL
+        return k is not None and PARTLY[let.prim][1] == "outside_bounded" and self.let(k).prim in SMALL
 
     def is_unchanged(self, read: Let, at: int) -> bool:
         """Whether the element has, before the loop, what its trip will read: others do not write it, and its own later."""

@@ -68,12 +68,15 @@ WHOLE = frozenset(
 """What it computes in a loop that LLVM vectorises several times faster than the C library; alone that is faster."""
 
 PARTLY = {
-    **{n: (f"{n}_bounded", "is_bounded") for n in ("sin", "cos", "tan", "sinc")},
-    **{n: (f"{n}_near", "is_near") for n in ("mod", "floordiv", "fmod")},
-    "gammaln": ("gammaln_positive", "is_not_negative"),
-    "digamma": ("digamma_positive", "is_positive"),
+    **{n: (f"{n}_bounded", "outside_bounded") for n in ("sin", "cos", "tan", "sinc")},
+    **{n: (f"{n}_near", "outside_near") for n in ("mod", "floordiv", "fmod")},
+    **{n: (f"{n}_normal", "outside_normal") for n in ("log", "log2")},
+    "exp2": ("exp2_moderate", "outside_moderate"),
+    "pow": ("pow_moderate", "outside_moderate_pow"),
+    "gammaln": ("gammaln_positive", "outside_not_negative"),
+    "digamma": ("digamma_positive", "outside_positive"),
 }
-"""What it computes so where a test of the arguments holds: the function and the test."""
+"""What it computes so, or still faster, where a test of the arguments holds: the function and the test."""
 
 
 _NARROW = frozenset("add sub mul div neg where square positive identity copy".split())
