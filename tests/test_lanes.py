@@ -125,3 +125,9 @@ def test_a_product_is_a_loop_over_columns():
     np.testing.assert_allclose(c, a @ b)
     text = tp.source(compiled, a, b, c, stage="loops")
     assert "blas" not in text and "for j in range(4)" in text and text.count("c[k, ") == 4, text
+
+
+def test_the_compiler_says_nothing(capfd):
+    """LLVM warns on the process's own error stream where it is told to make vectors of a loop and cannot."""
+    tp.jit(tp.grad(products, argnums=(0, 1)), cache=False)(normal(3, 4, 4), normal(3, 4, 4))
+    assert capfd.readouterr().err == ""

@@ -68,7 +68,6 @@ def _vector(module: Any, lanes: int) -> list[Any]:
         return [_hint(module, "unroll.disable"), _hint(module, "vectorize.enable", ir.IntType(1)(0))]
     return [
         _hint(module, "unroll.disable"),
-        _hint(module, "vectorize.enable", ir.IntType(1)(1)),
         _hint(module, "vectorize.width", ir.IntType(32)(lanes)),
         _hint(module, "interleave.count", ir.IntType(32)(1)),
     ]
