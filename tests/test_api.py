@@ -597,3 +597,10 @@ def test_importing_is_light():
         assert out[1:] == []
         times.append(float(out[0]))
     assert min(times) < 0.3  # 0.06 s where nothing else runs
+
+
+def test_what_is_turned_back_is_not_turned():
+    from corpus.kernels_control import spread_of_noise
+
+    text = tp.source(tp.grad(spread_of_noise, argnums=(0, 1)), np.ones((3, 3)), np.ones((3, 3)))
+    assert text.count("@") == 6 and ".T.T" not in text and ".T @ product" in text, text

@@ -180,3 +180,15 @@ def steepest_descent_plan(controls, sweeps):
             u[k] -= 0.5 * (error * weight * (1.0 - math.tanh(v) ** 2) + 0.1 * u[k])
     x, v = run(u)
     return (x - target) ** 2 + 0.05 * np.sum(u * u)
+
+
+@program(args=lambda: (0.3 * normal(3, 3), definite(3, seed=1)), wrt=(0, 1), tags="for matmul transpose inplace")
+def spread_of_noise(a, p):
+    """A covariance carried along by a matrix that fades, and is turned before it is written."""
+    a = a.copy()
+    for _ in range(3):
+        turned = a.T
+        p = a @ p @ turned
+        a *= 0.9
+        p[0] += a[1] + turned[2]
+    return np.sum(p * p)

@@ -67,6 +67,7 @@ class _Tidy:
         self.depth = 0
         self.lets: dict[Operand, tuple[Let, int]] = {}  # what was read from a buffer, and when
         self.halves: dict[Var, Operand] = {}  # 0.5 * x -> x
+        self.turned: dict[Operand, tuple[Var, int, tuple[int, ...]]] = {}  # x.T -> x, when, and by which axes
         self.moved = moved
         self.symbols: dict[str, Operand] = {}  # of sizes, where branches are merged
 
@@ -133,6 +134,9 @@ class _Tidy:
             case Let() if changed and (same := _identity(base) or self.twice_half(base)) is not None:
                 self.equal[base.var] = same
                 return None
+            case Let(prim="transpose") if (same := self.turned_back(base)) is not None:
+                self.equal[base.var] = same
+                return None
             case Let() if (key := self._key(base)) is not None:
                 if base.prim == "index" and isinstance(base.args[0], Var) and base.args[0].buffer:
                     self.lets[base.var] = base, self.versions.get(base.args[0], 0)
@@ -167,6 +171,18 @@ class _Tidy:
         if stmt.prim != "add" or stmt.args[1] is not half or not isinstance(half, Var):
             return None
         return self.halves.get(half)
+
+    def turned_back(self, stmt: Let) -> Var | None:
+        """``x``, where ``x.T`` of an earlier statement is turned back; a later one finds there what this one does to its ``x``."""
+        of, axes = stmt.args[0], stmt.params["axes"]
+        if of in self.turned:
+            origin, version, before = self.turned[of]
+            straight = tuple(before[a] for a in axes) == tuple(range(len(axes)))
+            if straight and version == self.versions.get(origin, 0) and origin.type == stmt.var.type:
+                return origin
+        if isinstance(of, Var):
+            self.turned[stmt.var] = of, self.versions.get(of, 0), axes
+        return None
 
     def branch(self, stmt: If) -> Stmt | None:
         if _is_check(stmt):
