@@ -118,6 +118,16 @@ def rotate_buffers(x):
     return now
 
 
+@program(args=lambda: (normal(3), normal(3, 3, seed=1)), wrt=(0, 1), tags="if buffers")
+def exchanged_by_choice(x, a):
+    """Two arrays change names, and nobody sees it in the sum; the mean is a loop of the same length."""
+    u = x**2
+    v = a[1] ** 2
+    if np.sum(x):
+        u, v = v, u
+    return np.sum(v) + np.sum(u) + np.mean(a)
+
+
 @program(args=lambda: (spread(4),), tags="while buffers inplace")
 def swap_in_while(x):
     """An unknown number of swaps."""

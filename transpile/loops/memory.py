@@ -123,6 +123,16 @@ def accesses(stmt: Stmt) -> Iterator[Access]:
                     yield Access(a, None, "read")  # type: ignore[arg-type]
 
 
+def handed(stmt: Stmt) -> tuple[Operand, ...]:
+    """What a branch or a loop gives other names to."""
+    match stmt:
+        case If():
+            return (*stmt.then.yields, *stmt.orelse.yields)
+        case For() | While():
+            return (*stmt.inits, *stmt.body.yields)
+    return ()
+
+
 @dataclass(slots=True)
 class Touch:
     """What a statement, with all that is nested in it, defines, uses and does."""
@@ -176,6 +186,8 @@ class Touches:
             t.acts |= stmt.kind == "print"
         if isinstance(stmt, Let) and may_raise(stmt):
             t.raises = True
+        # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
+        t.read.update(self.roots.of(o) for o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
         if isinstance(stmt, For):
             t.defs.add(stmt.index)
         for block in blocks(stmt):

@@ -30,7 +30,8 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.walk import statements
+from transpile.core.walk import blocks, statements
+from transpile.loops.memory import accesses
 
 FEW = 32  # elements of an array that is handed on by value
 MANY = 512  # of one that lies in the stack frame
@@ -56,6 +57,9 @@ def small_arrays(fn: Function) -> Small:
     found.run(fn)
     small = Small(found.sizes)
     together = _together(fn)
+    for var in _written_later(fn, small):
+        for other in together[var]:
+            small.sizes.pop(other, None)
     leaving = _leaving(fn, small)
     # what hands its elements on has no memory of its own to leave with: others would see those of the next trip
     while by_value := [v for v in leaving if v in together and small.of(v) is not None]:
@@ -203,6 +207,37 @@ def _leaving(fn: Function, small: Small) -> set[Var]:
         leaving |= more
         changed = bool(more)
     return leaving
+
+
+def _written_later(fn: Function, small: Small) -> set[Var]:
+    """What is handed on and then written by its old name: a copy of the elements would not see that.
+
+    No pass leaves it so (`transpile.loops.memory.Touch`); if one did, numbers would be wrong.
+    """
+    base = {s.var: s.args[0] for s in statements(fn.body) if isinstance(s, Let) and s.prim in _VIEWS}
+    found: set[Var] = set()
+
+    def root(op: Operand) -> Operand:
+        while op in base:
+            op = base[op]
+        return op
+
+    def visit(block: Block) -> None:
+        for k, stmt in enumerate(block.stmts):
+            for inner in blocks(stmt):
+                visit(inner)
+            if not isinstance(stmt, (If, For, While)):
+                continue
+            pairs = list(_handed(stmt)) if isinstance(stmt, If) else list(zip(stmt.body.params, stmt.inits))
+            pairs = [(var, op) for var, op in pairs if small.of(var) is not None]
+            if not pairs:
+                continue
+            later = [*([] if isinstance(stmt, If) else stmt.body.stmts), *block.stmts[k + 1 :]]
+            changed = {root(a.var) for s in statements(Block((), later)) for a in accesses(s) if a.kind != "read"}
+            found.update(var for var, op in pairs if root(op) in changed)
+
+    visit(fn.body)
+    return found
 
 
 def _handed(stmt: If | For | While) -> Iterator[tuple[Var, Operand]]:
