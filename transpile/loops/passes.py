@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from transpile.core.nodes import Function
+from transpile.loops.abreast import abreast
 from transpile.loops.assume import Assumed, assume
 from transpile.loops.blocks import by_vectors
 from transpile.loops.chains import side_by_side
@@ -54,6 +55,7 @@ def optimise(
     fn = then(lambda new: fused(forward(new)), move_invariants, fn)
     if threads:
         fn = parallelise(fn, threads, least)
+    fn = then(clean, abreast, fn)
     fn = then(clean, lambda old: hoist(promote(old)), fn)
     fn = reuse(side_by_side(then(clean, split_wrapped, fn)))
     return by_vectors(fn) if vectors else fn

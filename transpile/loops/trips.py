@@ -1,0 +1,200 @@
+"""Which loops may have several trips at once, side by side (`transpile.loops.abreast`), and what differs from trip to trip there.
+
+    for i in range(n):
+        t = -1.0 + h * i                      differs
+        power = 1.0                           differs, as the loop below makes another number of it
+        for j in range(m):                    ``m`` and ``j`` are the same in all trips
+            error = error - x[j] * power      ``x[j]`` is, ``error`` is not
+            power = power * t
+        total = total + error * error         a sum of all trips
+
+Such a loop writes arrays that a trip makes for itself, elements that no other trip touches, or sums that nothing in it reads. It is
+worth while if LLVM makes no vectors of the loops inside, as one of their trips waits for the one before, and if what is read and
+written lies side by side in memory for trips that are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.walk import blocks, defined, free, statements
+from transpile.loops.affine import Forms
+from transpile.loops.apart import only_in_one_trip
+from transpile.loops.chunks import PARALLEL
+from transpile.loops.facts import Facts, is_integer
+from transpile.loops.folds import folds_of
+from transpile.loops.kinds import has_recurrence, is_serial
+from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
+
+LANES = 16  # trips at once: with numbers of 8 bytes four vectors of each, so that none waits for the one before
+DTYPES = frozenset(("float64", "float32", "int64", "bool"))
+_STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
+
+
+@dataclass
+class Trips:
+    """``varying``: the numbers that differ from trip to trip; ``steps``: integers computed from the index alone, by their *lets*.
+
+    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at places that are the same in all.
+    """
+
+    varying: set[Var] = field(default_factory=set)
+    steps: dict[Var, Let] = field(default_factory=dict)
+    private: dict[Var, Alloc] = field(default_factory=dict)
+    summed: set[Var] = field(default_factory=set)
+
+
+def may_gain(loop: For) -> bool:
+    """Whether it is of the form: plain loops and numbers, with a loop inside that LLVM makes no vectors of, as far as one sees."""
+    if not _is_plain(loop) or loop.step.value != 1:  # type: ignore[union-attr]
+        return False
+    inner = list(statements(loop.body))
+    loops = [s for s in inner if isinstance(s, For)]
+    if not loops or not all(map(_is_simple, inner)):
+        return False
+    if all(isinstance(e, Const) for e in (loop.start, loop.bound)):
+        return bool(loop.bound.value - loop.start.value >= LANES)  # type: ignore[union-attr]
+    return True
+
+
+def _is_plain(loop: For) -> bool:
+    if loop.trips is not None or loop.body.stop is not None or loop.index.note == PARALLEL:
+        return False
+    return isinstance(loop.step, Const) and len(loop.results) == len(loop.inits) and not any(map(is_array, loop.inits))
+
+
+def _is_simple(stmt: Stmt) -> bool:
+    match stmt:
+        case Let():
+            if is_array(stmt.var) or may_raise(stmt) or stmt.prim in ("call", "item") or stmt.var.type.dtype not in DTYPES:
+                return False
+            return stmt.prim in ("index", "dim") or not any(map(is_array, stmt.args))
+        case Alloc():
+            return stmt.prim == "empty" and stmt.var.type.dtype in DTYPES
+        case Store():
+            return True
+        case Add():
+            return stmt.buf.type.dtype != "bool"
+        case For():
+            return _is_plain(stmt)
+        case If():
+            return all(isinstance(s, (Let, If)) for b in blocks(stmt) for s in b.stmts) and not any(
+                map(is_array, stmt.results)
+            )
+    return False
+
+
+class Search:
+    """The questions about one function."""
+
+    def __init__(self, fn: Function) -> None:
+        self.forms, self.roots = Forms(fn.body), Roots(fn)
+
+    def trips(self, loop: For, facts: Facts) -> Trips | None:
+        """What differs in the trips of a loop that `may_gain`; None if they cannot run at once, or nothing is gained."""
+        inner = [s for s in statements(loop.body) if isinstance(s, For)]
+        flat = [s for s in inner if not any(isinstance(x, For) for x in statements(s.body))]
+        if not any(is_serial(s) or has_recurrence(s, self.forms) for s in flat):
+            return None
+        folds = folds_of(loop)
+        if folds is None or any(f.prim != "add" for f in folds):
+            return None
+        found = Trips({loop.index, *loop.body.params})
+        found.private = {s.var: s for s in statements(loop.body) if isinstance(s, Alloc)}
+        before = 0
+        while before < len(found.varying):
+            before = len(found.varying)
+            spread(loop.body, found)
+        if any(v.type.dtype not in DTYPES for v in found.varying):
+            return None
+        note_steps(loop, found)
+        if any(e in found.varying for s in inner for e in (s.start, s.bound)):
+            return None
+        if not all(self.has_sizes_outside(s, loop) for s in found.private.values()):
+            return None
+        return found if self.are_apart(loop, found, facts) and self.are_side_by_side(loop, found) else None
+
+    def has_sizes_outside(self, stmt: Alloc, loop: For) -> bool:
+        return not {loop.index, *defined(loop.body)} & set(stmt.args)
+
+    # ---- memory
+
+    def are_apart(self, loop: For, found: Trips, facts: Facts) -> bool:
+        """Whether no trip touches what another one writes, but to add to sums."""
+        own = set(defined(loop.body))
+        by_root: dict[Var, list[Access]] = {}
+        for stmt in statements(loop.body):
+            for a in accesses(stmt):
+                if a.var not in found.private:
+                    by_root.setdefault(self.roots.of(a.var), []).append(a)
+        for same in by_root.values():
+            changes = [a for a in same if a.kind != "read"]
+            if not changes:
+                continue
+            if any(a.var is not same[0].var or a.indices is None for a in same):
+                return False
+            if all(a.kind == "add" and not self.differing(a.indices or (), found) for a in same):
+                found.summed.add(same[0].var)
+            elif not all(
+                only_in_one_trip(x.indices or (), y.indices or (), loop, own, self.forms, facts)
+                for x in changes
+                for y in same
+            ):
+                return False
+        return True
+
+    def are_side_by_side(self, loop: For, found: Trips) -> bool:
+        """Whether trips that follow each other touch neighbours in memory, or the same."""
+        for stmt in statements(loop.body):
+            for a in accesses(stmt):
+                if a.indices is None:
+                    return False
+                differing = self.differing(a.indices, found)
+                if not differing:
+                    continue
+                last = a.indices[-1]
+                if a.var in found.private or differing != {loop.index} or self.differing(a.indices[:-1], found):
+                    return False
+                if self.forms.of(last).coefficient(loop.index) != 1 or (last is not loop.index and last not in found.steps):
+                    return False
+        return True
+
+    def differing(self, indices: Sequence[Operand], found: Trips) -> set[Var]:
+        """What differs from trip to trip of what subscripts are computed from."""
+        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+
+
+# ---------------------------------------------------------------------------------------------------- numbers
+
+
+def spread(block: Block, found: Trips) -> None:
+    """Adds what is computed from what differs."""
+    varying = found.varying
+    differs = lambda op: op in varying or op in found.private  # noqa: E731
+    for stmt in block.stmts:
+        match stmt:
+            case Let():
+                if stmt.prim != "dim" and any(map(differs, stmt.args)):
+                    varying.add(stmt.var)
+            case If():
+                if any(map(differs, free(Block((), [stmt])))):
+                    varying.update(stmt.results, *(defined(b) for b in blocks(stmt)))
+            case For():
+                spread(stmt.body, found)
+                for each in zip(stmt.inits, stmt.body.params, stmt.body.yields, stmt.results):
+                    if any(op in varying for op in each[:3]):
+                        varying.update(each[1::2])
+
+
+def note_steps(loop: For, found: Trips) -> None:
+    """Adds the integers that are computed from the index alone."""
+    inside = {v for s in statements(loop.body) if isinstance(s, If) for b in blocks(s) for v in defined(b)}
+    for stmt in statements(loop.body):
+        if not isinstance(stmt, Let) or stmt.prim not in _STEPS or not is_integer(stmt.var) or stmt.var in inside:
+            continue
+        if stmt.var in found.varying and all(
+            is_integer(a) and (a not in found.varying or a is loop.index or a in found.steps) for a in stmt.args
+        ):
+            found.steps[stmt.var] = stmt
