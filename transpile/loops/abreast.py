@@ -21,7 +21,7 @@ was takes the trips that are left, or all where arrays would be large. Which loo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from transpile.core.dims import Dim
@@ -119,27 +119,38 @@ class _Blocks:
     # ---- around the blocks
 
     def statements(self) -> list[Stmt]:
-        loop = self.loop
-        trips = self.let("maximum", self.let("sub", loop.bound, loop.start), Const(0, INT))
+        loop, up = self.loop, _step(self.loop) > 0
+        ends = (loop.bound, loop.start) if up else (loop.start, loop.bound)
+        trips = self.let("maximum", self.let("sub", *ends), Const(0, INT))
         whole = self.let("mul", self.let("quick_div", trips, _number(LANES, INT)), _number(LANES, INT))
         test = self.let("greater", whole, Const(0, INT), type=BOOL)
         room = self.room()
         if room is not None:
             test = self.let("logical_and", test, self.let("less_equal", room, _number(ROOM, INT), type=BOOL), type=BOOL)
         before, self.out = self.out, []
-        middle = self.let("add", loop.start, whole)
-        for k, param in enumerate(loop.body.params):
+        rest = self.let("add" if up else "sub", loop.start, whole)
+        low, high = (loop.start, rest) if up else (self.let("add", e, Const(1, INT)) for e in (rest, loop.start))
+        totals = self.blocks(low, high)
+        then = Block((), self.out, (rest, *totals))
+        start, *inits = (Var(v.name, v.type) for v in (rest, *loop.body.params))
+        choice = If(test, then, Block((), [], (loop.start, *loop.inits)), (start, *inits), self.loc)
+        return [*before, choice, replace(loop, start=start, inits=tuple(inits))]
+
+    def blocks(self, low: Operand, high: Operand) -> list[Var]:
+        """Makes the loop over blocks, with what it needs; gives what the carried values are after it."""
+        loop, ends = self.loop, self.out
+        params = loop.body.params
+        for k, param in enumerate(params):
             self.lanes.update((v, self.array(param)) for v in held_by(loop, k))
-        self.fill(loop.body.params)
-        head, self.out = self.out, []
-        self.block(loop.body, loop.body.params)
-        inside = For(self.first, loop.start, middle, _number(LANES, INT), (), Block((), self.out), loc=self.loc)
-        self.out = [*self.made, *head, inside]
-        totals = [self.total(p, i) for p, i in zip(loop.body.params, loop.inits)]
-        then = Block((), self.out, (middle, *totals))
-        rest, *inits = [Var(v.name, v.type) for v in (middle, *loop.body.params)]
-        choice = If(test, then, Block((), [], (loop.start, *loop.inits)), (rest, *inits), self.loc)
-        return [*before, choice, replace(loop, start=rest, inits=tuple(inits))]
+        self.out = []
+        self.run.puts += [(self.lanes[p], _number(0, p.type)) for p in params]
+        self.flush()
+        zeros, self.out = self.out, []
+        self.block(loop.body, params)
+        body = Block((), self.out)
+        self.out = [*ends, *self.made, *zeros]
+        self.out.append(For(self.first, low, high, _number(LANES, INT), (), body, loc=self.loc))
+        return [self.total(p, i) for p, i in zip(params, loop.inits)]
 
     def room(self) -> Operand | None:
         """How many elements the arrays of the trips' own have; None if there are none."""
@@ -150,11 +161,6 @@ class _Blocks:
                 size = self.let("mul", size, n)
             found = size if found is None else self.let("add", found, size)
         return found
-
-    def fill(self, params: Iterable[Var]) -> None:
-        """Sets the sums of the lanes to 0."""
-        self.run.puts += [(self.array(p), _number(0, p.type)) for p in params]
-        self.flush()
 
     def total(self, param: Var, init: Operand) -> Var:
         """What a carried value is with the lanes' sums added."""
@@ -309,6 +315,11 @@ class _Lane:
         self.out.append(new)
         self.cloner.mapping[op] = new.var
         return new.var
+
+
+def _step(loop: For) -> int:
+    assert isinstance(loop.step, Const)
+    return int(loop.step.value)
 
 
 def _over_lanes(lane: Var, body: Block, inits: Sequence[Operand], results: Sequence[Var]) -> For:

@@ -25,7 +25,7 @@ from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import folds_of
-from transpile.loops.kinds import has_recurrence, is_serial
+from transpile.loops.kinds import has_recurrence
 from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
 
 LANES = 16  # trips at once: with numbers of 8 bytes four vectors of each, so that none waits for the one before
@@ -48,14 +48,14 @@ class Trips:
 
 def may_gain(loop: For) -> bool:
     """Whether it is of the form: plain loops and numbers, with a loop inside that LLVM makes no vectors of, as far as one sees."""
-    if not _is_plain(loop) or loop.step.value != 1:  # type: ignore[union-attr]
+    if not _is_plain(loop) or abs(loop.step.value) != 1:  # type: ignore[union-attr]
         return False
     inner = list(statements(loop.body))
     loops = [s for s in inner if isinstance(s, For)]
     if not loops or not all(map(_is_simple, inner)):
         return False
     if all(isinstance(e, Const) for e in (loop.start, loop.bound)):
-        return bool(loop.bound.value - loop.start.value >= LANES)  # type: ignore[union-attr]
+        return bool(abs(loop.bound.value - loop.start.value) >= LANES)  # type: ignore[union-attr]
     return True
 
 
@@ -96,7 +96,7 @@ class Search:
         """What differs in the trips of a loop that `may_gain`; None if they cannot run at once, or nothing is gained."""
         inner = [s for s in statements(loop.body) if isinstance(s, For)]
         flat = [s for s in inner if not any(isinstance(x, For) for x in statements(s.body))]
-        if not any(is_serial(s) or has_recurrence(s, self.forms) for s in flat):
+        if not any(folds_of(s) is None or has_recurrence(s, self.forms) for s in flat):
             return None
         folds = folds_of(loop)
         if folds is None or any(f.prim != "add" for f in folds):
