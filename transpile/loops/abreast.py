@@ -47,9 +47,8 @@ from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import held_by
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
-from transpile.loops.trips import LANES, Search, Trips, may_gain
+from transpile.loops.trips import ABREAST, AT_ONCE, Search, Trips, may_gain
 
-ABREAST = "abreast"  # the note of the index of a loop over lanes
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
 
 
@@ -122,7 +121,7 @@ class _Blocks:
         loop, up = self.loop, _step(self.loop) > 0
         ends = (loop.bound, loop.start) if up else (loop.start, loop.bound)
         trips = self.let("maximum", self.let("sub", *ends), Const(0, INT))
-        whole = self.let("mul", self.let("quick_div", trips, _number(LANES, INT)), _number(LANES, INT))
+        whole = self.let("mul", self.let("quick_div", trips, _number(AT_ONCE, INT)), _number(AT_ONCE, INT))
         test = self.let("greater", whole, Const(0, INT), type=BOOL)
         room = self.room()
         if room is not None:
@@ -149,14 +148,14 @@ class _Blocks:
         self.block(loop.body, params)
         body = Block((), self.out)
         self.out = [*ends, *self.made, *zeros]
-        self.out.append(For(self.first, low, high, _number(LANES, INT), (), body, loc=self.loc))
+        self.out.append(For(self.first, low, high, _number(AT_ONCE, INT), (), body, loc=self.loc))
         return [self.total(p, i) for p, i in zip(params, loop.inits)]
 
     def room(self) -> Operand | None:
         """How many elements the arrays of the trips' own have; None if there are none."""
         found: Operand | None = None
         for alloc in self.trips.private.values():
-            size: Operand = _number(LANES, INT)
+            size: Operand = _number(AT_ONCE, INT)
             for n in alloc.args:
                 size = self.let("mul", size, n)
             found = size if found is None else self.let("add", found, size)
@@ -187,7 +186,7 @@ class _Blocks:
             self.inner(stmt)
         elif isinstance(stmt, Alloc):
             var = self.same.mapping[stmt.var] = _with_lanes(stmt.var)
-            self.out.append(Alloc(var, "empty", (*stmt.args, _number(LANES, INT)), {}, stmt.loc))
+            self.out.append(Alloc(var, "empty", (*stmt.args, _number(AT_ONCE, INT)), {}, stmt.loc))
         elif isinstance(stmt, (Store, Add)) or not self.trips.varying.isdisjoint(defines(stmt)):
             if not self.trips.steps.keys() & set(defines(stmt)):
                 self.run.stmts.append(stmt)
@@ -242,7 +241,7 @@ class _Blocks:
         """The array of lanes of a number."""
         if var not in self.lanes:
             new = self.lanes[var] = _with_lanes(var)
-            self.made.append(Alloc(new, "empty", (_number(LANES, INT),), {}, self.loc))
+            self.made.append(Alloc(new, "empty", (_number(AT_ONCE, INT),), {}, self.loc))
         return self.lanes[var]
 
     def read(self, array: Var, *at: Operand) -> Let:
@@ -323,12 +322,12 @@ def _step(loop: For) -> int:
 
 
 def _over_lanes(lane: Var, body: Block, inits: Sequence[Operand], results: Sequence[Var]) -> For:
-    return For(lane, Const(0, INT), _number(LANES, INT), Const(1, INT), tuple(inits), body, tuple(results))
+    return For(lane, Const(0, INT), _number(AT_ONCE, INT), Const(1, INT), tuple(inits), body, tuple(results))
 
 
 def _with_lanes(var: Var) -> Var:
     """An array of what a variable is in each lane."""
-    dims = (*var.type.dims, Dim.of(LANES))
+    dims = (*var.type.dims, Dim.of(AT_ONCE))
     return Var(var.name, Type(var.type.dtype, dims), buffer=True, note=var.note)
 
 

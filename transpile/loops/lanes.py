@@ -9,11 +9,33 @@ stand one after the other.
 
 from __future__ import annotations
 
-from transpile.core.nodes import Add, Const, For, Let, Operand, Store, Var
+from transpile.core.nodes import Add, Block, Const, For, If, Let, Operand, Store, Var
+from transpile.core.walk import blocks
+from transpile.loops.trips import ABREAST, AT_ONCE
+from transpile.lower.scalars import OPERATORS, PLAIN
 
 LANES = 4
 _PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
 _REALS = ("float64", "float32")
+_VECTORS = {*OPERATORS, *PLAIN, "where", "cast", "square", "absolute", "fabs", "sqrt", "logical_and", "logical_or", "logical_not"}
+
+
+def lanes_of(loop: For) -> int | None:
+    """How many trips are one vector, where that is known before LLVM finds out."""
+    if loop.index.note == ABREAST:
+        return AT_ONCE if isinstance(loop.bound, Const) and _is_of_vectors(loop.body, False) else None
+    return LANES if has_lanes(loop) else None
+
+
+def _is_of_vectors(block: Block, is_side: bool) -> bool:
+    """Whether LLVM can make vectors of all that is done: of a call it cannot, and says so. ``is_side``: of a branch."""
+    for stmt in block.stmts:
+        if isinstance(stmt, If) and not all(_is_of_vectors(b, True) for b in blocks(stmt)):
+            return False
+        if isinstance(stmt, Let) and not (stmt.prim in _VECTORS or "vector" in stmt.params):
+            if stmt.prim != "index" or is_side:
+                return False
+    return True
 
 
 def has_lanes(loop: For) -> bool:

@@ -25,10 +25,11 @@ from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import folds_of
-from transpile.loops.kinds import has_recurrence
+from transpile.loops.kinds import DEAR, has_recurrence
 from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
 
-LANES = 16  # trips at once: with numbers of 8 bytes four vectors of each, so that none waits for the one before
+AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
+ABREAST = "abreast"  # the note of the index of a loop over them
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
 _STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 
@@ -55,7 +56,7 @@ def may_gain(loop: For) -> bool:
     if not loops or not all(map(_is_simple, inner)):
         return False
     if all(isinstance(e, Const) for e in (loop.start, loop.bound)):
-        return bool(abs(loop.bound.value - loop.start.value) >= LANES)  # type: ignore[union-attr]
+        return bool(abs(loop.bound.value - loop.start.value) >= AT_ONCE)  # type: ignore[union-attr]
     return True
 
 
@@ -80,10 +81,15 @@ def _is_simple(stmt: Stmt) -> bool:
         case For():
             return _is_plain(stmt)
         case If():
-            return all(isinstance(s, (Let, If)) for b in blocks(stmt) for s in b.stmts) and not any(
-                map(is_array, stmt.results)
-            )
+            inside = [s for b in blocks(stmt) for s in b.stmts]
+            if any(map(is_array, stmt.results)) or any(isinstance(s, Let) and _is_dear(s) for s in inside):
+                return False  # all trips take both sides
+            return all(isinstance(s, (Let, If)) for s in inside)
     return False
+
+
+def _is_dear(let: Let) -> bool:
+    return let.prim in DEAR and let.var.type.is_float
 
 
 class Search:

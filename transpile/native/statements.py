@@ -29,10 +29,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.loops.abreast import ABREAST
 from transpile.loops.chunks import PARALLEL
-from transpile.loops.lanes import LANES, has_lanes
-from transpile.loops.trips import LANES as TRIPS
+from transpile.loops.lanes import lanes_of
 from transpile.loops.wrapped import EDGE
 from transpile.lower.scalars import spell
 from transpile.native import kept, threads
@@ -459,9 +457,7 @@ class Statements(Stacks):
 
 def _lanes(loop: For) -> int | None:
     """How many trips are one vector, where that is known."""
-    if loop.index.note == ABREAST:
-        return TRIPS
-    return 1 if loop.index.note == EDGE else LANES if has_lanes(loop) else None
+    return 1 if loop.index.note == EDGE else lanes_of(loop)
 
 
 def _is_other_sizes(stmt: Stmt) -> bool:
