@@ -14,8 +14,8 @@
                                                       total = total + sums[lane]
 
 A number that differs from trip to trip and is needed by several of the loops over lanes has an array of 16, which LLVM keeps in
-registers; an array of the trip's own has 16 for each element. What trips add to sums in memory the lanes add up first. The loop as it
-was takes the trips that are left, or all where arrays would be large. Which loops: `transpile.loops.trips`.
+registers; an array of the trip's own has 16 for each element. What trips add to sums in memory the lanes add up first. The loop as
+it was takes the trips that are left, or all where arrays would be large. Which loops: `transpile.loops.trips`.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class _Blocks:
     # ---- blocks of statements
 
     def block(self, block: Block, params: Sequence[Var]) -> tuple[Operand, ...]:
-        """Makes the statements of a block, which ends with new values for ``params``; gives those that are the same in all lanes."""
+        """Makes the statements of a block, which ends with new values for ``params``; gives those that are no lanes'."""
         for stmt in block.stmts:
             self.stmt(stmt)
         for param, out in zip(params, block.yields):
@@ -208,9 +208,7 @@ class _Blocks:
         yields = self.block(loop.body, loop.body.params)
         body, self.out = Block(params, self.out, yields), around
         results = tuple(self.same.fresh(r) for _, _, r in alike)
-        self.out.append(
-            replace(loop, index=index, start=start, bound=bound, inits=inits, body=body, results=results)
-        )
+        self.out.append(replace(loop, index=index, start=start, bound=bound, inits=inits, body=body, results=results))
 
     # ---- loops over lanes
 
@@ -270,9 +268,7 @@ class _Lane:
         body = Block(tuple(p for _, p, _ in self.sums), self.out, tuple(v for _, _, v in self.sums))
         loop = _over_lanes(self.lane, body, [_number(0, r.type) for r in results], results)
         same = self.around.same
-        adds = [
-            replace(a, args=tuple(map(same.operand, a.args)), value=r) for (a, _, _), r in zip(self.sums, results)
-        ]
+        adds = [replace(a, args=tuple(map(same.operand, a.args)), value=r) for (a, _, _), r in zip(self.sums, results)]
         return [loop, *adds]
 
     def stmt(self, stmt: Stmt) -> None:

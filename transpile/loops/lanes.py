@@ -17,7 +17,19 @@ from transpile.lower.scalars import OPERATORS, PLAIN
 LANES = 4
 _PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
 _REALS = ("float64", "float32")
-_VECTORS = {*OPERATORS, *PLAIN, "where", "cast", "square", "absolute", "fabs", "sqrt", "logical_and", "logical_or", "logical_not"}
+_VECTORS = {
+    *OPERATORS,
+    *PLAIN,
+    "where",
+    "cast",
+    "square",
+    "absolute",
+    "fabs",
+    "sqrt",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+}
 
 
 def lanes_of(loop: For) -> int | None:

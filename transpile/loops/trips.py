@@ -38,7 +38,7 @@ _STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 class Trips:
     """``varying``: the numbers that differ from trip to trip; ``steps``: integers computed from the index alone, by their *lets*.
 
-    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at places that are the same in all.
+    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at the same places.
     """
 
     varying: set[Var] = field(default_factory=set)
@@ -69,7 +69,12 @@ def _is_plain(loop: For) -> bool:
 def _is_simple(stmt: Stmt) -> bool:
     match stmt:
         case Let():
-            if is_array(stmt.var) or may_raise(stmt) or stmt.prim in ("call", "item") or stmt.var.type.dtype not in DTYPES:
+            if (
+                is_array(stmt.var)
+                or may_raise(stmt)
+                or stmt.prim in ("call", "item")
+                or stmt.var.type.dtype not in DTYPES
+            ):
                 return False
             return stmt.prim in ("index", "dim") or not any(map(is_array, stmt.args))
         case Alloc():
@@ -163,7 +168,9 @@ class Search:
                 last = a.indices[-1]
                 if a.var in found.private or differing != {loop.index} or self.differing(a.indices[:-1], found):
                     return False
-                if self.forms.of(last).coefficient(loop.index) != 1 or (last is not loop.index and last not in found.steps):
+                if self.forms.of(last).coefficient(loop.index) != 1 or (
+                    last is not loop.index and last not in found.steps
+                ):
                     return False
         return True
 
