@@ -140,7 +140,8 @@ class _Blocks:
         loop, ends = self.loop, self.out
         params = loop.body.params
         for k, param in enumerate(params):
-            self.lanes.update((v, self.array(param)) for v in held_by(loop, k))
+            held = held_by(loop, k)
+            self.lanes.update((v, self.array(param)) for v in (held if self.is_chain(held) else (param,)))
         self.out = []
         self.run.puts += [(self.lanes[p], _number(0, p.type)) for p in params]
         self.flush()
@@ -160,6 +161,13 @@ class _Blocks:
                 size = self.let("mul", size, n)
             found = size if found is None else self.let("add", found, size)
         return found
+
+    def is_chain(self, held: set[Var]) -> bool:
+        """Whether of what a trip holds of a sum on the way nothing is needed when there is more of it."""
+        body = self.loop.body
+        each = [{*uses(Block((), [s]))} & held for s in body.stmts]
+        found = Counter(v for vs in (*each, {*body.yields} & held) for v in vs)
+        return all(n == 1 for n in found.values())
 
     def total(self, param: Var, init: Operand) -> Var:
         """What a carried value is with the lanes' sums added."""

@@ -29,6 +29,7 @@ from transpile.loops.kinds import DEAR, has_recurrence
 from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
+LARGE = 200  # statements of a trip that are not written twice
 ABREAST = "abreast"  # the note of the index of a loop over them
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
 _STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
@@ -53,7 +54,7 @@ def may_gain(loop: For) -> bool:
         return False
     inner = list(statements(loop.body))
     loops = [s for s in inner if isinstance(s, For)]
-    if not loops or not all(map(_is_simple, inner)):
+    if not loops or len(inner) > LARGE or not all(map(_is_simple, inner)):
         return False
     if all(isinstance(e, Const) for e in (loop.start, loop.bound)):
         return bool(abs(loop.bound.value - loop.start.value) >= AT_ONCE)  # type: ignore[union-attr]
