@@ -170,7 +170,7 @@ TAKEN = (
 def test_values_and_gradients(fn):
     gradient = tp.value_and_grad(fn, argnums=(0, 1, 2))
     compiled, plain = tp.jit(gradient), tp.jit(fn)
-    assert is_taken(fn, *arguments(SIZES[-1])) == (fn is not added_up)
+    assert is_taken(fn, *arguments(SIZES[-1]))
     for n in SIZES:
         args = arguments(n)
         np.testing.assert_allclose(plain(*args), fn(*args), rtol=1e-11, atol=1e-12)

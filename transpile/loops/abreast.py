@@ -42,6 +42,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, defines, free, uses
+from transpile.loops.adds import as_additions
 from transpile.loops.affine import Forms
 from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
@@ -79,8 +80,12 @@ class _Abreast:
     def blocks(self, loop: For) -> list[Stmt] | None:
         if self.search is None:
             self.search = Search(self.fn)
-        trips = self.search.trips(loop, self.facts(self.search.forms))
-        return None if trips is None else _Blocks(loop, trips).statements()
+        search = self.search
+        if not search.has_recurrences(loop):
+            return None
+        new = as_additions(loop, search.forms, search.roots)
+        trips = search.trips(new, self.facts(search.forms))
+        return None if trips is None else _Blocks(new, trips).statements(loop)
 
     def facts(self, forms: Forms) -> Facts:
         """What is known where the search is now."""
@@ -117,7 +122,8 @@ class _Blocks:
 
     # ---- around the blocks
 
-    def statements(self) -> list[Stmt]:
+    def statements(self, rest_of: For) -> list[Stmt]:
+        """The blocks, and the loop that takes the rest of the trips."""
         loop, up = self.loop, _step(self.loop) > 0
         ends = (loop.bound, loop.start) if up else (loop.start, loop.bound)
         trips = self.let("maximum", self.let("sub", *ends), Const(0, INT))
@@ -133,7 +139,7 @@ class _Blocks:
         then = Block((), self.out, (rest, *totals))
         start, *inits = (Var(v.name, v.type) for v in (rest, *loop.body.params))
         choice = If(test, then, Block((), [], (loop.start, *loop.inits)), (start, *inits), self.loc)
-        return [*before, choice, replace(loop, start=start, inits=tuple(inits))]
+        return [*before, choice, replace(rest_of, start=start, inits=tuple(inits))]
 
     def blocks(self, low: Operand, high: Operand) -> list[Var]:
         """Makes the loop over blocks, with what it needs; gives what the carried values are after it."""

@@ -104,12 +104,15 @@ class Search:
     def __init__(self, fn: Function) -> None:
         self.forms, self.roots = Forms(fn.body), Roots(fn)
 
-    def trips(self, loop: For, facts: Facts) -> Trips | None:
-        """What differs in the trips of a loop that `may_gain`; None if they cannot run at once, or nothing is gained."""
+    def has_recurrences(self, loop: For) -> bool:
+        """Whether there is a loop inside one trip of which waits for the one before."""
         inner = [s for s in statements(loop.body) if isinstance(s, For)]
         flat = [s for s in inner if not any(isinstance(x, For) for x in statements(s.body))]
-        if not any(folds_of(s) is None or has_recurrence(s, self.forms) for s in flat):
-            return None
+        return any(folds_of(s) is None or has_recurrence(s, self.forms) for s in flat)
+
+    def trips(self, loop: For, facts: Facts) -> Trips | None:
+        """What differs in the trips of a loop that `may_gain`; None if they cannot run at once."""
+        inner = [s for s in statements(loop.body) if isinstance(s, For)]
         folds = folds_of(loop)
         if folds is None or any(f.prim != "add" for f in folds):
             return None
