@@ -277,6 +277,18 @@ def test_sums_of_integers_are_exact():
         assert tp.jit(fn)(x, n) == fn(x, n)
 
 
+def test_on_several_threads():
+    """Each thread has blocks of its own."""
+    args = arguments(40_003, m=24)
+    gradient = tp.value_and_grad(polynomial, argnums=(0, 1, 2))
+    compiled = tp.jit(gradient, parallel=True)
+    assert "prange" in tp.source(compiled, *args, stage="loops")
+    (value, found), (wanted_value, wanted) = compiled(*args), tp.jit(gradient)(*args)
+    np.testing.assert_allclose(value, wanted_value, rtol=1e-10)
+    for a, b in zip(found, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
 def test_large_arrays_of_a_trip():
     """Sixteen times as much memory is not taken where it is much."""
     args = arguments(AT_ONCE + 3, m=3000)
