@@ -48,7 +48,7 @@ from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import held_by
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
-from transpile.loops.trips import ABREAST, AT_ONCE, Search, Trips, may_gain
+from transpile.loops.trips import ABREAST, AT_ONCE, Search, Trips, is_guard, may_gain
 
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
 
@@ -198,6 +198,8 @@ class _Blocks:
     def stmt(self, stmt: Stmt) -> None:
         if isinstance(stmt, For):
             self.inner(stmt)
+        elif isinstance(stmt, If) and is_guard(stmt):
+            self.guard(stmt)
         elif isinstance(stmt, Alloc):
             var = self.same.mapping[stmt.var] = _with_lanes(stmt.var)
             self.out.append(Alloc(var, "empty", (*stmt.args, _number(AT_ONCE, INT)), {}, stmt.loc))
@@ -206,6 +208,15 @@ class _Blocks:
                 self.run.stmts.append(stmt)
         else:
             self.out.append(self.same.stmt(stmt))
+
+    def guard(self, stmt: If) -> None:
+        self.flush()
+        around, sides = self.out, []
+        for block in (stmt.then, stmt.orelse):
+            self.out = []
+            self.block(block, ())
+            sides.append(Block((), self.out))
+        self.out = [*around, If(self.same.operand(stmt.test), *sides, (), stmt.loc)]
 
     def inner(self, loop: For) -> None:
         carried = list(zip(loop.inits, loop.body.params, loop.results))

@@ -55,8 +55,7 @@ def optimise(
     fn = then(lambda new: fused(forward(new)), move_invariants, fn)
     if threads:
         fn = parallelise(fn, threads, least)
-    fn = then(clean, abreast, fn)
-    fn = then(clean, lambda old: hoist(promote(old)), fn)
+    fn = then(clean, lambda old: hoist(abreast(promote(old))), fn)
     fn = reuse(side_by_side(then(clean, split_wrapped, fn)))
     return by_vectors(fn) if vectors else fn
 

@@ -88,10 +88,17 @@ def _is_simple(stmt: Stmt) -> bool:
             return _is_plain(stmt)
         case If():
             inside = [s for b in blocks(stmt) for s in b.stmts]
+            if is_guard(stmt):
+                return not stmt.results
             if any(map(is_array, stmt.results)) or any(isinstance(s, Let) and _is_dear(s) for s in inside):
                 return False  # all trips take both sides
             return all(isinstance(s, (Let, If)) for s in inside)
     return False
+
+
+def is_guard(stmt: If) -> bool:
+    """Whether something is written under a condition, which must be the same in all trips then."""
+    return any(isinstance(s, (Store, Add, Alloc, For)) for b in blocks(stmt) for s in statements(b))
 
 
 def _is_dear(let: Let) -> bool:
@@ -126,6 +133,8 @@ class Search:
             return None
         note_steps(loop, found)
         if any(e in found.varying for s in inner for e in (s.start, s.bound)):
+            return None
+        if any(isinstance(s, If) and is_guard(s) and s.test in found.varying for s in statements(loop.body)):
             return None
         if not all(self.has_sizes_outside(s, loop) for s in found.private.values()):
             return None
@@ -195,6 +204,9 @@ def spread(block: Block, found: Trips) -> None:
             case Let():
                 if stmt.prim != "dim" and any(map(differs, stmt.args)):
                     varying.add(stmt.var)
+            case If() if is_guard(stmt):
+                for side in blocks(stmt):
+                    spread(side, found)
             case If():
                 if any(map(differs, free(Block((), [stmt])))):
                     varying.update(stmt.results, *(defined(b) for b in blocks(stmt)))
@@ -207,7 +219,8 @@ def spread(block: Block, found: Trips) -> None:
 
 def note_steps(loop: For, found: Trips) -> None:
     """Adds the integers that are computed from the index alone."""
-    inside = {v for s in statements(loop.body) if isinstance(s, If) for b in blocks(s) for v in defined(b)}
+    branches = [s for s in statements(loop.body) if isinstance(s, If) and not is_guard(s)]
+    inside = {v for s in branches for b in blocks(s) for v in defined(b)}
     for stmt in statements(loop.body):
         if not isinstance(stmt, Let) or stmt.prim not in _STEPS or not is_integer(stmt.var) or stmt.var in inside:
             continue
