@@ -40,7 +40,7 @@ def lanes_of(loop: For) -> int | None:
 
 
 def _is_of_vectors(block: Block, is_side: bool) -> bool:
-    """Whether LLVM can make vectors of all that is done: of a call it cannot, and says so. ``is_side``: of a branch."""
+    """Whether LLVM can make vectors of all that is done: of a call it cannot. ``is_side``: of a branch."""
     for stmt in block.stmts:
         if isinstance(stmt, If) and not all(_is_of_vectors(b, True) for b in blocks(stmt)):
             return False

@@ -8,7 +8,6 @@ from transpile.core.nodes import Block, For, While
 from transpile.core.walk import statements
 
 SHORT = 10  # statements of a trip of which several are worth writing out
-ENOUGH = 16  # trips of which LLVM makes vectors without being told to
 LARGE = 500  # statements of a function of which less code is made, so that a first call does not take long
 
 
@@ -67,12 +66,11 @@ def _vector(module: Any, lanes: int) -> list[Any]:
 
     if lanes == 1:
         return [_hint(module, "unroll.disable"), _hint(module, "vectorize.enable", ir.IntType(1)(0))]
-    hints = [
+    return [
         _hint(module, "unroll.disable"),
         _hint(module, "vectorize.width", ir.IntType(32)(lanes)),
         _hint(module, "interleave.count", ir.IntType(32)(1)),
     ]
-    return [*hints, _hint(module, "vectorize.enable", ir.IntType(1)(1))] if lanes < ENOUGH else hints
 
 
 def _hint(module: Any, name: str, *values: Any) -> Any:
