@@ -9,6 +9,7 @@ from transpile.loops.abreast import abreast
 from transpile.loops.assume import Assumed, assume
 from transpile.loops.blocks import by_vectors
 from transpile.loops.chains import side_by_side
+from transpile.loops.cheap import compute_again
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
@@ -29,6 +30,7 @@ from transpile.loops.twice import once
 from transpile.loops.unroll import unroll
 from transpile.loops.views import see_through
 from transpile.loops.wrapped import split_wrapped
+from transpile.loops.zeros import skip_zeros
 
 Pass = Callable[[Function], Function]
 
@@ -53,6 +55,8 @@ def optimise(
     fn = fused(then(forward, order, fn))
     fn = then(lambda new: fused(forward(new)), order, fn)
     fn = then(lambda new: fused(forward(new)), move_invariants, fn)
+    fn = then(clean, skip_zeros, fn)
+    fn = then(clean, compute_again, fn)
     if threads:
         fn = parallelise(fn, threads, least)
     fn = then(clean, lambda old: hoist(abreast(promote(old))), fn)

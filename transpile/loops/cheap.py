@@ -1,0 +1,211 @@
+"""What is cheap is computed again where a branch reads it, rather than stored in all trips.
+
+    for j in range(n):                            for j in range(n):
+        for k in range(d):                            for k in range(d):
+            t = x[k] - c[j, k]                            t = x[k] - c[j, k]
+            y[j, k] = t                   ->              s[j] += t * t
+            s[j] += t * t                         for j in range(n):
+    for j in range(n):                                if near[j]:
+        if near[j]:                                       for k in range(d):
+            for k in range(d):                                x_bar[k] += x[k] - c[j, k]
+                x_bar[k] += y[j, k]
+
+An array that one statement writes is not needed if all that read it stand in branches, in loops over the same ranges, and can have
+the element from what it was computed from: by one or two operations, of elements that nothing writes in between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from transpile.core.nodes import Add, Alloc, Block, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core.walk import blocks, leaves, reads
+from transpile.loops.affine import Forms, form_of
+from transpile.loops.facts import is_integer
+from transpile.loops.fuse import same
+from transpile.loops.memory import Roots, Touches, is_pure
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
+
+PRIMS = frozenset(("add", "sub", "mul", "neg"))
+MOST = 2  # operations
+READS = 3  # elements
+
+Path = tuple[tuple[Block, int], ...]
+"""The blocks in which a statement stands, from the outermost, each with the number of the statement in it."""
+
+
+def compute_again(fn: Function) -> Function:
+    """The function in which nothing reads such arrays; what only writes them is left."""
+    uses = _Search(fn).candidates()
+    return with_body(fn, _replaced(fn.body, _Again(fn).instead(uses))) if uses else fn
+
+
+def _replaced(block: Block, new: dict[int, list[Stmt]]) -> Block:
+    stmts: list[Stmt] = []
+    for stmt in block.stmts:
+        inner = with_blocks(stmt, lambda b: _replaced(b, new)) if blocks(stmt) else stmt
+        stmts += new.get(id(stmt), [inner])
+    return with_stmts(block, stmts)
+
+
+@dataclass(slots=True)
+class _Use:
+    """Of an array: what writes elements of it and what reads them, each with where it stands."""
+
+    stores: list[tuple[Store, Path]] = field(default_factory=list)
+    reads: list[tuple[Let, Path]] = field(default_factory=list)
+    is_plain: bool = True  # nothing else is done with it
+
+    def is_candidate(self) -> bool:
+        """Whether one statement writes it, and all that read it stand in branches in which that does not."""
+        if not self.is_plain or len(self.stores) != 1 or not self.reads:
+            return False
+        (_, store), *_ = self.stores
+        for _, path in self.reads:
+            inside = path[shared(path, store) - 1 : -1]
+            if not any(isinstance(block.stmts[k], If) for block, k in inside):
+                return False
+        return True
+
+
+def shared(one: Path, other: Path) -> int:
+    """In how many blocks both stand."""
+    return sum(a is b for (a, _), (b, _) in zip(one, other))
+
+
+class _Search:
+    """How the arrays that a function makes are used."""
+
+    def __init__(self, fn: Function) -> None:
+        self.uses: dict[Operand, _Use] = {}
+        self._visit(fn.body, ())
+
+    def candidates(self) -> list[_Use]:
+        return [u for u in self.uses.values() if u.is_candidate()]
+
+    def _visit(self, block: Block, around: Path) -> None:
+        for k, stmt in enumerate(block.stmts):
+            path = (*around, (block, k))
+            rest = reads(stmt)
+            match stmt:
+                case Alloc(prim="empty"):
+                    self.uses[stmt.var] = _Use()
+                case Let(prim="index") if stmt.args[0] in self.uses:
+                    self.uses[stmt.args[0]].reads.append((stmt, path))
+                    rest = stmt.args[1:]
+                case Store() if stmt.buf in self.uses:
+                    self.uses[stmt.buf].stores.append((stmt, path))
+                case Add() if stmt.buf in self.uses:
+                    self.uses[stmt.buf].is_plain = False
+            self._note(rest)
+            for inner in blocks(stmt):
+                self._visit(inner, path)
+        self._note(leaves(block))
+
+    def _note(self, ops: tuple[Operand, ...]) -> None:
+        for op in ops:
+            if op in self.uses:
+                self.uses[op].is_plain = False
+
+
+class _Again:
+    def __init__(self, fn: Function) -> None:
+        self.forms = Forms(fn.body)
+        self.touches = Touches(Roots(fn))
+
+    def instead(self, uses: list[_Use]) -> dict[int, list[Stmt]]:
+        """What stands for the reads of arrays, by their numbers."""
+        found: dict[int, list[Stmt]] = {}
+        for use in uses:
+            made = [(let, self.again(*use.stores[0], let, path)) for let, path in use.reads]
+            if all(stmts for _, stmts in made):
+                found.update((id(let), stmts) for let, stmts in made)
+        return found
+
+    def again(self, store: Store, path: Path, let: Let, at: Path) -> list[Stmt]:
+        """The statements that compute what a read finds; none if that cannot be, or costs more."""
+        depth = shared(path, at)
+        block, first = path[depth - 1]
+        last = at[depth - 1][1]
+        loops = [s for b, k in path[depth - 1 : -1] if isinstance(s := b.stmts[k], For) and s.body.stop is None]
+        if first >= last or not loops or len(loops) != len(path) - depth:
+            return []
+        made = self.touches.of(block.stmts[first]).defs
+        around = [s for b, k in at if isinstance(s := b.stmts[k], For)]
+        indices = self.indices(store, loops, let, around, made)
+        if indices is None:
+            return []
+        changed = set[Var]().union(*(self.touches.changed(s) for s in block.stmts[first : last + 1]))
+        return _Copy(self, indices, changed, made).of(store.value, let)
+
+    def indices(
+        self, store: Store, loops: list[For], let: Let, around: list[For], made: set[Var]
+    ) -> dict[Var, Var] | None:
+        """For the indices of the loops in which an element is written, those of the loops in which it is read; None if that element
+        may be another one, or not have been written in these loops. ``made``: what is not known outside of the former."""
+        found: dict[Var, Var] = {}
+        for mine, other in zip(store.args, let.args[1:]):
+            one = next((s for s in loops if mine is s.index), None)
+            form = self.forms.of(other)
+            if one is None:
+                if self.forms.of(mine) != form or form.variables & made:
+                    return None
+                continue
+            two = next((s for s in around if form == form_of(s.index)), None)
+            if two is None or one.index in found or not is_one_range(one, two, made):
+                return None
+            found[one.index] = two.index
+        return found if len(found) == len(loops) else None
+
+
+def is_one_range(a: For, b: For, made: set[Var]) -> bool:
+    """Whether both run over the same indices, which do not depend on what is ``made``."""
+    ends = ((a.start, b.start), (a.bound, b.bound), (a.step, b.step))
+    return all(same(x, y) and x not in made for x, y in ends)
+
+
+class _Copy:
+    """One value computed at another place. ``indices``: what stands there for indices; ``made``: what else is not known there;
+    ``changed``: the roots of what may hold something else there."""
+
+    def __init__(self, around: _Again, indices: dict[Var, Var], changed: set[Var], made: set[Var]) -> None:
+        self.lets, self.roots = around.forms.lets, around.touches.roots
+        self.changed, self.made = changed, made
+        self.new: dict[Operand, Operand] = dict(indices)
+        self.stmts: list[Let] = []
+        self.counts: Counter[str] = Counter()
+
+    def of(self, value: Operand, let: Let) -> list[Stmt]:
+        """The statements, of which the last one defines what the read did."""
+        found = self.lets.get(value) if isinstance(value, Var) else None
+        if found is None or value not in self.made or found.var.type.dtype != let.var.type.dtype:
+            return []
+        if not self.copied(found) or self.counts["index"] > READS or self.counts["value"] > MOST:
+            return []
+        *others, last = self.stmts
+        return [*others, replace(last, var=let.var)]
+
+    def copied(self, let: Let) -> bool:
+        """Whether a value can be computed there; the statements that do so are then among the others."""
+        if not self.is_cheap(let) or not all(map(self.is_there, let.args)):
+            return False
+        new = Var(let.var.name, let.var.type, form=let.var.form)
+        self.stmts.append(replace(let, var=new, args=tuple(self.new.get(a, a) for a in let.args)))
+        self.new[let.var] = new
+        return True
+
+    def is_there(self, op: Operand) -> bool:
+        if not isinstance(op, Var) or op not in self.made or op in self.new:
+            return True
+        let = self.lets.get(op)
+        return let is not None and self.copied(let)
+
+    def is_cheap(self, let: Let) -> bool:
+        if let.prim == "index":
+            self.counts["index"] += 1
+            return isinstance(let.args[0], Var) and self.roots.of(let.args[0]) not in self.changed
+        if is_integer(let.var):
+            return is_pure(let) and let.prim in PRIMS
+        self.counts["value"] += 1
+        return let.prim in PRIMS and let.var.type.is_float and not let.var.type.dims

@@ -1,0 +1,201 @@
+"""What would only add zeros is not run: a choice between a value and 0.0 becomes a branch around the loops that it scales.
+
+    for j in range(n):                            for j in range(n):
+        s = a if near[j] else 0.0                     if near[j]:
+        for k in range(d):                ->              for k in range(d):
+            x_bar[j, k] += s * y[j, k]                        x_bar[j, k] += a * y[j, k]
+
+Such are the adjoints of the smallest of many, of a clipped value, of what a mask takes. All that depends on the choice must be 0.0
+where the choice is, and must be added to elements; a loop must be among it, as a branch alone costs more than a few products.
+
+Where the choice is 0.0 the other factors are not looked at: infinity or NaN among them adds nothing, where 0.0 * NaN would have
+made the sum NaN. The side that is not taken counts for nothing, as everywhere in `where`. A sum that is -0.0 may stay so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, If, Let, Operand, Stmt, Var, is_literal
+from transpile.core.types import BOOL
+from transpile.core.walk import blocks, defines, leaves, map_operands, statements
+from transpile.loops.memory import Roots, Touches, is_pure
+from transpile.loops.rebuild import with_blocks, with_body, with_stmts
+
+FEW = 8  # trips that cost less than a branch that goes the wrong way
+
+
+def skip_zeros(fn: Function) -> Function:
+    """The function with such choices as branches."""
+    if not any(isinstance(s, For) and _may_gain(s.body) for s in statements(fn.body)):
+        return fn
+    return with_body(fn, _Zeros(fn).block(fn.body, False))
+
+
+def _may_gain(body: Block) -> bool:
+    """Whether there is a choice, and something that it may save."""
+    return any(isinstance(s, Let) and _choice(s) for s in body.stmts) and any(map(is_long, body.stmts))
+
+
+def is_long(stmt: Stmt) -> bool:
+    """Whether it is a loop that may have more than a few trips, or has one inside."""
+    for loop in (s for s in statements(Block((), [stmt])) if isinstance(s, For)):
+        ends = (loop.start, loop.bound)
+        if not all(isinstance(e, Const) for e in ends) or abs(ends[1].value - ends[0].value) > FEW:  # type: ignore[union-attr]
+            return True
+    return False
+
+
+def _choice(let: Let) -> tuple[Operand, bool, Operand] | None:
+    """The test of a choice between a value and 0.0, whether the value is taken where it holds, and the value."""
+    if let.prim != "where" or not let.var.type.is_float or let.var.type.dims or not isinstance(let.args[0], Var):
+        return None
+    test, a, b = let.args
+    taken = is_literal(b, 0.0)
+    if taken == is_literal(a, 0.0):
+        return None
+    value = a if taken else b
+    return (test, taken, value) if value.type.dtype == let.var.type.dtype else None
+
+
+class _Zeros:
+    def __init__(self, fn: Function) -> None:
+        self.touches = Touches(Roots(fn))
+
+    def block(self, block: Block, is_body: bool) -> Block:
+        block = with_stmts(block, [self.inside(s) if blocks(s) else s for s in block.stmts])
+        tried: set[tuple[Operand, bool]] = set()
+        while is_body and _may_gain(block):
+            found = [(s.var, c) for s in block.stmts if isinstance(s, Let) and (c := _choice(s)) and c[:2] not in tried]
+            if not found:
+                break
+            test, taken, _ = found[0][1]
+            tried.add((test, taken))
+            values = {var: value for var, (*side, value) in found if side == [test, taken]}
+            block = _Region(self.touches, block, values).branched(test, taken) or block
+        return block
+
+    def inside(self, stmt: Stmt) -> Stmt:
+        return with_blocks(stmt, lambda b: self.block(b, isinstance(stmt, For)))
+
+
+class _Region:
+    """What depends on choices of one test in a block. ``values``: what they take; ``zeros``: what is 0.0 where they are."""
+
+    def __init__(self, touches: Touches, block: Block, values: dict[Var, Operand]) -> None:
+        self.touches, self.old, self.values = touches, block, values
+        self.zeros: set[Operand] = set(values)
+
+    def branched(self, test: Operand, taken: bool) -> Block | None:
+        """The block with all of it in a branch; None if it is more than additions of zero, or too little."""
+        stmts = [s for s in self.old.stmts if not any(v in self.values for v in defines(s))]
+        moved = [s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)]
+        if not any(map(is_long, moved)) or not self.is_whole(stmts, moved):
+            return None
+        at = next(k for k, s in enumerate(stmts) if s is moved[-1])
+        moved = self.with_sources(stmts[: at + 1], moved, test)
+        inner = [map_operands(s, self.operand) for s in moved]
+        left = [s for s in stmts[:at] if not any(s is m for m in moved)]
+        loc = inner[-1].loc
+        if not taken:
+            other = Var(SYNTHETIC, BOOL)
+            left.append(Let(other, "logical_not", (test,), {}, loc))
+            test = other
+        branch = If(test, Block((), inner), Block(), (), loc)
+        return replace(self.old, stmts=[*left, branch, *stmts[at + 1 :]])
+
+    def operand(self, op: Operand) -> Operand:
+        while isinstance(op, Var) and op in self.values:
+            op = self.values[op]
+        return op
+
+    # ---- what may move
+
+    def is_whole(self, stmts: list[Stmt], moved: list[Stmt]) -> bool:
+        """Whether nothing else needs what is moved, or stands in its way."""
+        made = self.zeros.union(*(self.touches.of(s).defs for s in moved))
+        if made & set(leaves(self.old)):
+            return False
+        passed: list[Stmt] = []
+        for stmt in stmts:
+            if any(stmt is m for m in moved):
+                passed.append(stmt)
+            elif made & self.touches.of(stmt).uses or any(self.touches.ordered(m, stmt) for m in passed):
+                return False
+        return True
+
+    def with_sources(self, stmts: list[Stmt], moved: list[Stmt], test: Operand) -> list[Stmt]:
+        """Them and what is computed only for them, if it is the same in the branch."""
+        used: set[Operand] = {test, *leaves(self.old)}
+        inside: set[Operand] = set(self.values.values())
+        found: list[Stmt] = []
+        later: list[Stmt] = []  # what stays
+        for stmt in reversed(stmts):
+            touch = self.touches.of(stmt)
+            if any(stmt is m for m in moved) or self.is_source(stmt, inside, used, later):
+                inside |= touch.uses
+                found.append(stmt)
+            else:
+                used |= touch.uses
+                later.append(stmt)
+        return found[::-1]
+
+    def is_source(self, stmt: Stmt, inside: set[Operand], used: set[Operand], later: list[Stmt]) -> bool:
+        """Whether what a statement makes is used ``inside`` only, and it can be computed after what stands later."""
+        touch = self.touches.of(stmt)
+        if not isinstance(stmt, (Let, For)) or touch.raises or touch.acts or touch.written or touch.added:
+            return False
+        if not any(v in inside for v in defines(stmt)) or any(v in used for v in defines(stmt)):
+            return False
+        return not any(self.touches.ordered(stmt, s) for s in later)
+
+    # ---- zeros
+
+    def adds_zeros(self, stmt: Stmt) -> bool:
+        """Whether a statement does nothing where the choice is 0.0; what it makes that is 0.0 then is noted."""
+        match stmt:
+            case Let():
+                return self.let(stmt)
+            case Add():
+                return stmt.value in self.zeros and not self.zeros & set(stmt.args)
+            case For():
+                return self.loop(stmt)
+            case If():
+                return stmt.test not in self.zeros and not stmt.results and all(map(self.body, blocks(stmt)))
+        return False
+
+    def let(self, let: Let) -> bool:
+        """A value; one that depends on the choice must be 0.0 with it."""
+        given = [a in self.zeros for a in let.args]
+        if not any(given):
+            return is_pure(let)
+        nothing = [g or is_literal(a, 0.0) for g, a in zip(given, let.args)]
+        match let.prim:
+            case "mul":
+                is_zero = True
+            case "add" | "sub" | "neg" | "cast" | "identity" | "positive":
+                is_zero = all(nothing)
+            case "div":
+                is_zero = not given[1]
+            case "where":
+                is_zero = not given[0] and all(nothing[1:])
+            case _:
+                is_zero = False
+        if not is_zero or not let.var.type.is_float or let.var.type.dims:
+            return False
+        self.zeros.add(let.var)
+        return True
+
+    def loop(self, loop: For) -> bool:
+        """A loop that adds zeros; of what it carries, a sum from 0.0 stays so."""
+        if loop.body.stop is not None or loop.trips is not None or self.zeros & {loop.start, loop.bound, loop.step}:
+            return False
+        kept = [init in self.zeros or is_literal(init, 0.0) for init in loop.inits]
+        self.zeros.update(p for p, k in zip(loop.body.params, kept) if k)
+        if not self.body(loop.body) or any(k != (y in self.zeros) for k, y in zip(kept, loop.body.yields)):
+            return False
+        self.zeros.update(r for r, k in zip(loop.results, kept) if k)
+        return True
+
+    def body(self, block: Block) -> bool:
+        return all(map(self.adds_zeros, block.stmts))
