@@ -10,7 +10,7 @@
             for k in range(d):                                x_bar[k] += x[k] - c[j, k]
                 x_bar[k] += y[j, k]
 
-An array that one statement writes is not needed if all that read it stand in branches, in loops over the same ranges, and can have
+An array is not needed if all that read it stand in branches, in loops over the ranges of those that have written it, and can have
 the element from what it was computed from: by one or two operations, of elements that nothing writes in between.
 """
 
@@ -53,20 +53,17 @@ def _replaced(block: Block, new: dict[int, list[Stmt]]) -> Block:
 class _Use:
     """Of an array: what writes elements of it and what reads them, each with where it stands."""
 
-    stores: list[tuple[Store, Path]] = field(default_factory=list)
+    writes: list[tuple[Store | Add, Path]] = field(default_factory=list)
     reads: list[tuple[Let, Path]] = field(default_factory=list)
     is_plain: bool = True  # nothing else is done with it
 
     def is_candidate(self) -> bool:
-        """Whether one statement writes it, and all that read it stand in branches in which that does not."""
-        if not self.is_plain or len(self.stores) != 1 or not self.reads:
-            return False
-        (_, store), *_ = self.stores
-        for _, path in self.reads:
-            inside = path[shared(path, store) - 1 : -1]
-            if not any(isinstance(block.stmts[k], If) for block, k in inside):
-                return False
-        return True
+        """Whether elements are written, and read in branches only."""
+        return self.is_plain and bool(self.writes) and bool(self.reads) and all(_has_branch(p) for _, p in self.reads)
+
+
+def _has_branch(path: Path) -> bool:
+    return any(isinstance(block.stmts[k], If) for block, k in path[:-1])
 
 
 def shared(one: Path, other: Path) -> int:
@@ -94,10 +91,8 @@ class _Search:
                 case Let(prim="index") if stmt.args[0] in self.uses:
                     self.uses[stmt.args[0]].reads.append((stmt, path))
                     rest = stmt.args[1:]
-                case Store() if stmt.buf in self.uses:
-                    self.uses[stmt.buf].stores.append((stmt, path))
-                case Add() if stmt.buf in self.uses:
-                    self.uses[stmt.buf].is_plain = False
+                case Store() | Add() if stmt.buf in self.uses:
+                    self.uses[stmt.buf].writes.append((stmt, path))
             self._note(rest)
             for inner in blocks(stmt):
                 self._visit(inner, path)
@@ -118,19 +113,31 @@ class _Again:
         """What stands for the reads of arrays, by their numbers."""
         found: dict[int, list[Stmt]] = {}
         for use in uses:
-            made = [(let, self.again(*use.stores[0], let, path)) for let, path in use.reads]
+            made = [(let, self.again(use, let, path)) for let, path in use.reads]
             if all(stmts for _, stmts in made):
                 found.update((id(let), stmts) for let, stmts in made)
         return found
 
-    def again(self, store: Store, path: Path, let: Let, at: Path) -> list[Stmt]:
+    def again(self, use: _Use, let: Let, at: Path) -> list[Stmt]:
         """The statements that compute what a read finds; none if that cannot be, or costs more."""
+        for store, path in use.writes:
+            if isinstance(store, Store) and _has_branch(at[shared(path, at) - 1 :]):
+                stmts = self.copied(use, store, path, let, at)
+                if stmts:
+                    return stmts
+        return []
+
+    def copied(self, use: _Use, store: Store, path: Path, let: Let, at: Path) -> list[Stmt]:
+        """The same, if the read finds what this statement has written."""
         depth = shared(path, at)
         block, first = path[depth - 1]
         last = at[depth - 1][1]
         loops = [s for b, k in path[depth - 1 : -1] if isinstance(s := b.stmts[k], For) and s.body.stop is None]
         if first >= last or not loops or len(loops) != len(path) - depth:
             return []
+        for other, where in use.writes:
+            if other is not store and shared(where, at) >= depth and first <= where[depth - 1][1] <= last:
+                return []
         made = self.touches.of(block.stmts[first]).defs
         around = [s for b, k in at if isinstance(s := b.stmts[k], For)]
         indices = self.indices(store, loops, let, around, made)
@@ -141,10 +148,10 @@ class _Again:
 
     def indices(
         self, store: Store, loops: list[For], let: Let, around: list[For], made: set[Var]
-    ) -> dict[Var, Var] | None:
+    ) -> dict[Operand, Operand] | None:
         """For the indices of the loops in which an element is written, those of the loops in which it is read; None if that element
         may be another one, or not have been written in these loops. ``made``: what is not known outside of the former."""
-        found: dict[Var, Var] = {}
+        found: dict[Operand, Operand] = {}
         for mine, other in zip(store.args, let.args[1:]):
             one = next((s for s in loops if mine is s.index), None)
             form = self.forms.of(other)
@@ -169,10 +176,10 @@ class _Copy:
     """One value computed at another place. ``indices``: what stands there for indices; ``made``: what else is not known there;
     ``changed``: the roots of what may hold something else there."""
 
-    def __init__(self, around: _Again, indices: dict[Var, Var], changed: set[Var], made: set[Var]) -> None:
+    def __init__(self, around: _Again, indices: dict[Operand, Operand], changed: set[Var], made: set[Var]) -> None:
         self.lets, self.roots = around.forms.lets, around.touches.roots
         self.changed, self.made = changed, made
-        self.new: dict[Operand, Operand] = dict(indices)
+        self.new = indices
         self.stmts: list[Let] = []
         self.counts: Counter[str] = Counter()
 

@@ -87,22 +87,23 @@ class _Region:
         self.zeros: set[Operand] = set(values)
 
     def branched(self, test: Operand, taken: bool) -> Block | None:
-        """The block with all of it in a branch; None if it is more than additions of zero, or too little."""
-        stmts = [s for s in self.old.stmts if not any(v in self.values for v in defines(s))]
-        moved = [s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)]
-        if not any(map(is_long, moved)) or not self.is_whole(stmts, moved):
+        """The block with what only adds zeros in a branch; None if that is too little, or cannot be."""
+        stmts = self.old.stmts
+        moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
+        if not any(map(is_long, moved)):
             return None
         at = next(k for k, s in enumerate(stmts) if s is moved[-1])
-        moved = self.with_sources(stmts[: at + 1], moved, test)
+        if not self.may_pass(stmts[:at], moved):
+            return None
+        before, moved = self.parted(stmts[: at + 1], moved, stmts[at + 1 :], test)
         inner = [map_operands(s, self.operand) for s in moved]
-        left = [s for s in stmts[:at] if not any(s is m for m in moved)]
         loc = inner[-1].loc
         if not taken:
             other = Var(SYNTHETIC, BOOL)
-            left.append(Let(other, "logical_not", (test,), {}, loc))
+            before.append(Let(other, "logical_not", (test,), {}, loc))
             test = other
         branch = If(test, Block((), inner), Block(), (), loc)
-        return replace(self.old, stmts=[*left, branch, *stmts[at + 1 :]])
+        return replace(self.old, stmts=[*before, branch, *stmts[at + 1 :]])
 
     def operand(self, op: Operand) -> Operand:
         while isinstance(op, Var) and op in self.values:
@@ -111,41 +112,54 @@ class _Region:
 
     # ---- what may move
 
-    def is_whole(self, stmts: list[Stmt], moved: list[Stmt]) -> bool:
-        """Whether nothing else needs what is moved, or stands in its way."""
-        made = self.zeros.union(*(self.touches.of(s).defs for s in moved))
-        if made & set(leaves(self.old)):
-            return False
+    def is_choice(self, stmt: Stmt) -> bool:
+        return isinstance(stmt, Let) and stmt.var in self.values
+
+    def closed(self, moved: list[Stmt]) -> list[Stmt]:
+        """Those of the statements that make nothing that others need."""
+        moved = [s for s in moved if not self.is_choice(s)]
+        while True:
+            others = [s for s in self.old.stmts if not any(s is m for m in moved)]
+            needed = set(leaves(self.old)).union(*(self.touches.of(s).uses for s in others))
+            left = [s for s in moved if not any(v in needed for v in defines(s))]
+            if len(left) == len(moved):
+                return moved
+            moved = left
+
+    def may_pass(self, stmts: list[Stmt], moved: list[Stmt]) -> bool:
+        """Whether what is moved may come after all that stays of the statements."""
         passed: list[Stmt] = []
         for stmt in stmts:
             if any(stmt is m for m in moved):
                 passed.append(stmt)
-            elif made & self.touches.of(stmt).uses or any(self.touches.ordered(m, stmt) for m in passed):
+            elif any(self.touches.ordered(m, stmt) for m in passed):
                 return False
         return True
 
-    def with_sources(self, stmts: list[Stmt], moved: list[Stmt], test: Operand) -> list[Stmt]:
-        """Them and what is computed only for them, if it is the same in the branch."""
-        used: set[Operand] = {test, *leaves(self.old)}
+    def parted(
+        self, stmts: list[Stmt], moved: list[Stmt], after: list[Stmt], test: Operand
+    ) -> tuple[list[Stmt], list[Stmt]]:
+        """The statements before the branch and those in it: what is moved, and what is computed only for that."""
+        used: set[Operand] = {test, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
         inside: set[Operand] = set(self.values.values())
-        found: list[Stmt] = []
-        later: list[Stmt] = []  # what stays
+        within: list[Stmt] = []
+        before: list[Stmt] = []
         for stmt in reversed(stmts):
             touch = self.touches.of(stmt)
-            if any(stmt is m for m in moved) or self.is_source(stmt, inside, used, later):
+            if any(stmt is m for m in moved) or self.is_source(stmt, inside, used, before):
                 inside |= touch.uses
-                found.append(stmt)
-            else:
+                within.append(stmt)
+            elif not self.is_choice(stmt) or any(v in used for v in defines(stmt)):
                 used |= touch.uses
-                later.append(stmt)
-        return found[::-1]
+                before.append(stmt)
+        return before[::-1], within[::-1]
 
     def is_source(self, stmt: Stmt, inside: set[Operand], used: set[Operand], later: list[Stmt]) -> bool:
         """Whether what a statement makes is used ``inside`` only, and it can be computed after what stands later."""
         touch = self.touches.of(stmt)
         if not isinstance(stmt, (Let, For)) or touch.raises or touch.acts or touch.written or touch.added:
             return False
-        if not any(v in inside for v in defines(stmt)) or any(v in used for v in defines(stmt)):
+        if self.is_choice(stmt) or not any(v in inside for v in defines(stmt)) or any(v in used for v in defines(stmt)):
             return False
         return not any(self.touches.ordered(stmt, s) for s in later)
 
