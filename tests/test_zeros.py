@@ -81,7 +81,20 @@ def both(c, x):
     return np.sum(np.where(near, far, 0.0) * np.where(near, other, 0.0))
 
 
-BRANCHES = (nearest, farthest, scaled, capped, weighted, both)
+def hinge(c, x):
+    """The choice is a branch itself, of two values."""
+    total, rest = 0.0, 0.0
+    for i in range(x.shape[0]):
+        for j in range(c.shape[0]):
+            z = 1.0 - np.sum(np.abs(c[j] - x[i])) / x.shape[1]
+            if z > 0.0:
+                total += z * z
+            else:
+                rest = 0.5 * rest + c[j, 0]
+    return total * 1.5 + rest
+
+
+BRANCHES = (nearest, farthest, scaled, capped, weighted, both, hinge)
 
 
 @pytest.mark.parametrize("fn", BRANCHES, ids=names)
@@ -191,7 +204,15 @@ def carried(c, x):
     return np.sum(out * out)
 
 
-STAY = (not_linear, shifted, written, read_later, divisor, carried)
+def guarded(c, x):
+    """The adjoint of a root is 0.0 at 0, and nowhere else."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.sqrt(np.sum(np.abs(x[i] - c[0])))
+    return total
+
+
+STAY = (not_linear, shifted, written, read_later, divisor, carried, guarded)
 
 
 def test_a_choice_that_is_read_stays():
@@ -208,6 +229,8 @@ def test_what_stays(fn):
     args = normal(3, 12), normal(7, 12)
     check(fn, args)
     assert not branches(tp.source(tp.jit(fn), *args, stage="loops"))
+    if fn is guarded:
+        assert not branches(loops(fn, args))
 
 
 def test_short_loops_stay():

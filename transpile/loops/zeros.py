@@ -6,7 +6,8 @@
             x_bar[j, k] += s * y[j, k]                        x_bar[j, k] += a * y[j, k]
 
 Such are the adjoints of the smallest of many, of a clipped value, of what a mask takes. All that depends on the choice must be 0.0
-where the choice is, and must be added to elements; a loop must be among it, as a branch alone costs more than a few products.
+where the choice is, and must be added to elements. A loop must be among it: where both sides are as likely, a branch costs as much
+as some ten products.
 
 Where the choice is 0.0 the other factors are not looked at: infinity or NaN among them adds nothing, where 0.0 * NaN would have
 made the sum NaN. The side that is not taken counts for nothing, as everywhere in `where`. A sum that is -0.0 may stay so.
@@ -19,10 +20,11 @@ from dataclasses import replace
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, If, Let, Operand, Stmt, Var, is_literal
 from transpile.core.types import BOOL
 from transpile.core.walk import blocks, defines, leaves, map_operands, statements
+from transpile.loops.choices import choices, is_guard
 from transpile.loops.memory import Roots, Touches, is_pure
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
-FEW = 8  # trips that cost less than a branch that goes the wrong way
+FEW = 16  # trips that cost less than a branch that goes the wrong way
 
 
 def skip_zeros(fn: Function) -> Function:
@@ -34,7 +36,7 @@ def skip_zeros(fn: Function) -> Function:
 
 def _may_gain(body: Block) -> bool:
     """Whether there is a choice, and something that it may save."""
-    return any(isinstance(s, Let) and _choice(s) for s in body.stmts) and any(map(is_long, body.stmts))
+    return any(choices(s) for s in body.stmts) and any(map(is_long, body.stmts))
 
 
 def is_long(stmt: Stmt) -> bool:
@@ -46,33 +48,22 @@ def is_long(stmt: Stmt) -> bool:
     return False
 
 
-def _choice(let: Let) -> tuple[Operand, bool, Operand] | None:
-    """The test of a choice between a value and 0.0, whether the value is taken where it holds, and the value."""
-    if let.prim != "where" or not let.var.type.is_float or let.var.type.dims or not isinstance(let.args[0], Var):
-        return None
-    test, a, b = let.args
-    taken = is_literal(b, 0.0)
-    if taken == is_literal(a, 0.0):
-        return None
-    value = a if taken else b
-    return (test, taken, value) if value.type.dtype == let.var.type.dtype else None
-
-
 class _Zeros:
     def __init__(self, fn: Function) -> None:
         self.touches = Touches(Roots(fn))
 
     def block(self, block: Block, is_body: bool) -> Block:
         block = with_stmts(block, [self.inside(s) if blocks(s) else s for s in block.stmts])
-        tried: set[tuple[Operand, bool]] = set()
+        tried: set[tuple[Var, bool]] = set()
         while is_body and _may_gain(block):
-            found = [(s.var, c) for s in block.stmts if isinstance(s, Let) and (c := _choice(s)) and c[:2] not in tried]
+            found = [c for s in block.stmts for c in choices(s) if (c.test, c.taken) not in tried]
             if not found:
                 break
-            test, taken, _ = found[0][1]
+            test, taken = found[0].test, found[0].taken
             tried.add((test, taken))
-            values = {var: value for var, (*side, value) in found if side == [test, taken]}
-            block = _Region(self.touches, block, values).branched(test, taken) or block
+            if not is_guard(found[0], block):
+                values = {c.var: c.value for c in found if c.test is test and c.taken == taken}
+                block = _Region(self.touches, block, values).branched(test, taken) or block
         return block
 
     def inside(self, stmt: Stmt) -> Stmt:
@@ -86,7 +77,7 @@ class _Region:
         self.touches, self.old, self.values = touches, block, values
         self.zeros: set[Operand] = set(values)
 
-    def branched(self, test: Operand, taken: bool) -> Block | None:
+    def branched(self, test: Var, taken: bool) -> Block | None:
         """The block with what only adds zeros in a branch; None if that is too little, or cannot be."""
         stmts = self.old.stmts
         moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
@@ -106,7 +97,7 @@ class _Region:
         return replace(self.old, stmts=[*before, branch, *stmts[at + 1 :]])
 
     def operand(self, op: Operand) -> Operand:
-        while isinstance(op, Var) and op in self.values:
+        while isinstance(op, Var) and self.values.get(op, op) is not op:
             op = self.values[op]
         return op
 

@@ -1,0 +1,47 @@
+"""Choices between a value and 0.0: ``s = a if test else 0.0``, and what a branch gives that is 0.0 on one side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transpile.core.nodes import Block, Const, If, Let, Operand, Stmt, Var, is_literal
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``var`` is ``value`` where the test is ``taken``, and 0.0 elsewhere."""
+
+    var: Var
+    test: Var
+    taken: bool
+    value: Operand
+
+
+def choices(stmt: Stmt) -> list[Choice]:
+    """The choices between a value and 0.0 that a statement makes."""
+    sides: list[tuple[Var, Operand, Operand]] = []
+    test: Operand
+    match stmt:
+        case Let(prim="where"):
+            test, a, b = stmt.args
+            sides.append((stmt.var, a, b))
+        case If():
+            test = stmt.test
+            sides += zip(stmt.results, stmt.then.yields, stmt.orelse.yields)
+        case _:
+            return []
+    found: list[Choice] = []
+    for var, a, b in sides:
+        taken = is_literal(b, 0.0)
+        if var.type.is_float and not var.type.dims and isinstance(test, Var) and taken != is_literal(a, 0.0):
+            value = (a if taken else b) if isinstance(stmt, Let) else var
+            if value.type.dtype == var.type.dtype:
+                found.append(Choice(var, test, taken, value))
+    return found
+
+
+def is_guard(choice: Choice, block: Block) -> bool:
+    """Whether a choice is 0.0 for one value only, as that of a quotient is: almost all trips take the other side."""
+    test = next((s for s in block.stmts if isinstance(s, Let) and s.var is choice.test), None)
+    one_value = "not_equal" if choice.taken else "equal"
+    return test is not None and test.prim == one_value and any(isinstance(a, Const) for a in test.args)
