@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loop_text import Loops
 from test_sides import check, normal
 
 import transpile as tp
@@ -146,6 +147,22 @@ def test_what_is_not_taken_brings_in_nothing():
     value, gradient = tp.jit(tp.value_and_grad(nearest))(c, gone)
     assert np.isnan(value)
     np.testing.assert_allclose(gradient, tp.grad(nearest)(c, np.delete(x, 3, axis=0)), rtol=1e-11)
+
+
+@pytest.mark.parametrize("fn", [f for f in BRANCHES if f is not both], ids=names)  # that one has a product of matrices
+@pytest.mark.parametrize("stage", ("optimised", "parallel"))
+def test_memory_and_chunks(fn, stage):
+    """Run without Numba, with each access looked at, and with outer loops cut into chunks as before."""
+    args = normal(5, 17), normal(11, 17)
+    gradient = tp.value_and_grad(fn)
+    made = Loops(gradient, args)
+    (value, found), (wanted_value, wanted) = made.run(stage, args).value, gradient(*args)
+    np.testing.assert_allclose(value, wanted_value, rtol=1e-11)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
+    text = made.text(stage)
+    assert branches(text)
+    if fn is nearest and stage == "parallel":
+        assert "prange" in text, text
 
 
 # ------------------------------------------------------------------------------------------------------- what stays
