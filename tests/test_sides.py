@@ -132,7 +132,7 @@ LEAVING = (
 names = lambda x: getattr(x, "__name__", "")  # noqa: E731
 
 
-@pytest.mark.parametrize("n", (0, 1, 2, 9))
+@pytest.mark.parametrize("n", (0, 1, pytest.param(2, marks=pytest.mark.slow), 9))
 @pytest.mark.parametrize(("fn", "make"), LEAVING, ids=names)
 def test_products_leave_a_loop(fn, make, n):
     text = check(fn, make(n))
