@@ -27,6 +27,23 @@ def constants_before_loops():
         binding.set_option("runtime", "--avoid-speculation=true")
 
 
+@contextmanager
+def addresses_as_written():
+    """While this holds, LLVM does not look for the cheapest ways to compute the addresses of a loop.
+
+    Of 62 kernels some are a tenth faster so and some slower; what it takes of the time to compile them, a tenth, is not worth
+    while for a function of many hundred lines.
+    """
+    if binding.llvm_version_info[0] not in TRIED:
+        yield
+        return
+    binding.set_option("runtime", "--disable-lsr=true")
+    try:
+        yield
+    finally:
+        binding.set_option("runtime", "--disable-lsr=false")
+
+
 @lru_cache(maxsize=1)
 def has_fused():
     """Whether the processor that Numba compiles for multiplies and adds in one step; elsewhere that is a call of the C library."""

@@ -8,6 +8,7 @@ import sys
 import types
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from transpile.cache import kernels
@@ -17,6 +18,7 @@ from transpile.loader import register
 
 Kinds = kernels.Kinds
 Direct = Callable[[str], Any]  # of a name that no other function has
+LONG = 600  # lines of loops, which take seconds to compile
 
 
 def build(
@@ -56,11 +58,11 @@ def build(
 
 def _directly(direct: Direct, unique: str, text: str) -> Any:
     from runtime.compiled import pending
-    from runtime.compiled.machine import constants_before_loops
+    from runtime.compiled.machine import addresses_as_written, constants_before_loops
     from transpile.native import Unsupported
 
     try:
-        with constants_before_loops():
+        with constants_before_loops(), addresses_as_written() if text.count("\n") > LONG else nullcontext():
             compiled = direct(unique)
     except Unsupported:
         return None
