@@ -11,6 +11,10 @@ import pytest
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # two workers on two cores; and the same sums in every run
 
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+if CORES < 2:
+    os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # or nothing would run on threads
+
 _ALIVE: list = []  # what compiled code calls
 
 HERE = str(Path(__file__).parent)
