@@ -306,7 +306,6 @@ class Vector:
 
     ONLY = {
         "bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),
-        "not_negative": lambda x: not x < 0,
         "positive": lambda x: not x <= 0,
         "near": lambda a, b: not abs(a) >= abs(b) * (2.0**22 if isinstance(a, np.float32) else 2.0**51),
         "normal": lambda x: np.finfo(type(x)).tiny <= x < np.inf,
@@ -314,7 +313,7 @@ class Vector:
         "moderate_pow": lambda x, y: np.finfo(type(x)).tiny <= x < np.inf and abs(y) < np.inf,
     }
     NAMES = {"pow": "power", "mod": "remainder", "floordiv": "floor_divide"}  # those that NumPy has under another one
-    OTHERS = {"gammaln_positive": "not_negative", "pow_moderate": "moderate_pow"}
+    OTHERS = {"pow_moderate": "moderate_pow"}
 
     def __getattr__(self, name: str) -> Any:
         if name == "all_inside":

@@ -3,11 +3,11 @@
 `exp(x)` is right for every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles
 with; a float32 gives a float32.
 
-Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones, `digamma` of those that
-are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate
-holds, as `sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special
-ones need no care: `log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other
-function, which needs no predicate, for a block that has an element outside:
+Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones and of zero, `digamma` of
+those that are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate holds, as
+`sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special ones need no care:
+`log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other function, which needs no predicate,
+for a block that has an element outside:
 
     for start in range(0, n, 512):
         end = min(start + 512, n)
@@ -83,8 +83,7 @@ cos_bounded = compiled(vector_trig.cos_bounded)
 tan_bounded = compiled(vector_trig.tan_bounded)
 sinc_bounded = compiled(vector_trig.sinc_bounded)
 outside_bounded = compiled(vector_trig.outside_bounded, gives="bits")
-gammaln_positive = compiled(vector_gamma.gammaln_positive)
-outside_not_negative = compiled(vector_gamma.outside_not_negative, gives="bits")
+gammaln_normal = compiled(vector_gamma.gammaln_normal)
 digamma_positive = compiled(vector_gamma.digamma_positive)
 outside_positive = compiled(vector_gamma.outside_positive, gives="bits")
 fmod_near = compiled(vector_plain.fmod_near)

@@ -145,11 +145,6 @@ def not_below(x, y):
     return by_sign(x, builder.sub(builder.sub(_image(magnitude(y)), one), _image(magnitude(x))))
 
 
-def signed(x):
-    """Of negative numbers and of -0."""
-    return by_sign(x, _image(x))
-
-
 def not_positive(x):
     """Of negative numbers and of zeros."""
     builder, bits = x.builder, _image(x)

@@ -4,9 +4,9 @@ From 2.5 on (from 3 on) by Stirling's series, with fitted coefficients. Below, a
 length one, where a polynomial is.
 """
 
-from runtime.compiled.vector_bits import EXPONENT_ZERO, not_positive, signed, significand
+from runtime.compiled.vector_bits import not_positive, significand
 from runtime.compiled.vector_exp import LN2_HIGH, LN2_LOW, TINY
-from runtime.compiled.vector_log import LIFT, LIFTED_ZERO, excess, tail_of_log
+from runtime.compiled.vector_log import excess, tail_of_log
 from runtime.compiled.vector_parts import INF, Constant, correction, fma, polynomial, where
 
 # by tests/accuracy/fit.py
@@ -71,13 +71,11 @@ def log_sum(m, k):
     return total, fma(k, LN2_LOW, low) + (fma(k, LN2_HIGH, -total) + high)
 
 
-def gammaln_positive(x):
-    """For ``x >= 0``, and NaN."""
+def gammaln_normal(x):
+    """For positive normal ``x`` whose square is a number."""
     first, second, large = x < 0.5, x < 1.5, x >= 2.5
-    # log of x (1 + x) below 0.5, of x from there; x may be subnormal
-    lifted = x * LIFT
-    m, k = significand(where(first, fma(lifted, x, lifted), x), where(first, LIFTED_ZERO, EXPONENT_ZERO))
-    high, low = log_sum(m, k)
+    # log of x (1 + x) below 0.5, of x from there
+    high, low = log_sum(*significand(where(first, fma(x, x, x), x)))
     # below 2.5, of 2 + u
     u = where(first, x, x - where(second, 1.0, 2.0))
     rest = rest_near_two(u)
@@ -94,9 +92,7 @@ def gammaln_positive(x):
     q = half_less * less
     q_low = fma(half_less, less, -q) + half_less * low
     great = (q + 0.4375) + (q_low + fma(stirling(inverse * inverse), inverse, HALF_LOG_TWO_PI_LESS))
-    found = where(large, great, small)
-    found = where(q < INF, found, q)
-    return where(x == 0.0, INF, found)
+    return where(large, great, small)
 
 
 def digamma_positive(x):
@@ -125,11 +121,6 @@ def digamma_positive(x):
     great = fma(k, LN2_HIGH, f - excess(f, f / (m + 1.0), more))  # as in log
     found = where(large, great, where(x > TINY, small, quotient))
     return where(x < INF, found, x)
-
-
-def outside_not_negative(x):
-    """Where `gammaln_positive` is not right."""
-    return signed(x)
 
 
 def outside_positive(x):

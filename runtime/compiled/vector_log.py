@@ -61,7 +61,7 @@ def log_normal(x):
 
 
 def outside_normal(x):
-    """Where `log_normal` and `log2_normal` are not right, and where they are and few numbers are."""
+    """Where `log_normal`, `log2_normal` and `gammaln_normal` are not right, and where they are and few numbers are."""
     return outside_range(x, FEW_BELOW)
 
 

@@ -55,7 +55,7 @@ POSITIVE = {"log", "log2", "log10", "gammaln", "digamma", "entr"}
 UP_TO_ONE = {"arcsin", "arccos", "arctanh", "logit"}
 TWO_ARGUMENTS = {"pow", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy", "xlog1py"}
 # what `runtime.compiled.vector` calls the function that is right in a part of the numbers
-LOOPS = {"sin": "sin_bounded", "cos": "cos_bounded", "tan": "tan_bounded", "gammaln": "gammaln_positive",
+LOOPS = {"sin": "sin_bounded", "cos": "cos_bounded", "tan": "tan_bounded", "gammaln": "gammaln_normal",
          "digamma": "digamma_positive"}  # fmt: skip
 # … and of those that are right everywhere the one that is faster where a test holds, and the test
 FASTER = {
@@ -73,8 +73,8 @@ NUMPY = {
 
 
 def points(name: str, n: int, kind: type, seed: int = 1) -> tuple[np.ndarray, ...]:
-    """About ``n`` finite arguments at which the function is a number; of `gammaln` and `digamma` the positive ones, of the sine
-    and its like those up to `BOUND`."""
+    """About ``n`` finite arguments at which the function is a number; of `digamma` the positive ones, of `gammaln` those inside of
+    `outside_normal`, of the sine and its like those up to `BOUND`."""
     rng = np.random.default_rng(seed)
     low, high = RANGES[name][:2] if kind is np.float64 else RANGES[name][2:]
     if name == "arctan2":
@@ -103,6 +103,9 @@ def points(name: str, n: int, kind: type, seed: int = 1) -> tuple[np.ndarray, ..
     if name in POSITIVE:
         x = np.abs(x)
         x = x[x > 0]
+    if name == "gammaln":
+        least = 2.0**-511 if kind is np.float64 else 2.0**-63
+        x = x[(x >= least) & (x < 1 / least)]
     if name in UP_TO_ONE:
         with np.errstate(all="ignore"):
             x = np.where(np.abs(x) < 1, x, 1 / x).astype(kind)

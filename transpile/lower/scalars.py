@@ -73,7 +73,7 @@ PARTLY = {
     **{n: (f"{n}_normal", "outside_normal") for n in ("log", "log2")},
     "exp2": ("exp2_moderate", "outside_moderate"),
     "pow": ("pow_moderate", "outside_moderate_pow"),
-    "gammaln": ("gammaln_positive", "outside_not_negative"),
+    "gammaln": ("gammaln_normal", "outside_normal"),
     "digamma": ("digamma_positive", "outside_positive"),
 }
 """What it computes so, or still faster, where a test of the arguments holds: the function and the test."""
