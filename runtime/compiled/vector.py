@@ -3,11 +3,11 @@
 `exp(x)` is right for every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles
 with; a float32 gives a float32.
 
-Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones and of zero, `digamma` of
-those that are not positive, remainders where the quotient is huge. So there is a function that is right wherever a predicate holds, as
-`sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special ones need no care:
-`log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other function, which needs no predicate,
-for a block that has an element outside:
+Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones and of zero, `digamma`
+of those that are not positive, remainders where the quotient is huge. So there is a function that is right wherever a
+predicate holds, as `sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special
+ones need no care: `log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other function, which
+needs no predicate, for a block that has an element outside:
 
     for start in range(0, n, 512):
         end = min(start + 512, n)
