@@ -7,41 +7,38 @@ from functools import lru_cache
 from llvmlite import binding
 from numba.core import config
 
-TRIED = (22,)  # an LLVM without the option would end the process
+TRIED = (22,)  # an LLVM without the options would end the process
 
 
-@contextmanager
 def constants_before_loops():
     """While this holds, constants are loaded before the outermost loop, also those that only an inner loop needs.
 
     LLVM does not load before a loop what a trip may not need, and of nested loops it only considers the outermost: the twenty
     constants of an exponential were loaded again in each trip, a quarter to a half of its time in a loop over rows.
     """
-    if binding.llvm_version_info[0] not in TRIED:
-        yield
-        return
-    binding.set_option("runtime", "--avoid-speculation=false")
-    try:
-        yield
-    finally:
-        binding.set_option("runtime", "--avoid-speculation=true")
+    return _with_option("avoid-speculation", "false", "true")
 
 
-@contextmanager
 def addresses_as_written():
     """While this holds, LLVM does not look for the cheapest ways to compute the addresses of a loop.
 
     Of 62 kernels some are a tenth faster so and some slower; what it takes of the time to compile them, a tenth, is not worth
     while for a function of many hundred lines.
     """
+    return _with_option("disable-lsr", "true", "false")
+
+
+@contextmanager
+def _with_option(name, value, usual):
+    """An option of the process, for as long as this holds."""
     if binding.llvm_version_info[0] not in TRIED:
         yield
         return
-    binding.set_option("runtime", "--disable-lsr=true")
+    binding.set_option("runtime", f"--{name}={value}")
     try:
         yield
     finally:
-        binding.set_option("runtime", "--disable-lsr=false")
+        binding.set_option("runtime", f"--{name}={usual}")
 
 
 @lru_cache(maxsize=1)
