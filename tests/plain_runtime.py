@@ -318,10 +318,12 @@ class Vector:
     def __getattr__(self, name: str) -> Any:
         if name == "all_inside":
             return lambda bits: bits == 0
+        if name == "joined":
+            return lambda a, b: type(b)(a or b)
         base, _, condition = name.partition("_")
         if base == "outside":
             inside = self.ONLY[condition]
-            return lambda *args: 0 if inside(*args) else -1
+            return lambda *args: type(args[0])(0 if inside(*args) else 1)
         test = self.OTHERS.get(name, condition)
         if test not in self.ONLY:
             return self.function(name)

@@ -274,9 +274,9 @@ def test_text_of_a_loop_in_blocks():
     total = 0.0
     for start in range(0, n, 512):
         end = min(start + 512, n)
-        outside = 0
+        outside = 0.0
         for i in range(start, end):
-            outside = outside | vector.outside_bounded(x[np.uint64(i)])
+            outside = vector.joined(outside, vector.outside_bounded(x[np.uint64(i)]))
         if vector.all_inside(outside):
             for i in range(start, end):
                 total = total + vector.sin_bounded(x[np.uint64(i)])
@@ -304,3 +304,22 @@ def test_float32_stays_float32():
     (code,) = (kernel.inspect_llvm(signature) for signature in kernel.signatures)
     assert "x float>" in code and not re.search(r"fpext|fptrunc|\bdouble\b", code)
     np.testing.assert_allclose(kernel(x, x), _activation(x, x), rtol=2e-6)
+
+
+def _two_types(x, y):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.sin(x[i]) * np.log(y[i])
+    return total
+
+
+@fused
+def test_blocks_of_two_types():
+    """Each type of numbers has a test of its own."""
+    x, y = np.linspace(-3, 3, 2 * SIZE + 40).astype(np.float32), np.linspace(0.1, 9.0, 2 * SIZE + 40)
+    compiled = tp.jit(_two_types)
+    assert tp.source(compiled, x, y, stage="loops").count("vector.all_inside(") == 2
+    for place, value in ((3, 1e30), (SIZE + 3, np.float32(np.inf)), (0, 0.0)):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            np.testing.assert_allclose(compiled(x, y), _two_types(x, y), rtol=1e-5)
+        x[place], y[-place - 1] = value, value

@@ -11,9 +11,9 @@ needs no predicate, for a block that has an element outside:
 
     for start in range(0, n, 512):
         end = min(start + 512, n)
-        outside = 0
+        outside = 0.0
         for i in range(start, end):
-            outside |= vector.outside_bounded(x[i])
+            outside = vector.joined(outside, vector.outside_bounded(x[i]))
         if vector.all_inside(outside):
             for i in range(start, end):
                 out[i] = vector.sin_bounded(x[i])
@@ -25,6 +25,7 @@ needs no predicate, for a block that has an element outside:
 """
 
 from runtime.compiled import (
+    vector_bits,
     vector_combined,
     vector_erf,
     vector_exp,
@@ -35,9 +36,7 @@ from runtime.compiled import (
     vector_pow,
     vector_trig,
 )
-from runtime.compiled.vector_build import all_inside, compiled
-
-__all__ = ["all_inside"]
+from runtime.compiled.vector_build import compiled
 
 exp = compiled(vector_exp.exp)
 exp2 = compiled(vector_exp.exp2)
@@ -71,25 +70,27 @@ xlogy = compiled(vector_combined.xlogy)
 xlog1py = compiled(vector_combined.xlog1py)
 entr = compiled(vector_combined.entr)
 
+joined = compiled(vector_bits.joined)
+all_inside = compiled(vector_bits.all_inside, is_test=True)
 log_normal = compiled(vector_log.log_normal)
 log2_normal = compiled(vector_log.log2_normal)
-outside_normal = compiled(vector_log.outside_normal, gives="bits")
+outside_normal = compiled(vector_log.outside_normal)
 exp2_moderate = compiled(vector_exp.exp2_moderate)
-outside_moderate = compiled(vector_exp.outside_moderate, gives="bits")
+outside_moderate = compiled(vector_exp.outside_moderate)
 pow_moderate = compiled(vector_pow.pow_moderate)
-outside_moderate_pow = compiled(vector_pow.outside_moderate_pow, gives="bits")
+outside_moderate_pow = compiled(vector_pow.outside_moderate_pow)
 sin_bounded = compiled(vector_trig.sin_bounded)
 cos_bounded = compiled(vector_trig.cos_bounded)
 tan_bounded = compiled(vector_trig.tan_bounded)
 sinc_bounded = compiled(vector_trig.sinc_bounded)
-outside_bounded = compiled(vector_trig.outside_bounded, gives="bits")
+outside_bounded = compiled(vector_trig.outside_bounded)
 gammaln_normal = compiled(vector_gamma.gammaln_normal)
 digamma_positive = compiled(vector_gamma.digamma_positive)
-outside_positive = compiled(vector_gamma.outside_positive, gives="bits")
+outside_positive = compiled(vector_gamma.outside_positive)
 fmod_near = compiled(vector_plain.fmod_near)
 mod_near = compiled(vector_plain.mod_near)
 floordiv_near = compiled(vector_plain.floordiv_near)
-outside_near = compiled(vector_plain.outside_near, gives="bits")
+outside_near = compiled(vector_plain.outside_near)
 
 maximum = compiled(vector_plain.maximum)
 minimum = compiled(vector_plain.minimum)
@@ -105,7 +106,7 @@ trunc = compiled(vector_plain.trunc)
 rint = compiled(vector_plain.rint)
 sqrt = compiled(vector_plain.sqrt)
 nan_to_num = compiled(vector_plain.nan_to_num)
-isnan = compiled(vector_plain.isnan, gives="truth")
-isinf = compiled(vector_plain.isinf, gives="truth")
-isfinite = compiled(vector_plain.isfinite, gives="truth")
-signbit = compiled(vector_plain.signbit, gives="truth")
+isnan = compiled(vector_plain.isnan, is_test=True)
+isinf = compiled(vector_plain.isinf, is_test=True)
+isfinite = compiled(vector_plain.isfinite, is_test=True)
+signbit = compiled(vector_plain.signbit, is_test=True)

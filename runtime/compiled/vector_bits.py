@@ -105,33 +105,29 @@ def significand(x, zero=EXPONENT_ZERO):
 
 # ------------------------------------------------------------------------------------------------ what a loop tests
 #
-# Integers, of which the two highest bits are clear where a number is inside of what a function is right for. Those of several
-# numbers are joined by `or`, for which LLVM needs one instruction a vector; of booleans it needs four.
+# Bits, of which the two highest are clear where a number is inside of what a function is right for. Those of several numbers are
+# joined by `or`, for which LLVM needs one instruction a vector; of booleans it needs four. They go as a number of the same type, so
+# that a vector holds as many of them.
 
 
-class Bits:
-    """An integer of 64 bits, and the number beside it."""
+def joined(a, b):
+    return _from_bits(a, a.builder.or_(_image(a), _image(b)))
 
-    def __init__(self, number, bits):
-        width = bits.type.width
-        builder = number.builder
-        if width < 64:
-            wide = ir.IntType(64)
-            bits = builder.shl(builder.zext(bits, wide), wide(64 - width))
-        self.number, self.value = number, bits
 
-    def __or__(self, other):
-        return Bits(self.number, self.number.builder.or_(self.value, other.value))
+def all_inside(a):
+    """Whether the function is right for all numbers whose bits these are."""
+    bits = _image(a)
+    return Truth(a, a.builder.icmp_unsigned("<", bits, bits.type(1 << (bits.type.width - 2))))
 
 
 def by_sign(x, bits):
     """Those of an integer that is negative outside."""
-    return Bits(x, x.builder.lshr(bits, bits.type(1)))
+    return _from_bits(x, x.builder.lshr(bits, bits.type(1)))
 
 
 def outside_range(x, low):
     """Outside of the half of all positive normal numbers from ``low`` on, a power of two."""
-    return Bits(x, x.builder.sub(_image(x), _image(beside(x, low))))
+    return _from_bits(x, x.builder.sub(_image(x), _image(beside(x, low))))
 
 
 def above(x, limit):

@@ -11,18 +11,15 @@ from runtime.compiled.vector_parts import Number
 _REAL = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 
 
-def compiled(function, gives=None):
-    """What Numba calls: for float32 arguments the function of a float32, for all others that of a float64.
-
-    It gives a number of that type, or else what ``gives`` says: a "truth", or "bits" (`runtime.compiled.vector_bits.outside`).
-    """
+def compiled(function, is_test=False):
+    """What Numba calls: for float32 arguments the function of a float32, for all others that of a float64."""
 
     def typed(*given):
         kind = types.float32 if all(g == types.float32 for g in given) else types.float64
-        result = {"truth": types.boolean, "bits": types.int64}.get(gives, kind)
+        result = types.boolean if is_test else kind
 
         def generate(context, builder, signature, arguments):
-            return builder.call(_built(builder.module, function, kind, gives, len(given)), arguments)
+            return builder.call(_built(builder.module, function, kind, is_test, len(given)), arguments)
 
         return result(*[kind] * len(given)), generate
 
@@ -42,26 +39,16 @@ def _of_three(typed):
     return lambda context, x, y, z: typed(x, y, z)
 
 
-def _built(module, function, kind, gives, count):
+def _built(module, function, kind, is_test, count):
     """The LLVM function in a module, put in line wherever it is called: a call would end vectorisation."""
     name = f"{function.__module__}.{function.__name__}.{kind}"
     if name in module.globals:
         return module.globals[name]
     real = _REAL[kind]
-    result = {"truth": ir.IntType(1), "bits": ir.IntType(64)}.get(gives, real)
+    result = ir.IntType(1) if is_test else real
     built = ir.Function(module, ir.FunctionType(result, [real] * count), name)
     built.linkage = "internal"
     built.attributes.add("alwaysinline")
     builder = ir.IRBuilder(built.append_basic_block())
     builder.ret(function(*(Number(builder, a) for a in built.args)).value)
     return built
-
-
-@intrinsic
-def all_inside(typing, bits):
-    """Whether the function is right for all numbers whose "bits" these are, joined by or."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.icmp_unsigned("<", arguments[0], ir.Constant(ir.IntType(64), 1 << 62))
-
-    return types.boolean(types.int64), generate

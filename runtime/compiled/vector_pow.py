@@ -9,6 +9,7 @@ from runtime.compiled.vector_bits import (
     above,
     exponent,
     flip_sign,
+    joined,
     power_of_two,
     significand,
 )
@@ -110,7 +111,7 @@ def pow_moderate(x, y):
 def outside_moderate_pow(x, y):
     """Where `pow_moderate` is not accurate, or is not right at all."""
     size = magnitude(y)
-    return outside_normal(x) | above(fma(size, magnitude(exponent(x)), size), MODERATE)
+    return joined(outside_normal(x), above(fma(size, magnitude(exponent(x)), size), MODERATE))
 
 
 # ------------------------------------------------------------------------------------------------ the cube root

@@ -81,16 +81,18 @@ def loop(function: Callable, count: int) -> Callable:
 def in_blocks(name: str, count: int) -> Callable:
     """The loop that `transpile.loops.blocks` makes of a function that is faster where a test holds."""
     faster, test = (getattr(vector, n) for n in points.FASTER[name])
-    all_inside, fast, slow = vector.all_inside, loop(faster, count), loop(ours(name), count)
+    all_inside, join = vector.all_inside, vector.joined
+    fast, slow = loop(faster, count), loop(ours(name), count)
+    none = njit(lambda x: x.dtype.type(0))
 
     if count == 1:
 
         @njit(**OPTIONS)
         def run(x, out):
             for start in range(0, x.shape[0], 512):
-                outside = 0
+                outside = none(x)
                 for i in range(start, min(start + 512, x.shape[0])):
-                    outside |= test(x[i])
+                    outside = join(outside, test(x[i]))
                 if all_inside(outside):
                     fast(x[start : start + 512], out[start : start + 512])
                 else:
@@ -101,9 +103,9 @@ def in_blocks(name: str, count: int) -> Callable:
         @njit(**OPTIONS)
         def run(x, y, out):
             for start in range(0, x.shape[0], 512):
-                outside = 0
+                outside = none(x)
                 for i in range(start, min(start + 512, x.shape[0])):
-                    outside |= test(x[i], y[i])
+                    outside = join(outside, test(x[i], y[i]))
                 if all_inside(outside):
                     fast(x[start : start + 512], y[start : start + 512], out[start : start + 512])
                 else:

@@ -5,9 +5,9 @@ block with one outside takes the other function; so it is where most arguments a
 
     for i in range(n):                    for start in range(0, n, 512):
         y[i] = sin(x[i])                      end = min(start + 512, n)
-                                              outside = 0
+                                              outside = 0.0
                                               for i in range(start, end):
-                                                  outside = outside | outside_bounded(x[i])
+                                                  outside = joined(outside, outside_bounded(x[i]))
                               ->              if all_inside(outside):
                                                   for i in range(start, end):
                                                       y[i] = sin_bounded(x[i])
@@ -35,7 +35,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.types import BOOL, INT
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import has_recurrence, is_serial
@@ -106,16 +106,23 @@ class _Vectors:
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
         stmts: list[Stmt] = [cloner.stmt(named(s, IN_LOOPS)) for s in lets]
-        param, result, inside = Var("outside", INT), Var("outside", INT), Var("", BOOL)
-        found: Operand = param
+        params: dict[Type, Var] = {}
+        found: dict[Type, Operand] = {}  # of the numbers of each type
         for name, args in tests:
-            one = Let(Var("", INT), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
-            joined = Let(Var("", INT), "bitwise_or", (found, one.var), {}, loop.loc)
-            stmts += [one, joined]
-            found = joined.var
-        body = Block((param,), stmts, (found,))
-        of_all = For(index, start, end, loop.step, (Const(0, INT),), body, (result,), loc=loop.loc)
-        return inside, [of_all, Let(inside, "vector", (result,), {"vector": "all_inside"}, loop.loc)]
+            type_ = Type("float32" if all(a.type.dtype == "float32" for a in args) else "float64")
+            one = Let(Var("", type_), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
+            param = params.setdefault(type_, Var("outside", type_))
+            both = Let(Var("", type_), "vector", (found.get(type_, param), one.var), {"vector": "joined"}, loop.loc)
+            stmts += [one, both]
+            found[type_] = both.var
+        body = Block(tuple(params.values()), stmts, tuple(found.values()))
+        results = tuple(Var("outside", t) for t in found)
+        inits = tuple(Const(0.0, t) for t in found)
+        after: list[Stmt] = [For(index, start, end, loop.step, inits, body, results, loc=loop.loc)]
+        inside = [Let(Var("", BOOL), "vector", (r,), {"vector": "all_inside"}, loop.loc) for r in results]
+        if len(inside) > 1:
+            inside.append(Let(Var("", BOOL), "both", tuple(s.var for s in inside), {}, loop.loc))
+        return inside[-1].var, [*after, *inside]
 
 
 class _Arguments:
