@@ -23,7 +23,7 @@ def addresses_as_written():
     """While this holds, LLVM does not look for the cheapest ways to compute the addresses of a loop.
 
     Of 62 kernels some are a tenth faster so and some slower; what it takes of the time to compile them, a tenth, is not worth
-    while for a function of many hundred lines.
+    while for a large function.
     """
     return _with_option("disable-lsr", "true", "false")
 

@@ -85,10 +85,16 @@ EXPONENT_ZERO = Constant(2.0**52 + 1023, 2.0**23 + 127)
 
 def exponent(x):
     """The exponent of a positive normal number, as a float."""
+    return _exponent(x, _image(x), EXPONENT_ZERO)
+
+
+def _exponent(x, bits, zero):
+    """That of the ``bits`` of a number: it becomes a float by the bits of 2**width, which every processor can do."""
     kind, builder = x.kind, x.builder
     integer, width = _INTEGERS[kind], _MANTISSA[kind]
-    bits = builder.or_(builder.lshr(_image(x), integer(width)), integer((_BIAS[kind] + width) << width))
-    return _from_bits(x, bits) - EXPONENT_ZERO
+    return (
+        _from_bits(x, builder.or_(builder.lshr(bits, integer(width)), integer((_BIAS[kind] + width) << width))) - zero
+    )
 
 
 def significand(x, zero=EXPONENT_ZERO):
@@ -97,10 +103,7 @@ def significand(x, zero=EXPONENT_ZERO):
     integer, width, low = _INTEGERS[kind], _MANTISSA[kind], _HALF_SQRT[kind]
     moved = builder.add(_image(x), integer((_BIAS[kind] << width) - low))
     mantissa = builder.and_(moved, integer((1 << width) - 1))
-    m = _from_bits(x, builder.add(mantissa, integer(low)))
-    # the exponent becomes a float by the bits of 2**width, which every processor can do
-    exponent = builder.or_(builder.lshr(moved, integer(width)), integer((_BIAS[kind] + width) << width))
-    return m, _from_bits(x, exponent) - zero
+    return _from_bits(x, builder.add(mantissa, integer(low))), _exponent(x, moved, zero)
 
 
 # ------------------------------------------------------------------------------------------------ what a loop tests

@@ -45,8 +45,7 @@ def _built(module, function, kind, is_test, count):
     if name in module.globals:
         return module.globals[name]
     real = _REAL[kind]
-    result = ir.IntType(1) if is_test else real
-    built = ir.Function(module, ir.FunctionType(result, [real] * count), name)
+    built = ir.Function(module, ir.FunctionType(ir.IntType(1) if is_test else real, [real] * count), name)
     built.linkage = "internal"
     built.attributes.add("alwaysinline")
     builder = ir.IRBuilder(built.append_basic_block())

@@ -87,15 +87,18 @@ def power_less_one(x):
 def exp2(x):
     bounded = clamp(x, -EXP2_LIMIT, EXP2_LIMIT)
     shifted = bounded + FACTORS_SHIFT
-    f = bounded - (shifted - FACTORS_SHIFT)
-    return scale_sum(fma(f * f, rest_of_exp2(f), f * first_of_exp2), shifted)
+    return scale_sum(exp2_less_one(bounded - (shifted - FACTORS_SHIFT)), shifted)
+
+
+def exp2_less_one(f):
+    """``2**f - 1`` for ``|f| <= 1/2``."""
+    return fma(f * f, rest_of_exp2(f), f * first_of_exp2)
 
 
 def exp2_moderate(x):
     shifted = x + POWER_SHIFT
-    f = x - (shifted - POWER_SHIFT)
     factor = power_of_two(shifted)
-    return fma(fma(f * f, rest_of_exp2(f), f * first_of_exp2), factor, factor)
+    return fma(exp2_less_one(x - (shifted - POWER_SHIFT)), factor, factor)
 
 
 def outside_moderate(x):

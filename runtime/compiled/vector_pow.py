@@ -13,7 +13,7 @@ from runtime.compiled.vector_bits import (
     power_of_two,
     significand,
 )
-from runtime.compiled.vector_exp import EXP2_LIMIT, clamp, first_of_exp2, rest_of_exp2, scale_sum
+from runtime.compiled.vector_exp import EXP2_LIMIT, clamp, exp2_less_one, scale_sum
 from runtime.compiled.vector_log import LIFT, LIFTED, NORMAL, outside_normal, split
 from runtime.compiled.vector_parts import INF, NAN, Constant, correction, fma, magnitude, polynomial, rint, where
 
@@ -79,7 +79,7 @@ def power(x, y):
     p = clamp(p, -EXP2_LIMIT, EXP2_LIMIT)
     shifted = p + FACTORS_SHIFT
     f = (p - (shifted - FACTORS_SHIFT)) + p_low
-    found = scale_sum(fma(f * f, rest_of_exp2(f), f * first_of_exp2), shifted)
+    found = scale_sum(exp2_less_one(f), shifted)
     found = where((a == 1.0) | (y == 0.0), 1.0, found)
     # of a negative number
     half, whole = y * 0.5, rint(y) == y
@@ -105,7 +105,7 @@ def pow_moderate(x, y):
     shifted = (p + p_low) + POWER_SHIFT
     f = (p - (shifted - POWER_SHIFT)) + p_low
     factor = power_of_two(shifted)
-    return fma(fma(f * f, rest_of_exp2(f), f * first_of_exp2), factor, factor)
+    return fma(exp2_less_one(f), factor, factor)
 
 
 def outside_moderate_pow(x, y):

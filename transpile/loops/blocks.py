@@ -38,7 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
-from transpile.loops.kinds import has_recurrence, is_serial
+from transpile.loops.kinds import has_recurrence, is_serial, known_trips
 from transpile.loops.memory import Roots, is_pure
 from transpile.loops.rebuild import with_blocks
 from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
@@ -232,5 +232,5 @@ def is_vectorised(loop: For, forms: Forms) -> bool:
         return False
     if has_recurrence(loop, forms):
         return False
-    trips = (loop.start, loop.bound)
-    return not all(isinstance(t, Const) for t in trips) or abs(loop.bound.value - loop.start.value) >= FEW  # type: ignore[union-attr]
+    trips = known_trips(loop)
+    return trips is None or trips >= FEW

@@ -40,6 +40,12 @@ def kind_of(loop: For) -> Kind:
     return Kind(nested, not nested and is_serial(loop), dear)
 
 
+def known_trips(loop: For) -> int | None:
+    """How many trips of step 1 there are, at most, where numbers say so."""
+    ends = (loop.start, loop.bound)
+    return abs(ends[1].value - ends[0].value) if all(isinstance(e, Const) for e in ends) else None  # type: ignore[union-attr]
+
+
 def is_serial(loop: For) -> bool:
     """Whether LLVM is not expected to make vectors of the trips of an innermost loop."""
     if any(_is_scalar_only(s) for s in statements(loop.body)):

@@ -123,14 +123,15 @@ def accesses(stmt: Stmt) -> Iterator[Access]:
                     yield Access(a, None, "read")  # type: ignore[arg-type]
 
 
-def handed(stmt: Stmt) -> tuple[Operand, ...]:
-    """What a branch or a loop gives other names to."""
+def handed(stmt: Stmt) -> Iterator[tuple[Var, Operand]]:
+    """What a branch or a loop gives values to, and the values."""
     match stmt:
         case If():
-            return (*stmt.then.yields, *stmt.orelse.yields)
+            for block in (stmt.then, stmt.orelse):
+                yield from zip(stmt.results, block.yields)
         case For() | While():
-            return (*stmt.inits, *stmt.body.yields)
-    return ()
+            yield from zip(stmt.body.params, stmt.inits)
+            yield from zip(stmt.body.params, stmt.body.yields)
 
 
 @dataclass(slots=True)
@@ -187,7 +188,7 @@ class Touches:
         if isinstance(stmt, Let) and may_raise(stmt):
             t.raises = True
         # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
-        t.read.update(self.roots.of(o) for o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
+        t.read.update(self.roots.of(o) for _, o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
         if isinstance(stmt, For):
             t.defs.add(stmt.index)
         for block in blocks(stmt):

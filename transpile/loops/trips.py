@@ -25,7 +25,7 @@ from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import folds_of
-from transpile.loops.kinds import DEAR, has_recurrence
+from transpile.loops.kinds import DEAR, has_recurrence, known_trips
 from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
@@ -56,9 +56,8 @@ def may_gain(loop: For) -> bool:
     loops = [s for s in inner if isinstance(s, For)]
     if not loops or len(inner) > LARGE or not all(map(_is_simple, inner)):
         return False
-    if all(isinstance(e, Const) for e in (loop.start, loop.bound)):
-        return bool(abs(loop.bound.value - loop.start.value) >= AT_ONCE)  # type: ignore[union-attr]
-    return True
+    known = known_trips(loop)
+    return known is None or known >= AT_ONCE
 
 
 def _is_plain(loop: For) -> bool:

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, If, Let, Operand, Stmt, Var, is_literal
+from transpile.core.nodes import SYNTHETIC, Add, Block, For, Function, If, Let, Operand, Stmt, Var, is_literal
 from transpile.core.types import BOOL
 from transpile.core.walk import blocks, defines, leaves, map_operands, statements
 from transpile.loops.choices import choices, is_guard
+from transpile.loops.kinds import known_trips
 from transpile.loops.memory import Roots, Touches, is_pure
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
@@ -41,11 +42,8 @@ def _may_gain(body: Block) -> bool:
 
 def is_long(stmt: Stmt) -> bool:
     """Whether it is a loop that may have more than a few trips, or has one inside."""
-    for loop in (s for s in statements(Block((), [stmt])) if isinstance(s, For)):
-        ends = (loop.start, loop.bound)
-        if not all(isinstance(e, Const) for e in ends) or abs(ends[1].value - ends[0].value) > FEW:  # type: ignore[union-attr]
-            return True
-    return False
+    trips = [known_trips(s) for s in statements(Block((), [stmt])) if isinstance(s, For)]
+    return any(n is None or n > FEW for n in trips)
 
 
 class _Zeros:

@@ -8,7 +8,6 @@ import sys
 import types
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 from transpile.cache import kernels
@@ -18,7 +17,6 @@ from transpile.loader import register
 
 Kinds = kernels.Kinds
 Direct = Callable[[str], Any]  # of a name that no other function has
-LONG = 600  # lines of loops, which take seconds to compile
 
 
 def build(
@@ -58,11 +56,11 @@ def build(
 
 def _directly(direct: Direct, unique: str, text: str) -> Any:
     from runtime.compiled import pending
-    from runtime.compiled.machine import addresses_as_written, constants_before_loops
+    from runtime.compiled.machine import constants_before_loops
     from transpile.native import Unsupported
 
     try:
-        with constants_before_loops(), addresses_as_written() if text.count("\n") > LONG else nullcontext():
+        with constants_before_loops():
             compiled = direct(unique)
     except Unsupported:
         return None

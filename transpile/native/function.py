@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +43,8 @@ def compile_function(
     from numba.core.registry import cpu_target
     from numba.core.typing import signature
 
+    from runtime.compiled.machine import addresses_as_written
+
     with global_compiler_lock:
         typing, target = cpu_target.typing_context, cpu_target.target_context
         typing.refresh()
@@ -66,7 +69,8 @@ def compile_function(
             context.post_lowering(module, library)
             library.add_ir_module(module)
             context.create_cpython_wrapper(library, own, environment, None, release_gil=False)
-        entry = context.get_executable(library, own, environment)
+        with addresses_as_written() if written.is_large else nullcontext():
+            entry = context.get_executable(library, own, environment)
         return compiler.compile_result(
             typing_context=typing,
             target_context=context,

@@ -9,7 +9,7 @@ So goes what nobody outside the function sees. Sizes are found from those of *al
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from transpile.core.nodes import (
@@ -31,7 +31,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, statements
-from transpile.loops.memory import accesses
+from transpile.loops.memory import accesses, handed
 
 FEW = 32  # elements of an array that is handed on by value
 MANY = 512  # of one that lies in the stack frame
@@ -196,7 +196,7 @@ def _leaving(fn: Function, small: Small) -> set[Var]:
                     if stack is None or small.of(stack) is None:
                         _add(leaving, op)
             case If() | For() | While():
-                for var, op in _handed(stmt):
+                for var, op in handed(stmt):
                     if small.of(var) is None:
                         _add(leaving, op)
             case Let() | Alloc() | NewStack() | Pop():
@@ -228,7 +228,7 @@ def _written_later(fn: Function, small: Small) -> set[Var]:
                 visit(inner)
             if not isinstance(stmt, (If, For, While)):
                 continue
-            pairs = list(_handed(stmt)) if isinstance(stmt, If) else list(zip(stmt.body.params, stmt.inits))
+            pairs = list(handed(stmt)) if isinstance(stmt, If) else list(zip(stmt.body.params, stmt.inits))
             pairs = [(var, op) for var, op in pairs if small.of(var) is not None]
             if not pairs:
                 continue
@@ -238,16 +238,6 @@ def _written_later(fn: Function, small: Small) -> set[Var]:
 
     visit(fn.body)
     return found
-
-
-def _handed(stmt: If | For | While) -> Iterator[tuple[Var, Operand]]:
-    """What takes a value, and the value."""
-    if isinstance(stmt, If):
-        for block in (stmt.then, stmt.orelse):
-            yield from zip(stmt.results, block.yields)
-        return
-    yield from zip(stmt.body.params, stmt.inits)
-    yield from zip(stmt.body.params, stmt.body.yields)
 
 
 def _add(found: set[Var], op: Operand) -> None:
