@@ -393,3 +393,34 @@ def rows(a, k):
 def written_result(a):
     """What a call gives is written in place."""
     return np.sum(rows(a, 0) ** 2)
+
+
+def rod(n, prices):
+    if n == 0:
+        return 0
+    best = float("-inf")
+    for i in range(1, n + 1):
+        best = max(best, prices[i - 1] + rod(n - i, prices))
+    return best
+
+
+@program(
+    args=lambda: (5, [1.0, 5.0, 8.0, 9.0, 10.0]), wrt=1, expect=([0.0, 1.0, 1.0, 0.0, 0.0],), smooth=False, tags="list"
+)
+def cut_rod(n, prices):
+    """A count that must be known tells routines apart that have one name: each call is one of its own."""
+    return rod(n, prices)
+
+
+def change(n, coins, x):
+    if n == 0:
+        return x
+    if n < 0 or len(coins) == 0:
+        return 0.0
+    return x * change(n - coins[0], coins, x) + 2.0 * change(n, coins[1:], x)
+
+
+@program(args=lambda: (8, (1, 2, 5), 0.9), wrt=2, tags="scalar static")
+def ways_of_changing(n, coins, x):
+    """What is known of a test decides it, though it stands behind an *or* with something that is not."""
+    return change(n, coins, x)

@@ -36,7 +36,7 @@ class Routine:
         self.derivatives: dict[Any, Routine] = {}  # what was asked for -> the routine
         self.origin: tuple[Routine, Any] | None = None  # of a derivative: whose it is, and what was asked for
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:  # and no __repr__: value numbering compares by it, and two routines may be of one name
         return self.name
 
     @property

@@ -233,7 +233,14 @@ def chain(lx: Lifter, left: Any, ops: list[gast.cmpop], nodes: list[gast.expr], 
     first = compare(lx, ops[0], left, right, node)
     if len(ops) == 1:
         return first
-    return either(lx, truth(lx, first, node), lambda: chain(lx, right, ops[1:], nodes[1:], node), lambda: first, node)
+    decided = truth(lx, first, node)
+
+    def rest() -> Any:
+        return chain(lx, right, ops[1:], nodes[1:], node)
+
+    if isinstance(decided, Const):
+        return rest() if decided.value else first
+    return _decided(lx, True, decided, first, rest, node)
 
 
 # --------------------------------------------------------------------------------- and, or, conditional expressions
@@ -255,9 +262,24 @@ def _boolean(lx: Lifter, is_and: bool, nodes: list[gast.expr], node: Any) -> Any
 
     if isinstance(decided, Const):
         return rest() if bool(decided.value) == is_and else first
-    if is_and:
-        return either(lx, decided, rest, lambda: first, node)
-    return either(lx, decided, lambda: first, rest, node)
+    return _decided(lx, is_and, decided, first, rest, node)
+
+
+def _decided(lx: Lifter, is_and: bool, decided: Operand, first: Any, rest: Callable[[], Any], node: Any) -> Any:
+    """``first and rest()``, or ``or``. A rest that is known to decide does so whatever the first truth value is."""
+    found: list[Any] = []
+
+    def other() -> Any:
+        found.append(rest())
+        return found[-1]
+
+    sides = (other, lambda: first) if is_and else (lambda: first, other)
+    value = either(lx, decided, *sides, node)
+    if found and isinstance(first, Scalar) and first.op is decided and isinstance(found[-1], Scalar):
+        last = found[-1].op
+        if isinstance(last, Const) and last.value is not is_and and last.type.is_bool:
+            return found[-1]
+    return value
 
 
 def conditional(lx: Lifter, node: gast.IfExp) -> Any:
