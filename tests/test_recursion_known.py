@@ -1,8 +1,8 @@
 """Recursion over numbers, strings and flags that must be known, with containers handed along: programs made at random.
 
-Each is one template with every part drawn: what is handed along (a list, a tuple, a dict, an array, nested pairs, a memo), what is
-known besides the count (a second count, a flag, a string, a default), and how the calls follow (a loop over counts, two calls, calls
-by way of another function). What Python computes is right. A failing test names the seed.
+Each is one template with every part drawn: what is handed along (a list, a tuple, a dict, an array, nested pairs), what is known
+besides the count (a second count, a flag, a string, a default), and how the calls follow (a loop over counts, two calls, calls by way
+of another function). What Python computes is right. A failing test names the seed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ CALLS: dict[str, str] = {
     "loop": "    for i in range(1, n + 1):\n        t = t + {factor} * {read} * {first}(n - i, {rest})\n",
     "best": "    for i in range(1, n + 1):\n        t = max(t, {read} * i + {first}(n - i, {rest}))\n",
     "two": "    t = {read} * {first}(n - 1, {rest}) + {factor} * {second}(n - 2, {other})\n",
-    "branch": "    if n % 2:\n        t = {read} + {first}(n - 1, {rest})\n    else:\n        t = {factor} * {second}(n - 2, {other})\n",
+    "branch": "    if n % 2:\n        t = {read} + {first}(n - 1, {rest})\n"
+    "    else:\n        t = {factor} * {second}(n - 2, {other})\n",
     "while": "    m = n\n    while m > 0:\n        m -= 2\n        t = t + {read} * {first}(m, {rest})\n",
 }  # fmt: skip
 
@@ -64,7 +65,7 @@ def made(seed: int) -> tuple[str, tuple[Any, ...]]:
             f"    if n <= 0 or {base}:\n        return {draw.choice(('x', '0.5', '1', 'x * x'))}\n"
             f"    t = {draw.choice(('0.0', 'x', '1'))}\n{calls}    return t\n"
         )
-    return "\n\n".join([*defs, f"def main(n, c, x):\n    return f(n, c, x)\n"]), (count, value, 0.8)
+    return "\n\n".join([*defs, "def main(n, c, x):\n    return f(n, c, x)\n"]), (count, value, 0.8)
 
 
 def loaded(text: str, name: str) -> Callable[..., Any]:
@@ -94,13 +95,13 @@ def checked(seed: int, compiled: bool) -> None:
         raise
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [2, 3, 6, 21, 66])
 def test_known_counts_and_containers(seed):
     checked(seed, compiled=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6, 120))
+@pytest.mark.parametrize("seed", range(120))
 def test_more_known_counts_and_containers(seed):
     checked(seed, compiled=False)
 
