@@ -1,8 +1,8 @@
 """Recursion over numbers, strings and flags that must be known, with containers handed along: programs made at random.
 
 Each is one template with every part drawn: what is handed along (a list, a tuple, a dict, an array, nested pairs), what is known
-besides the count (a second count, a flag, a string, a default), and how the calls follow (a loop over counts, two calls, calls by way
-of another function). What Python computes is right. A failing test names the seed.
+besides the count (a second count, a flag, a string, a default), and how the calls follow (a loop over counts, two calls, calls by
+way of another function). What Python computes is right. A failing test names the seed.
 """
 
 from __future__ import annotations
