@@ -307,6 +307,8 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
     "invoke": lambda machine, values, params: _invoked(values, params),
     "index": lambda m, v, p: np.array(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
+    "stretch": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
+    "sized": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),
     "reshape": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),
     "transpose": lambda m, v, p: np.transpose(v[0], p["axes"]),
     "full": lambda m, v, p: np.full(

@@ -204,6 +204,16 @@ def _read(*items: Any) -> Any:
     return lambda b, x, *args: b.read(x, (Index(items),), args)
 
 
+def _rows(prim: str, count: int, **params: Any) -> Any:
+    """A primitive of ``x[i:j]``, of which only the run knows how many rows it has."""
+
+    def build(b: Any, x: Any, i: Any, j: Any) -> Any:
+        part = b.read(x, (Index((Slice(0, 1), Slice())),), (i, j))
+        return b.let(prim, part, dims=(Dim(count), *part.dims[1:]), **params)
+
+    return build
+
+
 def _reshaped(*dims: int) -> Any:
     return lambda b, x: b.let("reshape", x, dims=tuple(map(Dim, dims)))
 
@@ -223,6 +233,8 @@ STRUCTURAL: dict[str, list[tuple[Any, tuple[Any, ...]]]] = {
         (lambda b, x: b.broadcast(x, (Dim(2), Dim(3), Dim(4))), (_grid(3, 1),)),
         (lambda b, x: b.broadcast(x, (Dim(3),)), (0.7,)),
     ],
+    "stretch": [(_rows("stretch", 4, axis=0, parts=()), (_grid(4, 3), *ij)) for ij in ((1, 2), (0, 4))],
+    "sized": [(_rows("sized", 2), (_grid(4, 3), 1, 3))],
     "reshape": [(_reshaped(2, 6), (_grid(3, 4),)), (_reshaped(12), (_grid(3, 4),))],
     "transpose": [(lambda b, x: b.let("transpose", x, axes=(2, 0, 1)), (_grid(2, 3, 4),))],
     "sum": [

@@ -28,6 +28,7 @@ MODULES = (
     "dtypes",
     "reductions",
     "shapes",
+    "sizes",
     "joins",
     "cumulative",
     "matmul",

@@ -183,6 +183,10 @@ class Builder:
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
         self.prims = prims()
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
+        self.meet: Callable[[Dim, Dim], Dim | None] | None = (
+            None  # of sizes that are broadcast together, if not `unify`
+        )
+        self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts  # of what a size that may be 1 is broadcast to
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
@@ -299,11 +303,11 @@ class Builder:
                 k = axis - (rank - len(shape))
                 if k < 0:
                     continue
-                dim = shape[k]
+                dim = self.canonical(shape[k])
                 if common is None or common.is_one:
                     common = dim
                 elif not dim.is_one:
-                    met = self.unify(common, dim)
+                    met = (self.meet or self.unify)(common, dim)
                     if met is None:
                         text = " and ".join(f"({', '.join(map(str, s))}{',' * (len(s) == 1)})" for s in shapes if s)
                         raise RuleError(f"shapes {text} cannot be broadcast together", "T202")
@@ -314,11 +318,20 @@ class Builder:
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
         """``value`` broadcast to ``dims`` (itself if it has them)."""
-        x = self.expr(value)
+        x = self._stretched(self.expr(value), dims)
         if len(x.dims) == len(dims) and all(a == b or self.same(a, b) for a, b in zip(x.dims, dims)):
             if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):
                 return x  # else sizes that are checked when the function runs: their types say so from here on
         return self.let("broadcast", x, dims=tuple(dims))
+
+    def _stretched(self, x: Expr, dims: tuple[Dim, ...]) -> Expr:
+        """``x`` with each axis that may be 1 when the function runs broadcast to its size in ``dims``."""
+        lead = len(dims) - x.rank
+        for axis, wanted in enumerate(dims[lead:] if lead >= 0 else ()):
+            if parts := self.parts(x.dims[axis], wanted):
+                found = (*x.dims[:axis], wanted, *x.dims[axis + 1 :])
+                x = self.let("stretch", x, axis=axis, dims=found, parts=parts)
+        return x
 
     def same(self, a: Dim, b: Dim) -> bool:
         """Whether two dims are known to be equal; a dim of 1 is only the same as another 1."""
@@ -426,9 +439,13 @@ class Builder:
         fresh = {k: self.fresh_symbol(name or "size") for k, d in enumerate(found) if d is None}
         dims = tuple(fresh[k] if d is None else d for k, d in enumerate(found))
         result = self.let("index", x, *operands, path=path, dims=dims, name=name)
+        self.measure(result, fresh)
+        return result
+
+    def measure(self, result: Expr, fresh: Mapping[int, Dim]) -> None:
+        """Binds the symbols of axes to the sizes that ``result`` has there."""
         for k, symbol in fresh.items():
             self.symbols[str(symbol)] = self.let("dim", result, axis=k).op
-        return result
 
     def fresh_symbol(self, name: str) -> Dim:
         """A size that only the run knows; put its operand into ``symbols``."""
@@ -470,6 +487,10 @@ class Builder:
 
 def _unify_equal(a: Dim, b: Dim) -> Dim | None:
     return a if a == b else None
+
+
+def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:
+    return ()
 
 
 def unify_any(a: Dim, b: Dim) -> Dim | None:

@@ -231,6 +231,7 @@ _RULES: dict[str, Rule] = {
     "pow": _pow,
     "cast": _cast,
     "broadcast": _broadcast,
+    "sized": lambda b, ops, params: ops[0] if ops[0].type.dims == tuple(params["dims"]) else None,
     "index": _index,
     "transpose": _transpose,
     "where": _where,

@@ -113,8 +113,10 @@ def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand], least: Least
     step = 1 if item.step is None else _const(args[item.step])
     if step == -1 and item.start is None and item.stop is None:
         return n
-    if n is None or step is None or step < 1:
+    if n is None or step is None or step == 0:
         return None
+    if step < 0:
+        return _backward_dim(n, item, args, least, -step)
     start = Dim(0) if item.start is None else _lower(_form(args[item.start]), n, least)
     stop = n if item.stop is None else _upper(_form(args[item.stop]), n, least)
     if start is None or stop is None:
@@ -124,6 +126,33 @@ def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand], least: Least
     if not last_ones and not is_nonnegative(least(span)):  # x[-k:] has min(k, n) elements, never a negative number
         span = span.clip()
     return span if step == 1 else (span + (step - 1)) // step
+
+
+def _backward_dim(n: Dim, item: Slice, args: Sequence[Operand], least: Least, step: int) -> Dim | None:
+    """The size of ``start:stop:-step``: from ``n - 1`` at most down to behind ``stop``, which is -1 at least."""
+    start = n - 1 if item.start is None else _from_above(_form(args[item.start]), n, least)
+    stop = Dim(-1) if item.stop is None else _down_to(_form(args[item.stop]), n, least)
+    if start is None or stop is None:
+        return None
+    span = start - stop
+    span = span if is_nonnegative(least(span)) else span.clip()
+    return span if step == 1 else (span + (step - 1)) // step
+
+
+def _from_above(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
+    """Where a slice begins that goes back: at ``n - 1`` at most."""
+    if bound is None or not bound.is_const and not is_nonnegative(least(bound)):
+        return None
+    if bound.is_const and bound.const < 0:
+        return _down_to(bound, n, least)
+    return bound if is_nonnegative(least(n - bound - 1)) else n - 1 - (n - 1 - bound).clip()
+
+
+def _down_to(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
+    """Behind which entry a slice ends that goes back, -1 where it takes all."""
+    if bound is not None and bound.is_const and bound.const < 0:
+        return (n + bound + 1).clip() - 1
+    return bound if bound is not None and is_nonnegative(least(bound)) else None
 
 
 def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:

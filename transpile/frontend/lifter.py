@@ -17,6 +17,8 @@ import gast
 from transpile.core.builder import Builder, Expr, NotANumber
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import TranspileError, error
+from transpile.frontend.measured import Measured
+from transpile.frontend.stretching import Stretching
 from transpile.frontend.symbols import Restart
 from transpile.frontend.values import Cell, Conflict, Scalar, Static
 from transpile.rules.prim import RuleError
@@ -94,6 +96,8 @@ class Lifter:
         self.b = Builder()
         self.symbols = symbols
         self.b.unify = lambda a, b: symbols.unify(self, a, b)
+        self.measured, self.stretching = Measured(self), Stretching(self)
+        self.b.meet, self.b.parts = self.stretching.meet, self.stretching.parts
         self.b.least = symbols.least
         self.b.canonical = symbols.resolve
         self.mutable = mutable

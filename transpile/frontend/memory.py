@@ -103,10 +103,29 @@ def index(
 ) -> Operand:
     """A read of a place; sizes that only the run knows are those of ``dims``, where it was read before."""
     found = place_dims(source.type.dims, path, args, lx.symbols.least)
-    if dims is None or all(d is not None for d in found):
+    if all(d is not None for d in found):
         return lx.b.read(source, path, args).op
-    known = tuple(old if d is None else d for old, d in zip(dims, found))
-    return lx.b.let("index", source, *args, path=path, dims=known).op
+    if dims is not None:
+        known = tuple(old if d is None else d for old, d in zip(dims, found))
+        return lx.b.let("index", source, *args, path=path, dims=known).op
+    return _measured(lx, source, path, args, found)
+
+
+def _measured(lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...], found: list[Dim | None]) -> Operand:
+    """A read of a place of a size that only the run knows, unless an equal part of an equal size was read before."""
+    keys = lx.measured.keys(source.type.dims, path, args, len(found))
+    fresh: dict[int, Dim] = {}
+    dims: list[Dim] = []
+    for k, d in enumerate(found):
+        d = lx.measured.find(keys[k]) if d is None else d
+        if d is None:
+            d = fresh[k] = lx.b.fresh_symbol("size")
+        dims.append(d)
+    result = lx.b.let("index", source, *args, path=path, dims=tuple(dims))
+    lx.b.measure(result, fresh)
+    for k, d in fresh.items():
+        lx.measured.note(keys[k], d)
+    return result.op
 
 
 # ------------------------------------------------------------------------------------------------------- views
@@ -182,7 +201,7 @@ def _place_dims(lx: Lifter, var: Var, path: Path, args: tuple[Operand, ...]) -> 
 def _check_fits(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> None:
     given, room = shape_text(x.dims), shape_text(dims)
     fits = len(x.dims) <= len(dims) and all(
-        d.is_one or lx.b.same(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims))
+        d.is_one or lx.stretching.fits(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims))
     )
     if not fits:
         sizes = f" ({', '.join(lx.symbols.apart)})" if lx.symbols.apart else ""

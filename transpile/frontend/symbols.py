@@ -196,7 +196,7 @@ class Symbols:
 
     def _equate(self, lx: Lifter, x: Dim, y: Dim) -> None:
         """Takes two forms to be equal from now on, and checks it."""
-        self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self._message(lx, x, y)))
+        self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
         for a, b in ((y, x), (x, y)):  # the later argument's symbol gives way
             name = self._symbol(a)
             if name is not None and name not in b.symbols() and self._older(b, name):
@@ -224,7 +224,8 @@ class Symbols:
         order = list(self.origins)
         return all(s in self.origins and order.index(s) < order.index(name) for s in dim.symbols())
 
-    def _message(self, lx: Lifter, x: Dim, y: Dim) -> str:
+    def where(self, lx: Lifter) -> str:
+        """The user's line, as a message begins."""
         loc = lx.b.loc
         while loc.caller is not None and not loc.line:
             loc = loc.caller
@@ -234,7 +235,7 @@ class Symbols:
         """A check where the two meet: sizes that only this point of the program knows."""
         self.guards.pop((x, y), None)
         a, b = lx.b.dim(x), lx.b.dim(y)
-        where = self._message(lx, x, y)
+        where = self.where(lx)
         emit_check(lx, a.op, b.op, where, lx.b.loc)
 
     def sized(self, lx: Lifter, dim: Dim) -> Operand:
@@ -327,8 +328,12 @@ def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None
     """``if a != b: raise ValueError``."""
     with lx.b.at(loc):
         test = lx.b.elementwise("not_equal", a, b).op
-        parts = (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
-        emit_failure(lx, test, parts, (a, b), loc)
+        emit_failure(lx, test, disagreement(where), (a, b), loc)
+
+
+def disagreement(where: str) -> tuple[Any, ...]:
+    """The message of two sizes that do not agree."""
+    return (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
 
 
 def emit_failure(lx: Lifter, test: Operand, parts: tuple[Any, ...], args: tuple[Operand, ...], loc: Loc) -> None:

@@ -94,6 +94,20 @@ def _broadcast(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=sizes, root=None, made=made, unit=unit, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
 
 
+def _stretch(lw: Lowering, stmt: Any) -> Elements:
+    """An axis of 1, or of that size already: the last entry stands for all that follow."""
+    x = lw.steady(lw.elements(stmt.args[0]), _name(stmt.args[0]))
+    axis, b = stmt.params["axis"], lw.b
+    size = lw.dim(stmt.params["dims"][axis])
+    last = b.expr(x.sizes[axis]) - 1
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        return x.at([b.elementwise("minimum", i, last, py=True) if k == axis else i for k, i in enumerate(idx)])
+
+    sizes = (*x.sizes[:axis], size, *x.sizes[axis + 1 :])
+    return replace(x, sizes=sizes, root=None, made=None, unit=None if x.unit == axis else x.unit, at=at)
+
+
 def _transpose(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     axes = tuple(stmt.params["axes"])
@@ -445,6 +459,8 @@ TABLE: dict[str, Rule] = {
     "full": _full,
     "empty": _empty,
     "broadcast": _broadcast,
+    "stretch": _stretch,
+    "sized": copy,
     "transpose": _transpose,
     "reshape": _reshape,
     "index": _index,

@@ -149,7 +149,7 @@ class Walk:
         if not let.var.type.dims and let.var.type.kind != "tuple":
             out: Value = ()
         elif let.var.type.kind == "tuple" or is_view(let):
-            sources = held[:1] if let.prim in ("index", "broadcast", "reshape", "item") else held
+            sources = held[:1] if let.prim in ("index", "broadcast", "sized", "stretch", "reshape", "item") else held
             out = tuple(dict.fromkeys(a for value in sources for a in value))
             self.take(out)
             if let.var.type.kind == "tuple":

@@ -165,7 +165,7 @@ class Aliases:
             self.tuples[stmt.var] = stmt.args
         if not is_view(stmt) or not stmt.var.type.dims:
             return
-        sources = stmt.args if stmt.prim not in ("index", "broadcast", "reshape") else stmt.args[:1]
+        sources = stmt.args if stmt.prim not in ("index", "broadcast", "sized", "stretch", "reshape") else stmt.args[:1]
         link = Link("let", id(stmt), 0, depth)
         for source in sources:
             self.define(stmt.var, source, link)

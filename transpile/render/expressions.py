@@ -429,6 +429,7 @@ SPELLED: dict[str, Callable[[Expressions, Let], ast.expr]] = {
     "full": _full,
     "empty": _empty,
     "broadcast": _broadcast,
+    "stretch": _broadcast,
     "reshape": _reshape,
     "transpose": lambda e, let: transposed(e.operand(let.args[0]), let.params["axes"]),
     "copy": _copy,

@@ -106,9 +106,14 @@ class _Relaxer:
         found = self.defs.get(operand) if isinstance(operand, Var) else None
         return found if found is not None and found.prim in wanted else None
 
-    def unshaped(self, operand: Operand) -> Operand:
-        """The operand before it was broadcast, filled, or given leading axes of 1."""
-        while (d := self.definition(operand, "broadcast", "full", "reshape")) is not None:
+    def unshaped(self, operand: Operand, stretched: list[Let] | None = None) -> Operand:
+        """The operand before it was broadcast, filled, or given leading axes of 1; before it was ``stretched`` too, if that is
+        to be told."""
+        while (d := self.definition(operand, "broadcast", "full", "reshape", "stretch")) is not None:
+            if d.prim == "stretch":
+                if stretched is None:
+                    break
+                stretched.append(d)
             if d.prim == "reshape" and not _adds_leading_ones(d.args[0].type.dims, d.var.type.dims):
                 break
             if d.prim == "full" and not self.is_same_dtype(d.args[0], d.var.type.dtype):
@@ -140,7 +145,10 @@ class _Relaxer:
             out.append(stmt)
             return
         wanted = [a.type for a in stmt.args]
-        args = [self.unshaped(a) for a in stmt.args]
+        stretched: list[Let] = []
+        args = [self.unshaped(a, stretched) for a in stmt.args]
+        if not all(_is_stretched(d, args) for d in stretched):
+            args = [self.unshaped(a) for a in stmt.args]
         if not _reaches(args, stmt.var.type.dims) and stmt.var.name != SYNTHETIC:
             args = self.keep_one(stmt, args)
         args = self.uncast(stmt, entry, args, wanted, out)
@@ -222,7 +230,7 @@ class _Relaxer:
     # ---- other places where NumPy casts and broadcasts
 
     def stored(self, value: Operand, dtype: str, add: bool) -> Operand:
-        value = self.unshaped(value)
+        value = self.unshaped(value, [])
         while (d := self.definition(value, "cast")) is not None:
             inner = self.unshaped(d.args[0])
             if "complex" in inner.type.dtype and "complex" not in dtype:
@@ -256,6 +264,13 @@ class _Relaxer:
 def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
     lead = len(dims) - len(source)
     return lead > 0 and dims[lead:] == source and all(d.is_one for d in dims[:lead])
+
+
+def _is_stretched(d: Let, args: Sequence[Operand]) -> bool:
+    """Whether operands broadcast to the size by themselves to which one was stretched."""
+    behind = len(d.params["dims"]) - d.params["axis"]
+    here = {a.type.dims[-behind] for a in args if a.type.rank >= behind}
+    return d.params["dims"][-behind] in here or here.issuperset(d.params["parts"])
 
 
 def _common(args: Sequence[Operand]) -> Dims:

@@ -41,7 +41,7 @@ WEIGHT = 12  # operations in one expression, at most
 CHOICE = 3  # what a conditional expression counts for
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
-FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "copy")
+FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "stretch", "sized", "copy")
 STEPS = ("add", "sub", "mul", "floordiv", "mod")  # what makes ``i - 1`` or ``i % 3`` of an index
 
 

@@ -204,6 +204,7 @@ _WANTED: dict[str, Any] = {
     "full": lambda stmt: stmt.params["dims"],
     "empty": lambda stmt: stmt.params["dims"],
     "broadcast": lambda stmt: stmt.params["dims"],
+    "stretch": lambda stmt: stmt.params["dims"],
     "reshape": _reshape_wanted,
 }
 

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Block, If, Var
 from transpile.core.types import BOOL, INT, Type
 from transpile.rules import language as m
 from transpile.rules.prim import ZERO, Prim, Scatter
@@ -44,6 +45,29 @@ def unbroadcast(x_bar: m.Expr, dims: tuple[Dim, ...]) -> m.Expr:
 
 def _broadcast_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     return (unbroadcast(y_bar, args[0].dims) if wants[0] else None,)
+
+
+def _stretch_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return (shrunk(y_bar, params["axis"], args[0].dims[params["axis"]]),)
+
+
+def _sized_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return (y_bar.b.let("sized", y_bar, dims=args[0].dims) if wants[0] else None,)
+
+
+def shrunk(x_bar: m.Expr, axis: int, size: Dim) -> m.Expr:
+    """The adjoint of an axis of this size that was broadcast if it is 1: summed along it, if it is."""
+    b = x_bar.b
+    dims = (*x_bar.dims[:axis], size, *x_bar.dims[axis + 1 :])
+    summed, kept = Block(), Block()
+    with b.into(summed):
+        summed.yields = (b.let("sized", m.sum(x_bar, (axis,), keepdims=True), dims=dims).op,)
+    with b.into(kept):
+        kept.yields = (b.let("sized", x_bar, dims=dims).op,)
+    test = b.dim(size).eq(1)
+    result = Var(SYNTHETIC, x_bar.type.with_dims(dims))
+    b.emit(If(test.op, summed, kept, (result,), b.loc))
+    return b.expr(result)
 
 
 def _linear_jvp(prim: str) -> Any:
@@ -129,6 +153,11 @@ TABLE = [
     # broadcast to params["dims"]; the renderer leaves it out wherever NumPy broadcasts by itself
     Prim("broadcast", _dims_type, "broadcast", jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp, cost=0, linear=True,
          fresh=False),
+    # stretch: params["axis"], which has the size that params["dims"] says or is 1 when the function runs, broadcast to that size;
+    # params["parts"]: operands of an elementwise primitive that have all these sizes on the axis broadcast to it by themselves
+    Prim("stretch", _dims_type, "stretch", jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, fresh=False),
+    # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
+    Prim("sized", _dims_type, "{0}", jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True, fresh=False),
     Prim("reshape", _dims_type, "reshape", jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, fresh=False),
     Prim("transpose", _transpose_type, "transpose", jvp=_linear_jvp("transpose"), vjp=_transpose_vjp, cost=0, linear=True,
          fresh=False),

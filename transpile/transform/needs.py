@@ -23,7 +23,7 @@ from transpile.rules import prims
 from transpile.transform.sweep import Sweep
 
 _COPIES = frozenset(
-    {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast"}
+    {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast", "stretch", "sized"}
 )  # round nothing
 
 
