@@ -144,7 +144,7 @@ case("T208", "def f(x):\n    return np.sum($np.sum(x, axis=5))\n", A)
 case("T208", "def f(x):\n    return np.sum($np.trace(x, axis1=0, axis2=2))\n", A)
 case("T203", "def f(x):\n    return np.sum($np.squeeze(x, axis=0))\n", A)
 case("T202", "def f(x):\n    return np.sum($x.reshape(2, 2))\n", X)
-case("T209", "def f(x):\n    return np.sum($x.astype('complex128').real)\n", X)
+case("T209", "def f(x):\n    return np.sum($x.astype('longdouble'))\n", X)
 case("T210", "def f(x):\n    return np.sum($np.sum(x, axis=int(x[0, 0])))\n", A)
 case("T211", "def f(x):\n    if $x > 0:\n        return np.sum(x)\n    return -np.sum(x)\n", X)
 case("T212", "def f(x):\n    k = np.arange(3)\n    $k += 0.5\n    return np.sum(k * x)\n", X)
@@ -171,7 +171,7 @@ case("T307", "@tp.custom_jvp\ndef g(x):\n    return x\n\n\ndef f(x):\n    return
 case("T308", "$def f(x):\n    return x\n", 1.0, call="tp.grad(f, has_aux=True)(*a)")
 case("T309", "def f(x):\n    return np.sum(x)\n", X, call="tp.jvp(f, a, (np.ones(5),))")
 case("T310", "$def f(x):\n    return np.sum(x)\n", X, call="tp.grad(f, argnums=())(*a)")
-case("T311", "$def f(x):\n    return np.sum(x)\n", X * 1j, call=GRAD)
+case("T311", "def f($x):\n    return np.sum(x)\n", X * 1j, call=GRAD)
 
 # -------------------------------------------------------------------------------- T4xx: names, sources, arguments
 

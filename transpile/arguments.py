@@ -140,12 +140,6 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
             if not type_.is_float:
                 hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
                 raise error("T302", f"argument {name!r} is differentiated but is of type {type_}", core.loc, hint=hint)
-            if type_.dtype.startswith("complex"):
-                raise error(
-                    "T311",
-                    f"argument {name!r} is complex: derivatives of complex functions are not there yet",
-                    core.loc,
-                )
         wrt += numbers
     return wrt
 
@@ -218,8 +212,6 @@ def scalar_first(core: Function, main: Tree, aux: Tree) -> Function:
         raise error("T301", f"{core.name!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
     if not output.type.is_float:
         raise error("T305", f"{core.name!r} returns {output.type}, which has no derivative", core.loc)
-    if output.type.dtype.startswith("complex"):
-        raise error("T311", f"{core.name!r} returns {output.type}: a gradient needs a real number", core.loc)
     _, old = number_leaves([aux])
     yields = (output, *(core.body.yields[leaf.k] for leaf in old))
     return replace(core, body=replace(core.body, yields=yields))
@@ -278,5 +270,5 @@ def _check_leaf(type_: Any, have: Tree, where: str) -> None:
     found = getattr(have, "type", None)
     if found is None:
         raise error("T309", f"{where} is {structure_text(have)}, expected {type_}")
-    if found.rank != type_.rank or found.dtype.startswith("complex"):
+    if found.rank != type_.rank:
         raise error("T309", f"{where} is {type_text(have)}, expected {type_}")

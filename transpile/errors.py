@@ -109,6 +109,8 @@ CODES: dict[str, str] = {
     "T903": "an output file that cannot be written",
 }
 
+NO_COMPLEX = "complex numbers are not there yet: compute with the real and the imaginary part"  # the hint of each T311
+
 _CHAIN = 6  # calls named by the notes of one diagnostic, those in the middle of a longer chain left out
 
 

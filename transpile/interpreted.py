@@ -11,7 +11,10 @@ import numpy as np
 
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
-from transpile.core.nodes import Function
+from transpile.core.nodes import Const, Function, Let, Loc
+from transpile.core.routines import reached
+from transpile.core.walk import statements
+from transpile.errors import NO_COMPLEX, error
 from transpile.loader import explain, load
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise
@@ -76,6 +79,7 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
     errstate = np.errstate
+    power = fraction(core)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         failed: Exception | None = None
@@ -85,23 +89,38 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
                     out = function(*args, **kwargs)
             else:
                 out = function(*args, **kwargs)
-        except Exception as error:
-            if not quiet or type(error) not in PYTHON_ONLY:
-                explain(error)
+        except Exception as e:
+            if not quiet or type(e) not in PYTHON_ONLY:
+                explain(e)
                 raise
-            failed = error
+            failed = e
         if failed is not None:
             out = again(function, args, kwargs, failed)
+        if power is not None and any(np.iscomplexobj(v) for v in flatten(out)[0]):
+            raise error("T311", "a negative number to a power that is no whole number is complex", power, NO_COMPLEX)
         return out if finish is None else finish(out)
 
     return call
+
+
+def fraction(core: Function) -> Loc | None:
+    """Where the text has a power of Python's own floats, which is complex where NumPy's is NaN."""
+    bodies = [core.body, *(routine.body.body for routine in reached(core))]
+    found = (
+        stmt.loc
+        for body in bodies
+        for stmt in statements(body)
+        if isinstance(stmt, Let) and stmt.prim == "pow" and stmt.var.type.weak and stmt.var.type.is_float
+        if not (isinstance(stmt.args[1], Const) and float(stmt.args[1].value).is_integer())
+    )
+    return next(found, None)
 
 
 PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 """What Python's float arithmetic raises where NumPy's gives inf or nan."""
 
 
-def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: Exception) -> Any:
     """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
     function itself does not."""
     (args, kwargs), changed = _numpy_floats((args, kwargs))
@@ -113,8 +132,8 @@ def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: E
     except Exception as second:
         explain(second)
         raise
-    explain(error)
-    raise error
+    explain(first)
+    raise first
 
 
 class _Math:

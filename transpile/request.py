@@ -56,9 +56,8 @@ class Request:
         def typed(tree: Tree, at: int | str) -> Tree:
             def leaf(leaf: Leaf) -> Tree:
                 value = self.leaves[leaf.k]
-                if leaf.k in self.known:
-                    return Static(value)
-                return ArgLeaf(leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}"), value)
+                type_ = leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}")
+                return Static(value) if leaf.k in self.known else ArgLeaf(type_, value)
 
             try:
                 return map_leaves(tree, leaf)

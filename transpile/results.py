@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Convert = Callable[[Any], Any]
 Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
 
-_PYTHON: dict[str, Convert] = {"float64": float, "int64": int, "bool": bool, "complex128": complex}
+_PYTHON: dict[str, Convert] = {"float64": float, "int64": int, "bool": bool}
 
 
 def wanted(yields: Sequence[Operand], tree: Tree | None) -> tuple[Wanted, ...]:

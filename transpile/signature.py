@@ -82,18 +82,30 @@ def plain_array(v: Any) -> np.ndarray:
 def leaf_type(value: Any, number: int, what: str = "an argument") -> Any:
     """The core type of a leaf; each size that is not 1 is a symbol of its own. ``what`` it is called in a message."""
     from transpile.core.dims import Dim
-    from transpile.core.types import DTYPES, FLOAT, INT, Type
+    from transpile.core.types import FLOAT, INT, Type
     from transpile.errors import error
 
     if type(value) is float:
         return FLOAT
     if type(value) is int:
         return INT
-    if type(value) is complex:
-        return Type("complex128", (), True)
-    dtype = value.dtype
-    if dtype.name not in DTYPES or not dtype.isnative:
-        shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
-        raise error("T409", f"{what} is of dtype {shown}, which is not supported", hint="convert it with .astype(...)")
+    dtype = np.dtype(complex) if type(value) is complex else value.dtype
+    found = unsupported(dtype)
+    if found is not None:
+        code, message, hint = found
+        raise error(code, f"{what} is {message}", hint=hint)
     dims = (Dim(1) if n == 1 else Dim.symbol(f"?{number}_{axis}") for axis, n in enumerate(value.shape))
     return Type(dtype.name, tuple(dims))
+
+
+def unsupported(dtype: Any) -> tuple[str, str, str] | None:
+    """The code, the text and the hint of a diagnostic for a dtype that the core does not have; None for one that it has."""
+    from transpile.core.types import DTYPES
+    from transpile.errors import NO_COMPLEX
+
+    if dtype.kind == "c":
+        return "T311", f"complex ({dtype.name})", NO_COMPLEX
+    if dtype.name in DTYPES and dtype.isnative:
+        return None
+    shown = dtype.name if dtype.isnative else f"{dtype.name} in foreign byte order"
+    return "T409", f"of dtype {shown}, which is not supported", "convert it with .astype(...)"

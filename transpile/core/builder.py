@@ -156,7 +156,7 @@ class Expr:
 
 def constant(value: Any) -> Const:
     """The operand of a Python or NumPy scalar."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind != "c":
         return Const(value.item(), Type(value.dtype.name))
     if isinstance(value, bool):
         return Const(value, BOOL)
@@ -164,13 +164,17 @@ def constant(value: Any) -> Const:
         return Const(int(value), INT)  # the number of an enum, too
     if isinstance(value, float):
         return Const(float(value), FLOAT)
-    if isinstance(value, complex):
-        return Const(value, Type("complex128", (), True))
+    if isinstance(value, (complex, np.complexfloating)):
+        raise NotReal(f"{value!r} is complex")
     raise NotANumber(f"{value!r} is not a number or an array")
 
 
 class NotANumber(TypeError):
     """A Python object that is no number where an operand is made."""
+
+
+class NotReal(NotANumber):
+    """A complex number: there are none in the core."""
 
 
 class Builder:
@@ -503,7 +507,7 @@ def unify_any(a: Dim, b: Dim) -> Dim | None:
 
 def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
     kind = np.dtype(dtype).kind
-    python: Any = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[kind]
+    python: Any = {"b": bool, "i": int, "u": int, "f": float}[kind]
     value = const.value
     if kind in "iu" and isinstance(value, float):
         value = int(value)

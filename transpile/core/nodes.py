@@ -45,7 +45,7 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal: a Python bool, int, float or complex, or a static object such as a dtype in ``params``."""
+    """A literal: a Python bool, int or float, or a static object such as a dtype in ``params``."""
 
     value: Any
     type: Type

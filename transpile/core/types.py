@@ -14,7 +14,9 @@ import numpy as np
 
 from transpile.core.dims import Dim
 
-DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+)  # no complex ones: each place where one could come in refuses it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Type:
     @property
     def is_float(self) -> bool:
         """Whether values of the type can carry a derivative."""
-        return self.dtype.startswith(("float", "complex"))
+        return self.dtype.startswith("float")
 
     @property
     def is_int(self) -> bool:
@@ -69,7 +71,7 @@ class Type:
         if self.kind == "tuple":
             return f"({', '.join(str(t) for t in self.items)})"
         if self.weak:
-            return {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}[self.dtype]
+            return {"float64": "float", "int64": "int", "bool": "bool"}[self.dtype]
         if not self.dims:
             return self.dtype
         return f"{self.dtype}[{', '.join(str(d) for d in self.dims)}]"
@@ -82,7 +84,7 @@ FLOAT64 = Type("float64")
 INT64 = Type("int64")
 BOOL_ = Type("bool")
 
-_KIND = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_KIND = {"b": 0, "i": 1, "u": 1, "f": 2}
 
 
 def promote(*types: Type) -> Type:
@@ -105,7 +107,7 @@ def promote(*types: Type) -> Type:
 
 
 def _promote_weak(dtype: str, kind: str) -> str:
-    python = {"b": bool, "i": int, "f": float, "c": complex}[kind]
+    python = {"b": bool, "i": int, "f": float}[kind]
     if kind == "b":
         return dtype
     return np.result_type(np.dtype(dtype), python(1)).name if dtype != "bool" else np.dtype(python).name

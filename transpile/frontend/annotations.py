@@ -24,15 +24,15 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.core.types import BOOL, DTYPES, FLOAT, INT, Type
-from transpile.errors import TranspileError, error
+from transpile.errors import NO_COMPLEX, TranspileError, error
 from transpile.frontend.bindings import Known, StaticClass, StaticValue
 from transpile.tree import ArgLeaf, Node, Static, Tree
 
-PYTHON = {"float": FLOAT, "int": INT, "bool": BOOL, "complex": Type("complex128", (), True)}
+PYTHON = {"float": FLOAT, "int": INT, "bool": BOOL}
 # jaxtyping's classes of dtypes: where several fit, the one that NumPy makes by default
 ARRAYS = {
     "Float": "float64", "Inexact": "float64", "Real": "float64", "Num": "float64", "Shaped": "float64", "Int": "int64",
-    "Integer": "int64", "UInt": "uint64", "Bool": "bool", "Complex": "complex128",
+    "Integer": "int64", "UInt": "uint64", "Bool": "bool",
     **{d.replace("uint", "UInt").title().replace("Uint", "UInt"): d for d in DTYPES if d != "bool"},
 }  # fmt: skip
 _SHAPE_HINT = "say its shape: Float[np.ndarray, \"n d\"], or --arg '{0}=float64[n,d]'"
@@ -75,6 +75,8 @@ def _arg_tree(node: gast.expr, name: str) -> Tree:
         return Static(ast.literal_eval(gast.unparse(node).strip()))
     except ValueError:
         text = gast.unparse(node).strip()
+        if text.startswith("complex"):
+            raise error("T311", f"argument {name!r} is complex: {text!r}", hint=NO_COMPLEX) from None
         hint = "a dtype (float64, float32, int64, bool, ...) with dims, float, int, or a literal"
         raise error("T414", f"cannot read the type {text!r} of {name!r}", hint=hint) from None
 
@@ -210,5 +212,7 @@ class _Reader:
 
     def refuse(self, node: gast.expr) -> NoReturn:
         text = gast.unparse(node).strip()
+        if "complex" in text.lower():
+            raise error("T311", f"argument {self.name!r} is complex: {text!r}", self.loc, hint=NO_COMPLEX)
         hint = _SHAPE_HINT.format(self.name)
         raise error("T414", f"cannot read the annotation {text!r} of {self.name!r}", self.loc, hint)

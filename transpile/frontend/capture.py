@@ -12,6 +12,7 @@ from transpile.frontend import reads
 from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Tuple
+from transpile.signature import unsupported
 from transpile.tree import is_leaf, open_node
 
 OUTSIDE = "an array from outside the function cannot be written"
@@ -75,9 +76,13 @@ def leaf(lx: Lifter, found: Captured) -> Any:
 
 def type_of_example(lx: Lifter, example: Any, name: str, number: int) -> Type:
     """The type of a captured value, its sizes symbols of their own."""
-    if isinstance(example, (bool, int, float, complex)) and not isinstance(example, np.generic):
+    if isinstance(example, (bool, int, float)) and not isinstance(example, np.generic):
         return lx.b.operand(example).type
     array = np.asarray(example)
+    found = unsupported(array.dtype)
+    if found is not None:
+        code, message, hint = found
+        raise lx.error(code, f"{name!r} outside the function is {message}", hint=hint)
     dims = tuple(
         lx.symbols.argument(f"captured {name}", number, axis, size, array.ndim) for axis, size in enumerate(array.shape)
     )

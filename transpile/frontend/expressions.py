@@ -19,8 +19,6 @@ from transpile.frontend.values import Cell, Closure, Items, Ref, SliceOf, Static
 
 
 def _constant(lx: Lifter, node: gast.Constant) -> Any:
-    if isinstance(node.value, complex):
-        raise lx.error("T209", "complex numbers are not supported", node)
     return lx.const(node.value)
 
 

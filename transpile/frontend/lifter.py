@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import gast
+import numpy as np
 
-from transpile.core.builder import Builder, Expr, NotANumber
+from transpile.core.builder import Builder, Expr, NotANumber, NotReal
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
-from transpile.errors import TranspileError, error
+from transpile.errors import NO_COMPLEX, TranspileError, error
 from transpile.frontend.measured import Measured
 from transpile.frontend.stretching import Stretching
 from transpile.frontend.symbols import Restart
@@ -166,6 +167,8 @@ class Lifter:
                 else ""
             )
             raise self.error(e.code, e.message + sizes, node, e.hint) from None
+        except NotReal as e:
+            raise self.error("T311", str(e), node, NO_COMPLEX) from None
         except NotANumber as e:
             raise self.error("T120", str(e), node) from None
 
@@ -271,8 +274,9 @@ class Lifter:
 
     def const(self, value: Any) -> Any:
         """The abstract value of a Python object."""
-        if isinstance(value, (bool, int, float, complex)):
-            return Scalar(self.b.operand(value))
+        if isinstance(value, (bool, int, float, complex, np.complexfloating)):
+            with self.rules():
+                return Scalar(self.b.operand(value))
         return Static(value)
 
 

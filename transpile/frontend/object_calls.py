@@ -55,7 +55,7 @@ def class_of(lx: Lifter, value: Any) -> Any:
     match value:
         case Scalar():
             if value.op.type.weak:
-                return {"float64": float, "int64": int, "bool": bool}.get(value.op.type.dtype, complex)
+                return {"float64": float, "int64": int, "bool": bool}[value.op.type.dtype]
             return np.dtype(value.op.type.dtype).type
         case Array():
             return np.ndarray

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core.builder import NotANumber
+from transpile.errors import NO_COMPLEX
 from transpile.frontend import memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
@@ -123,7 +124,9 @@ def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
         raise lx.error("T209", f"{known!r} is not a dtype", node) from None
     from transpile.core.types import DTYPES
 
-    if found not in DTYPES or found.startswith("complex"):
+    if found.startswith("complex"):
+        raise lx.error("T311", f"the dtype {found} is complex", node, NO_COMPLEX)
+    if found not in DTYPES:
         raise lx.error("T209", f"the dtype {found} is not supported", node)
     return found
 

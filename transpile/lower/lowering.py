@@ -222,8 +222,6 @@ class Lowering:
     def check_dtype(self, dtype: str) -> None:
         if dtype == "float16":
             raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
-        if dtype.startswith("complex"):
-            raise error("T502", "complex numbers cannot be compiled yet", self.b.loc)
 
     def nest(
         self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None

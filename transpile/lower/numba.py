@@ -160,5 +160,3 @@ def compile_core(core: Function, options: Options, cache: bool, guard: Guard | N
 def check_type(type_: Type, name: str, loc: Loc) -> None:
     if type_.dtype == "float16":
         raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
-    if type_.dtype.startswith("complex"):
-        raise error("T502", f"argument {name!r} is complex, which cannot be compiled yet", loc)

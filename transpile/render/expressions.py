@@ -28,7 +28,7 @@ COMPARISONS: dict[str, type[ast.cmpop]] = {
     "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
 }  # fmt: skip
 UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
-PLAIN = ("float64", "int64", "bool", "complex128")  # dtypes of which a Python literal is as good as a NumPy scalar
+PLAIN = ("float64", "int64", "bool")  # dtypes of which a Python literal is as good as a NumPy scalar
 
 
 class Expressions:
@@ -268,7 +268,7 @@ def _cast(e: Expressions, let: Let) -> ast.expr:
     if source.type.dims:
         return call(ast.Attribute(node, "astype", LOAD), dtype_node(dtype))
     if let.var.type.weak:
-        word = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}[np.dtype(dtype).kind]
+        word = {"f": "float", "i": "int", "u": "int", "b": "bool"}[np.dtype(dtype).kind]
         return call(ast.Name(word, LOAD), node)
     return call(dotted(f"np.{dtype}_" if dtype == "bool" else f"np.{dtype}"), node)
 

@@ -40,8 +40,8 @@ from transpile.rules import prims
 from transpile.rules.prim import Prim
 
 Dims = tuple[Dim, ...]
-WIDE = ("float64", "int64", "bool", "complex128")
-_PYTHON = {"f": "float64", "i": "int64", "u": "int64", "b": "bool", "c": "complex128"}
+WIDE = ("float64", "int64", "bool")
+_PYTHON = {"f": "float64", "i": "int64", "u": "int64", "b": "bool"}
 
 
 def relax(fn: Function) -> Function:
@@ -233,8 +233,6 @@ class _Relaxer:
         value = self.unshaped(value, [])
         while (d := self.definition(value, "cast")) is not None:
             inner = self.unshaped(d.args[0])
-            if "complex" in inner.type.dtype and "complex" not in dtype:
-                break
             if add and promote(self.type(inner), Type(dtype)).dtype != dtype:
                 break
             if not add and d.params["dtype"] != dtype:

@@ -53,8 +53,6 @@ def _constant(node: Any) -> tuple[str, int]:
     value = node.value
     if isinstance(value, str):
         return quoted(value), ATOM
-    if isinstance(value, complex):
-        return repr(value), ATOM
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if value != value or value in (float("inf"), float("-inf")):
             return {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}[

@@ -369,4 +369,4 @@ def _is_outside(operand: Operand, needs: Needs) -> bool:
 
 
 def _has_narrow_floats(fn: Function) -> bool:
-    return any(v.type.dtype in ("float16", "float32", "complex64") for v in [*fn.params, *defined(fn.body)])
+    return any(v.type.dtype in ("float16", "float32") for v in [*fn.params, *defined(fn.body)])
