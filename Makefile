@@ -11,12 +11,14 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-faults check bench accuracy fuzz golden clean
+.PHONY: help demo test test-all test-matrix test-wild test-faults check bench accuracy fuzz golden clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
 	@echo 'make test         the tests, without the slow ones'
 	@echo 'make test-all     all tests'
+	@echo 'make test-matrix  every operation in every kind of loop, every derivative (up to 90 minutes; goes on where it stopped)'
+	@echo 'make test-wild    the doctests of fluids, chemicals and ht beside their compiled versions (an hour)'
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
@@ -42,7 +44,8 @@ $(STAMP)-test: EXTRAS := test,demo
 $(STAMP)-check: EXTRAS := test,check
 $(STAMP)-bench: EXTRAS := bench
 $(STAMP)-accuracy: EXTRAS := accuracy
-$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-accuracy: pyproject.toml | $(STAMP)-venv
+$(STAMP)-wild: EXTRAS := test,wild
+$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-accuracy $(STAMP)-wild: pyproject.toml | $(STAMP)-venv
 	$(PY) -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -56,6 +59,13 @@ test: $(STAMP)-test
 
 test-all: $(STAMP)-test
 	$(PY) -m pytest -n 2
+
+test-matrix: $(STAMP)-test
+	TRANSPILE_MATRIX=.pytest_cache/matrix $(PY) -m pytest -q -n 2 tests/matrix
+	$(PY) tests/matrix/run.py --counts .pytest_cache/matrix
+
+test-wild: $(STAMP)-wild
+	$(PY) tests/wild/run.py --write
 
 test-faults: $(STAMP)-test
 	$(PY) tests/faults/run.py

@@ -1,0 +1,139 @@
+"""Runs one operation in one template: interpreted with all derivatives, or one derivative of it compiled."""
+
+from __future__ import annotations
+
+import faulthandler
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from differences import Subject, Unstable, check_jvp, check_second, check_value, check_vjp, copied, floats, same_tree
+from fuzz.check import Unfair, limited, load
+
+import transpile as tp
+from transpile.api import Transformed
+from transpile.errors import TranspileError
+from transpile.levels import Level
+
+from .operations import Operation
+from .templates import arguments, text_of
+
+ORDERS = ("value", "gradient", "jvp", "second")
+PATIENCE = 120  # seconds of one check
+
+
+class TooLong(Exception):
+    """A check that does not end."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``kind``: equal, kink (there is no derivative to compare with), refused, wrong, error (an internal one), slow."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        return self.kind in ("equal", "kink", "refused")
+
+
+class Case:
+    """An operation in a template."""
+
+    def __init__(self, op: Operation, template: str) -> None:
+        self.op, self.template = op, template
+        self.text = text_of(op, template)
+
+    @cached_property
+    def module(self) -> Any:
+        name = f"matrix_{abs(hash(self.op.name))}_{self.template}"
+        return load(self.text, name, Path(_folder()))
+
+    @cached_property
+    def subject(self) -> Subject:
+        values = [self.op.pool[n] for n in arguments(self.op)]
+        s = Subject(self.module.program, lambda: copied(tuple(values)), range(len(self.op.floats)))
+        if not all(np.all(np.isfinite(leaf)) for leaf in floats(s.value)):
+            raise Unfair(f"its value is {s.value}")
+        return s
+
+    def interpreted(self, order: str) -> Outcome:
+        s = self.subject
+        run: dict[str, Callable[[], Any]] = {
+            "value": lambda: check_value(s, Transformed(s.f, Level())(*s.args()), "value"),
+            "gradient": lambda: check_vjp(s, tp.jvp, tp.vjp),
+            "jvp": lambda: check_jvp(s, tp.jvp, differences=self.op.smooth),
+            "second": lambda: check_second(s, tp),
+        }
+        return judged(run[order])
+
+    def compiled(self, order: str) -> Outcome:
+        """Against the interpreted call, and that is compared with differences elsewhere."""
+        s, m = self.subject, self.module
+        dots = [t for t in s.tangents[: len(self.op.floats)]]
+        functions: dict[str, tuple[Any, tuple[Any, ...]]] = {
+            "value": (m.program, ()),
+            "gradient": (tp.grad(m.program, argnums=s.wrt), ()),
+            "jvp": (m.forward, tuple(dots)),
+            "second": (m.second, tuple(dots)),
+        }
+        f, more = functions[order]
+
+        def run() -> None:
+            args = (*s.args(), *copied(more))
+            found = tp.jit(f)(*args)
+            wanted = s.value if order == "value" else f(*s.args(), *copied(more))
+            same_tree(found, wanted, f"compiled {order}", max(s.exact, 1e-9), 1e-4)
+
+        return judged(run)
+
+
+def judged(run: Callable[[], Any]) -> Outcome:
+    faulthandler.dump_traceback_later(2 * PATIENCE, exit=True)  # compiled code does not see a signal
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            limited(run, PATIENCE, TooLong)
+    except TranspileError as e:
+        return Outcome("refused", " ".join(d.code for d in e.diagnostics) + ": " + e.diagnostics[0].message)
+    except Unstable as e:
+        return Outcome("kink", str(e))
+    except AssertionError as e:
+        if is_internal(e):
+            return Outcome("error", described(e))
+        return Outcome("wrong", str(e))
+    except TooLong as e:
+        return Outcome("slow", str(e))
+    except Exception as e:
+        return Outcome("error", described(e))
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    return Outcome("equal")
+
+
+def is_internal(e: Exception) -> bool:
+    """Whether an assertion of the compiler's own failed, not one of the comparison."""
+    last = traceback.extract_tb(e.__traceback__)[-1]
+    return "/tests/" not in last.filename.replace("\\", "/")
+
+
+def described(e: Exception) -> str:
+    last = traceback.extract_tb(e.__traceback__)[-1]
+    where = "generated text" if last.filename.startswith("<") else f"{Path(last.filename).name} {last.name}"
+    return f"{type(e).__name__} in {where}: {str(e)[:300]}"
+
+
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _folder() -> str:
+    if not _FOLDERS:
+        _FOLDERS.append(tempfile.TemporaryDirectory())
+    return _FOLDERS[0].name

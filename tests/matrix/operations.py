@@ -1,0 +1,156 @@
+"""One list of operations: what a text computes, of which arrays, and how its results become numbers that a loop can carry."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from . import cases
+
+NAMES = {
+    "np": np,
+    "math": __import__("math"),
+    "operator": __import__("operator"),
+    "scipy": __import__("scipy.linalg").linalg,
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """``lines`` compute ``results`` from ``pool``; ``carried`` is the argument that a loop replaces in each trip.
+
+    ``measure`` is a number made of the results. ``smooth`` says whether there is a derivative to compare.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    pool: dict[str, Any]
+    carried: str
+    measure: str
+    smooth: bool = True
+
+    @property
+    def floats(self) -> list[str]:
+        """The arguments that are differentiated, the carried one first."""
+        others = [n for n, v in self.pool.items() if is_active(n, v) and n != self.carried]
+        return [self.carried, *others]
+
+    @property
+    def constants(self) -> list[str]:
+        return [n for n, v in self.pool.items() if not is_active(n, v)]
+
+
+class Useless(Exception):
+    """A text whose result is no number and holds none."""
+
+
+def is_active(name: str, value: Any) -> bool:
+    """Whether an argument is differentiated."""
+    return np.asarray(value).dtype.kind == "f" and not name.endswith(cases.FIXED)
+
+
+@cache
+def operations() -> tuple[Operation, ...]:
+    """All of them, in the order of the tables."""
+    found: dict[str, Operation] = {}
+    for text, own in cases.texts():
+        plain, _, marks = text.partition("  # ")
+        if is_here(plain):
+            found.setdefault(plain, of_call(plain, {**cases.POOL, **own}, "value" not in marks.split()))
+    for text in cases.WRITES:
+        found[text] = of_write(text)
+    return tuple(found.values())
+
+
+def is_here(text: str) -> bool:
+    """Whether this NumPy, SciPy and Python have what the text calls."""
+    try:
+        name = re.match(r"(np|math|scipy)(\.\w+)+", text)
+        return name is None or eval(name.group(), modules()) is not None
+    except AttributeError:
+        return False
+
+
+@cache
+def modules() -> dict[str, Any]:
+    import math
+    import operator
+
+    import scipy.linalg
+    import scipy.special
+
+    import transpile as tp
+
+    return {"np": np, "math": math, "operator": operator, "scipy": scipy, "tp": tp}
+
+
+def of_call(text: str, pool: dict[str, Any], smooth: bool) -> Operation:
+    used = {n: pool[n] for n in names_of(text) if n in pool}
+    value = run(f"r = {text}", used)["r"]
+    target, measure = measured(value)
+    lines = (f"{target} = {text}",)
+    if "holes" in used:  # NaN is not carried: zero times NaN would be all that is seen
+        lines = ("holes = np.where(gaps, np.nan, x)", *lines)
+        others = {n: v for n, v in used.items() if n != "holes"}
+        used = {"x": pool["x"], "gaps": np.isnan(pool["holes"]), **others}
+    return completed(text, lines, used, measure, smooth)
+
+
+def of_write(text: str) -> Operation:
+    lines = ("w = x.copy()", text)
+    if text.startswith("w @="):
+        lines = ("w = q.copy()", text)
+    used = {n: cases.POOL[n] for n in names_of("\n".join(lines)) if n in cases.POOL}
+    run("\n".join(lines), used)
+    return completed(text, lines, used, "np.mean(np.cos(w))", True)
+
+
+def completed(name: str, lines: tuple[str, ...], used: dict[str, Any], measure: str, smooth: bool) -> Operation:
+    carried = next((n for n in used if is_active(n, used[n])), "")
+    if not carried:  # what is carried is not what it is called with
+        carried, used = "z", {"z": cases.POOL["a3"], **used}
+    return Operation(name, lines, used, carried, measure, smooth)
+
+
+def names_of(text: str) -> list[str]:
+    """The names that a text reads, in order."""
+    found = [(n.lineno, n.col_offset, n.id) for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)]
+    return list(dict.fromkeys(name for _, _, name in sorted(found)))
+
+
+def run(text: str, pool: dict[str, Any]) -> dict[str, Any]:
+    names = {**modules(), **{n: v.copy() if isinstance(v, np.ndarray) else v for n, v in pool.items()}}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(text, names)
+    return names
+
+
+def measured(value: Any) -> tuple[str, str]:
+    """The target that a result is assigned to, and a bounded number made of it. Signs of vectors do not change it."""
+    if isinstance(value, (tuple, list)):
+        if not value:
+            raise Useless
+        parts = [_number(v, f"r{k}") for k, v in enumerate(value)]
+        target = ", ".join(f"r{k}" for k in range(len(value))) + ("," if len(value) == 1 else "")
+        return target, " + ".join(parts)
+    return "r", _number(value, "r")
+
+
+def _number(value: Any, name: str) -> str:
+    kind, rank = np.asarray(value).dtype.kind, np.ndim(value)
+    if kind not in "biuf":
+        raise Useless(f"{name} is {value!r}")
+    if not np.all(np.isfinite(value)):
+        return f"np.mean(np.cos(np.where(np.isfinite({name}), {name}, 0.5)))"
+    if kind == "f":
+        return (
+            f"np.mean(np.cos({name}))" if rank and np.size(value) else f"np.sum({name})" if rank else f"np.cos({name})"
+        )
+    return f"np.cos(0.1 * np.sum({name}))" if rank else f"np.cos(0.1 * {name})"
