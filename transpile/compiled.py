@@ -10,6 +10,7 @@ import numpy as np
 from runtime.compiled.again import Again, OtherSizes
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
+from transpile.core.taken import Taken
 from transpile.frontend.reads import Read
 from transpile.loader import explain
 from transpile.program import Program, slim
@@ -31,6 +32,7 @@ class Recipe(NamedTuple):
     pairs: tuple[tuple[int, int], ...]  # parameters that must not share memory
     out_tree: Tree
     results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
+    taken: Taken = Taken()
     outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.lower.outward.Output`
 
 
@@ -50,6 +52,7 @@ class Compiled(Program):
         self.target, self.recipe, self.kernel = target, recipe, kernel
         self.examples = [slim(v) for v in leaves]
         self.places, self.reads = places, reads
+        self.taken, self.slots = recipe.taken, recipe.slots
         self.convert = [converter(w) for w in recipe.results]
         self.finish = assemble_flat(recipe.out_tree, self.convert)
         self.outside, self.unchanged = reader(places), checker(reads)
@@ -115,6 +118,8 @@ class Compiled(Program):
         scope.lines += ["try:", f"    return {call}" if direct else f"    __out = {call}"]
         scope.lines += [f"except {scope.constant(Again)}:", "    break"]
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
+        if self.taken.pairs:
+            scope.lines += self._other_sizes(scope, leaves)
         scope.lines += [f"    {scope.constant(explain)}(__error)", "    raise"]
         if direct:
             return

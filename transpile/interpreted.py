@@ -18,7 +18,7 @@ from transpile.errors import NO_COMPLEX, error
 from transpile.loader import explain, load
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise
-from transpile.request import Request
+from transpile.request import Request, leaf_slots
 from transpile.results import adjust_tree, converters
 from transpile.tree import ArgSpec, flatten, unflatten
 
@@ -37,6 +37,7 @@ class Interpreted(Program):
         self.name, self.protected = core.name, protected(function, core, quiet)
         self.hidden = names[len(names) - len(core.captured) :]
         self.place = placement(core, request)
+        self.taken, self.slots = core.taken, leaf_slots(core, request)
         self.places = [Place.of(c) for c in core.captured]
         self.reads = request.reads
         self.outside, self.unchanged = reader(self.places), checker(request.reads)
@@ -66,7 +67,12 @@ class Interpreted(Program):
         given = [f"__a{k}" for k in range(own)]
         given += [f"{name}=__a{own + k}" for k, name in enumerate(self.named)]
         given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
-        scope.line(f"return {scope.constant(self.protected)}({', '.join(given)})")
+        call = f"return {scope.constant(self.protected)}({', '.join(given)})"
+        if not self.taken.pairs:
+            scope.line(call)
+            return
+        scope.lines += ["try:", f"    {call}", f"except {scope.constant(Exception)} as __error:"]
+        scope.lines += [*self._other_sizes(scope, leaves), "    raise"]
 
 
 def interpreted(core: Function, request: Request, quiet: bool) -> Interpreted:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from transpile.captured import Stale
+from transpile.core.taken import Taken
 from transpile.repeated import Otherwise
 
 
@@ -14,6 +17,8 @@ class Program:
 
     kernel: Any = None
     examples: Sequence[Any] = ()  # the leaves of the first call
+    taken = Taken()
+    slots: Sequence[int] = ()  # for each parameter that is the user's, the leaf of the call that it is
 
     unchanged: Callable[[], bool] | None = None  # whether what lifting read outside means what it meant
     outside: Callable[[], list[Any]] | None = None  # reads the captured values
@@ -23,6 +28,21 @@ class Program:
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         raise NotImplementedError
+
+    def misfits(self, leaves: Sequence[Any]) -> bool:
+        """Whether these are sizes of which something else was taken where the example decided: the function's own checks fail."""
+        if not self.taken.pairs:
+            return False
+        own = [np.shape(leaves[k]) for k in self.slots]
+        return not self.taken.holds(own, [np.shape(v) for v in (self.outside() if self.outside is not None else ())])
+
+    def _other_sizes(self, scope: Any, leaves: Mapping[int, str]) -> list[str]:
+        """The lines that leave the function of a repeated call where its checks fail because other sizes were taken."""
+        given = ", ".join(leaves.get(k, "None") for k in range(len(self.examples)))
+        return [
+            f"    if isinstance(__error, ValueError) and {scope.constant(self.misfits)}(({given},)):",
+            "        break",
+        ]
 
     def holds(self) -> bool:
         """Whether what stands outside is what the program was built for."""
@@ -40,8 +60,6 @@ class Program:
 
 def slim(value: Any) -> Any:
     """An array that stands for another where its class, dtype and sizes are asked for, without its memory."""
-    import numpy as np
-
     if type(value) is not np.ndarray:
         return value
     return np.broadcast_to(np.empty((), value.dtype), value.shape) if value.ndim else value.copy()

@@ -128,3 +128,11 @@ def _parameter_names(target: Any) -> tuple[list[str], bool]:
     except (TypeError, ValueError):
         return [], True
     return list(found), any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values())
+
+
+def leaf_slots(core: Function, request: Request) -> list[int]:
+    """For each parameter that is the user's, the leaf of the call that it is."""
+    from transpile.arguments import leaf_sources
+
+    found = leaf_sources(core.arg_tree, request.args, request.kwargs)
+    return [found[k] for k in range(len(core.params) - len(core.captured))]

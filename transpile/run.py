@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from transpile.arguments import leaf_sources
 from transpile.captured import Place, holding
 from transpile.compiled import Compiled, Recipe
 from transpile.core.nodes import Function
@@ -17,7 +16,7 @@ from transpile.interpreted import interpreted
 from transpile.levels import is_derivative, jit_level
 from transpile.pipeline import core_of
 from transpile.program import Program
-from transpile.request import Request
+from transpile.request import Request, leaf_slots
 from transpile.results import flat_tree, wanted
 
 __all__ = ["compiled", "core_of", "holding", "interpreted", "runner", "shapes", "text"]
@@ -88,6 +87,7 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
         out_tree=flat_tree(core.out_tree, len(results)),
         results=tuple([None if _is_made(w, r) else w for w, r in zip(results, returned)]),
         outputs=kernel.outputs,
+        taken=core.taken,
     )
     if level.cache:
         from transpile.cache import calls
@@ -122,12 +122,6 @@ def assumed_sizes(core: Function, request: Request) -> Any:
 def _is_made(wanted: Any, returned: str) -> bool:
     """Whether what Numba gives for a number of this dtype is what is wanted: it makes all numbers Python's own."""
     return wanted is not None and wanted == ("python", returned)
-
-
-def leaf_slots(core: Function, request: Request) -> list[int]:
-    """For each parameter that is the user's, the leaf of the call that it is."""
-    found = leaf_sources(core.arg_tree, request.args, request.kwargs)
-    return [found[k] for k in range(len(core.params) - len(core.captured))]
 
 
 # -------------------------------------------------------------------------------------------------------- shapes

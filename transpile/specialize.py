@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.compiled.again import OtherSizes
 from runtime.memory import keep_freed
 from transpile.captured import HOLDERS, Stale
+from transpile.errors import TranspileError
 from transpile.levels import jit_level
 from transpile.repeated import MISS
 from transpile.request import Request
@@ -45,6 +46,7 @@ class Specializer:
         self.target = target
         self.table: dict[tuple[Any, ...], Program | Split] = {}
         self.named: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by the number of arguments and the names of others
+        self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # that take other things of sizes
         self.earlier: dict[tuple[Any, ...], deque[Program]] = {}  # for when what stands outside is what it was once
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -80,7 +82,32 @@ class Specializer:
         try:
             return program(args, kwargs, leaves)
         except OtherSizes:
-            return self.generalise(key, args, kwargs, leaves, program)(args, kwargs, leaves)
+            return self.run(self.generalise(key, args, kwargs, leaves, program), key, args, kwargs, leaves)
+        except ValueError:
+            if not program.misfits(leaves):
+                raise
+            fitting = self.fitting(key, args, kwargs, leaves, program)
+            if fitting is None:
+                raise
+        return self.run(fitting, key, args, kwargs, leaves)
+
+    def fitting(
+        self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], other: Program
+    ) -> Program | None:
+        """The program for sizes of which the example decides otherwise than it did for the ``other`` one; None: it can be none."""
+        held = self.table.get(key)
+        place = (key, _values(held, leaves) if isinstance(held, Split) else ())
+        programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))
+        found = next((one for one in programs if not one.misfits(leaves) and one.holds()), None)
+        if other not in programs:
+            programs.appendleft(other)
+        if found is not None:
+            self.keep(key, leaves, found)
+            return found
+        try:
+            return self.specialise(key, args, kwargs)
+        except TranspileError:  # they do not fit at all: the check has said so
+            return None
 
     def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The call that was not one of those that the function before this was written for."""
@@ -182,6 +209,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
+_SIZES = 8  # programs of one key that are kept for other sizes
 _EARLIER = 8  # programs of one key that are kept for when a flag is what it was
 
 

@@ -80,7 +80,7 @@ def _store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Seque
 
 
 def _rests_on(variant: Mapping[str, Any]) -> Any:
-    return variant["reads"], variant["places"]
+    return variant["reads"], variant["places"], variant["recipe"].taken
 
 
 # ---------------------------------------------------------------------------------------------------------- keys
@@ -217,4 +217,5 @@ def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mappi
     trees = (*request.args, *request.kwargs.values())
     known = tuple((k, request.leaves[k]) for k in sorted(request.known))
     recipe = variant["recipe"]._replace(trees=trees, known=known)
-    return Compiled(target, recipe, kernel, request.leaves, places, reads)
+    made = Compiled(target, recipe, kernel, request.leaves, places, reads)
+    return None if made.misfits(request.leaves) else made

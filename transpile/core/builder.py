@@ -190,6 +190,7 @@ class Builder:
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`
         )
+        self.decide: Callable[..., bool | None] = _decide  # whether sizes are equal; None: only the run knows
         self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts  # of what a size that may be 1 is broadcast to
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
@@ -345,6 +346,10 @@ class Builder:
             return False
         return self.unify(a, b) is not None
 
+    def surely(self, a: Dim, b: Dim) -> bool:
+        """Whether two sizes are equal: where they may be and may not, what is done for others must be right for equal ones too."""
+        return bool(self.decide(a, b, False))
+
     # ---- dims and integers
 
     def form(self, value: Any) -> Dim:
@@ -491,6 +496,10 @@ class Builder:
 
 def _unify_equal(a: Dim, b: Dim) -> Dim | None:
     return a if a == b else None
+
+
+def _decide(a: Dim, b: Dim, noted: bool = True) -> bool | None:
+    return a == b if (a - b).is_const else None
 
 
 def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:

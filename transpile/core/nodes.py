@@ -17,8 +17,10 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.loc import NOWHERE, Loc
+from transpile.core.taken import Taken
 from transpile.core.types import Type
 
+NOTHING = Taken()
 SYNTHETIC = ""  # the name of a value that the user gave none
 
 
@@ -340,4 +342,5 @@ class Function:
     doc: str = ""
     captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
     errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
+    taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
     routine: Any = None  # the kept function (`transpile.core.routines`) that it is, if it is one

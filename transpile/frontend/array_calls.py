@@ -187,6 +187,8 @@ def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node
 
 def _squeezed(lx: Lifter, owner: Array, dims: Sequence[Any]) -> Any:
     """A view that leaves out axes of size 1."""
+    if len(dims) == len(type_of(lx, owner).dims):
+        return owner
     items: list[Any] = []
     left = [lx.symbols.resolve(d) for d in dims]
     for d in type_of(lx, owner).dims:
@@ -218,7 +220,7 @@ def _diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     dims = type_of(lx, args[0]).dims
     if len(dims) != 2:
         return NotImplemented
-    if lx.b.same(*dims):
+    if lx.b.surely(*dims):
         found = memory.view(lx, args[0].cell, Diagonal())
         found.cell.readonly = READ_ONLY
         return found
@@ -261,7 +263,7 @@ def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     value = args[1] if len(args) > 1 else kwargs.get("val")
     if wrap and not lx.b.same(*n):
         raise lx.error("T131", "np.fill_diagonal with wrap=True takes a square matrix here", node)
-    if value is None or not lx.b.same(*n):
+    if value is None or not lx.b.surely(*n):
         return NotImplemented
     memory.write(lx, args[0].cell, Diagonal(), (), lx.operand(value, node))
     return Static(None)

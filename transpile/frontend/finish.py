@@ -49,6 +49,7 @@ def finish(lx: Lifter, fn: Function) -> Function:
     done = cloner.function(fn)
     done.symbols = {_final_name(final, k): cloner.operand(v) for k, v in fn.symbols.items()}
     merge_copies(done.body)
+    done.taken = lx.symbols.taken(lx.first_capture)
     return prune(done)
 
 
@@ -73,7 +74,11 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
     block = Block()
     lx.b.canonical = _itself
     with lx.b.into(block):
-        for guard in lx.symbols.guards.values():  # a size that became a number is still read by its check
+        symbols = lx.symbols
+        for guard in (
+            *symbols.guards.values(),
+            *symbols.unequal.values(),
+        ):  # numbers now, perhaps
             lx.symbols.operand(lx, guard.a)
             lx.symbols.operand(lx, guard.b)
         for name, origin in lx.symbols.origins.items():
@@ -84,6 +89,8 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
         for guard in lx.symbols.guards.values():
             a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
             symbolic.emit_check(lx, a.op, b.op, guard.message, guard.loc)
+        for guard in symbols.unequal.values():
+            symbolic.emit_apart(lx, guard)
         for var, value in lx.checked.items():
             what = f"{fn.name} was transformed for {lx.captures[var]} = {value}, not "
             symbolic.emit_failure(lx, lx.b.elementwise("not_equal", var, value).op, (what, (0, "", "")), (var,), fn.loc)

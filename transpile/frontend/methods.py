@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from transpile.core.dims import Dim
 from transpile.frontend import arity, array_calls, containers, formatting, memory, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
@@ -114,7 +113,7 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     x = lx.b.expr(lx.operand(owner, node))
     if x.dims:
         for d in x.dims:
-            if not d.is_one and lx.b.unify(d, Dim(1)) is None:
+            if not lx.stretching.is_one(d):
                 raise lx.error("T213", "item() of an array of more than one element", node, hint="say which: x.item(k)")
         x = lx.b.let("reshape", x, dims=())
     return lx.value(lx.b.cast(x, BOOL if x.type.is_bool else FLOAT if x.type.is_float else INT))

@@ -88,6 +88,12 @@ class Stretching:
                     return parts
         return ()
 
+    def is_one(self, dim: Dim) -> bool:
+        """Whether the size must be 1: by the example, with a check; checked where only the run knows."""
+        symbols = self.lx.symbols
+        found = symbols.decide(self.lx, dim, Dim(1))
+        return symbols.unify(self.lx, dim, Dim(1)) is not None if found is None else found
+
     def may_be_one(self, dim: Dim) -> bool:
         """Whether the size can be 1 when the function runs: one of an argument that is 1 is known to be."""
         if dim.is_const:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, Effect, If, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
+from transpile.core.taken import Taken
 from transpile.core.types import INT
 from transpile.frontend.values import Scalar
 
@@ -74,6 +75,7 @@ class Symbols:
     integers: dict[str, int] = field(default_factory=dict)  # integer arguments -> their example
     forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal
     named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
+    unequal: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)  # sizes that are taken to differ
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
     count: int = 0
@@ -152,6 +154,21 @@ class Symbols:
         self._equate(lx, x, y)
         return self.resolve(x)
 
+    def decide(self, lx: Lifter, a: Dim, b: Dim, noted: bool = True) -> bool | None:
+        """Whether two sizes are equal, where that is more than a check: those of arguments are what the example says, and checked
+        (that they differ only if it is ``noted``); None where only the run knows."""
+        x, y = self.resolve(a), self.resolve(b)
+        if (x - y).is_const:
+            return x == y
+        if y.is_one and not lx.stretching.may_be_one(x) and not self.is_size(x):
+            return False
+        left, right = self.value(x), self.value(y)
+        if lx.sizes is not None or not self.is_size(x) or not self.is_size(y) or left is None or right is None:
+            return None
+        if left != right and noted:
+            self.unequal.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
+        return left == right and self.unify(lx, x, y) is not None
+
     def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> Dim | None:
         for dim, size in ((x, left), (y, right)):
             if size == 1 and not dim.is_const and self.is_size(dim):
@@ -196,6 +213,8 @@ class Symbols:
 
     def _equate(self, lx: Lifter, x: Dim, y: Dim) -> None:
         """Takes two forms to be equal from now on, and checks it."""
+        if y.is_const and (size := self._solved(x, y.const)) is not None:
+            x, y = size
         self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
         for a, b in ((y, x), (x, y)):  # the later argument's symbol gives way
             name = self._symbol(a)
@@ -214,6 +233,15 @@ class Symbols:
             raise Restart(f"{other} is {kept}")
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
+
+    def _solved(self, dim: Dim, size: int) -> tuple[Dim, Dim] | None:
+        """``n - 2 == 1`` as ``n == 3``."""
+        if len(dim.terms) != 1:
+            return None
+        ((atom, coef),) = dim.terms
+        if atom.name not in self.origins or (size - dim.const) % coef:
+            return None
+        return Dim.symbol(atom.name), Dim((size - dim.const) // coef)
 
     def _is_checked(self, lx: Lifter, x: Dim, y: Dim) -> bool:
         """Whether a check ran before this point: one in another branch, or in a try that was given up, did not."""
@@ -266,6 +294,18 @@ class Symbols:
     def unique(self, lx: Lifter, base: str) -> str:
         self.count += 1
         return f"{base}.{self.count}"
+
+    def taken(self, own: int) -> Taken:
+        """What is checked where the function begins, by parameters: ``own`` many, and those from outside."""
+        pairs = [(g.a, g.b, True) for g in self.guards.values()]
+        pairs += [(g.a, g.b, False) for g in self.unequal.values()]
+        names = {s for a, b, _ in pairs for d in (a, b) for s in d.symbols()}
+        if any(name not in self.origins for name in names):
+            return Taken()
+        where = {
+            n: (o.param if o.param < own else own - 1 - o.param, o.axis) for n, o in self.origins.items() if n in names
+        }
+        return Taken(tuple(pairs), where)
 
     # ---- names
 
@@ -329,6 +369,19 @@ def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None
     with lx.b.at(loc):
         test = lx.b.elementwise("not_equal", a, b).op
         emit_failure(lx, test, disagreement(where), (a, b), loc)
+
+
+def emit_apart(lx: Lifter, guard: Guard) -> None:
+    """``if a == b: raise ValueError``."""
+    a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
+    with lx.b.at(guard.loc):
+        parts = (
+            f"{guard.message}the size {guard.a} is ",
+            (0, "", ""),
+            ": this is for sizes that are not ",
+            (1, "", ""),
+        )
+        emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc)
 
 
 def disagreement(where: str) -> tuple[Any, ...]:

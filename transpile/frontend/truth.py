@@ -58,7 +58,7 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> Operand:
 
 def _array(lx: Lifter, value: Array, node: Any) -> Operand:
     dims = lx.state.cells[value.cell].type.dims
-    if all(d.is_one for d in dims):
+    if all(lx.stretching.is_one(d) for d in dims):
         return _scalar(lx, Scalar(lx.b.let("reshape", lx.operand(value), dims=()).op), node)
     raise lx.error("T211", "the truth value of an array is ambiguous", node, hint="use np.any or np.all")
 

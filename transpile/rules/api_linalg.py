@@ -178,7 +178,7 @@ def _cholesky(b: Builder, a: Any, *, upper: bool = False) -> Expr:
 
 def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
     x = matrix(b, a, "np.linalg.qr", square=False)
-    square = x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])
+    square = b.surely(x.dims[-1], x.dims[-2])
     if mode not in ("reduced", "r") and not (mode == "complete" and square):
         raise RuleError(f"the mode {mode!r} of np.linalg.qr is not supported", "T201", "use mode='reduced'")
     found = items(b.let("qr", x, mode="reduced"))
@@ -192,7 +192,7 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
     if not compute_uv:
         return b.let("svdvals", x)
     refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
-    if full_matrices and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
+    if full_matrices and not b.surely(x.dims[-1], x.dims[-2]):
         u, _, vt = items(b.let("svd_full", x))
         return SVDResult(u, b.let("svdvals", x), vt)
     return SVDResult(*items(b.let("svd", x, full_matrices=False)))

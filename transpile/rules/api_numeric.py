@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Block, If, Var
 from transpile.core.types import BOOL
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import array, axes_of, axis_of, floats, must_agree, numeric, one_of, refuse_options
+from transpile.rules.arguments import (
+    array,
+    axes_of,
+    axis_of,
+    floats,
+    is_one,
+    must_agree,
+    numeric,
+    one_of,
+    refuse_options,
+)
 from transpile.rules.language import matmul, transpose
 from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
@@ -124,7 +137,8 @@ def _cov(
         centred = rows - new_axis(reduce("sum", rows * w, 1) / total, 1)
         lost = loss if aweights is None else loss * reduce("sum", w * weights[-1]) / total
         found = matmul(centred * w, transpose(centred, (1, 0))) / (total - lost if loss else total)
-    return point(point(found, 0, 0), 0, 0) if rows.dims[0].is_one else found
+    alone = is_one(b, rows.dims[0], "cov", "take a row: np.cov(x[0])")
+    return point(point(found, 0, 0), 0, 0) if alone else found
 
 
 def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
@@ -157,8 +171,22 @@ def _allclose(build: Builder, a: Any, b: Any, rtol: float = 1e-5, atol: float = 
 
 def _array_equal(b: Builder, a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     x, y = array(b, a1), array(b, a2)
-    if x.rank != y.rank or any(not b.same(p, q) for p, q in zip(x.dims, y.dims) if p != q):
+    decided = [b.decide(p, q) for p, q in zip(x.dims, y.dims)]
+    if x.rank != y.rank or False in decided:
         return False
+    unknown = [b.dim(p).eq(b.dim(q)) for p, q, known in zip(x.dims, y.dims, decided) if known is None]
+    if not unknown:
+        return _all_equal(b, x, y, equal_nan)
+    equal, differ = Block(), Block(yields=(b.operand(False),))
+    with b.into(equal):
+        found = _all_equal(b, x, b.let("sized", y, dims=x.dims), equal_nan)
+        equal.yields = (found.op,)
+    result = Var(SYNTHETIC, BOOL)
+    b.emit(If(functools.reduce(operator.and_, unknown).op, equal, differ, (result,), b.loc))
+    return b.expr(result)
+
+
+def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
     equal = x.eq(y)
     if equal_nan and x.type.is_float and y.type.is_float:
         equal = m.logical_or(equal, m.logical_and(m.isnan(x), m.isnan(y)))

@@ -120,7 +120,7 @@ def _scipy_lu(
 def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
     """Of a matrix that is not square: the square part as it is, the rest by substitution."""
     rows, columns = x.dims[-2:]
-    if rows == columns or b.same(rows, columns):
+    if b.surely(rows, columns):
         p, low, up = items(b.let("lu", x))
         return p, low, up
     k = smaller(rows, columns)

@@ -16,6 +16,7 @@ from transpile.rules.arguments import (
     axis_of,
     divide,
     integer,
+    is_one,
     product,
     shape_of,
     shape_text,
@@ -87,8 +88,7 @@ def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:
 def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
     x = array(b, a)
     if axis is None:
-        # sizes are not 1 unless they are known to be: those of the example were specialised
-        axes: tuple[int, ...] = tuple(k for k, d in enumerate(x.dims) if d.is_one)
+        axes: tuple[int, ...] = tuple(k for k, d in enumerate(x.dims) if is_one(b, d, "squeeze", "say which: axis=..."))
     else:
         axes = axes_of(axis, x.rank)
     for k in axes:

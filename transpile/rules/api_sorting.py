@@ -138,7 +138,7 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     mask = array(b, condition)
     mask = mask if mask.type.is_bool else mask.ne(0)
     n = mask.dims[0]
-    if not b.same(n, x.dims[at]):
+    if not b.surely(n, x.dims[at]):
         x = slice_axis(x, at, 0, n)
     return compressed(b, mask, x, at)
 

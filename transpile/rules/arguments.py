@@ -216,6 +216,15 @@ def known_integer(value: Any, what: str) -> int:
     return found
 
 
+def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
+    """Whether a size that decides how many axes a result has is 1."""
+    found = b.decide(dim, Dim(1))
+    if found is None:
+        raise RuleError(f"{what}: how many axes the result has depends on whether the size {dim} is 1, which only the run knows",
+                        "T210", hint)  # fmt: skip
+    return found
+
+
 def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
     """Refuses arrays of different shape where NumPy does not broadcast."""
     fits = x.rank == y.rank and all(d == e or b.same(d, e) for d, e in zip(x.dims, y.dims))

@@ -1,0 +1,116 @@
+"""Sizes that decide a rank or a broadcast: a call for which the example's decision does not hold is transformed anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transpile as tp
+
+VARIANTS = {"interpreted": lambda f: f, "compiled": tp.jit}
+
+
+def shifted(x, y):
+    return np.sum(np.sin(x[2:]) * y)
+
+
+def rows(x):
+    return np.sum(np.squeeze(np.reshape(x, (-1, 3))) ** 3)
+
+
+def alike(x, y):
+    return x[0] * np.array_equal(x[1:], y)
+
+
+SHAPES = {
+    shifted: [(5, 3), (3, 4), (6, 4), (3, 1), (5, 3), (4, 1), (3, 4)],
+    rows: [(6,), (3,), (9,), (3,), (6,)],
+    alike: [(4, 3), (4, 4), (2, 1), (4, 3), (4, 4)],
+}
+CALLS = [pytest.param(f, id=f.__name__) for f in SHAPES]
+
+
+def example(shape: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+@pytest.mark.parametrize("how", VARIANTS)
+@pytest.mark.parametrize("f", CALLS)
+def test_calls_of_other_sizes(f: Any, how: str) -> None:
+    """Twice each, and back again: the second call of a kind goes the short way."""
+    gradient = VARIANTS[how](tp.value_and_grad(f))
+    for sizes in SHAPES[f]:
+        for seed in range(2):
+            args = [example(n, seed + k) for k, n in enumerate(sizes)]
+            value, adjoint = gradient(*args)
+            np.testing.assert_allclose(value, f(*args), rtol=1e-12)
+            fresh = tp.grad(f)(*args)
+            assert adjoint.shape == args[0].shape
+            np.testing.assert_allclose(adjoint, fresh, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", VARIANTS)
+def test_sizes_that_cannot_be(how: str) -> None:
+    """What NumPy refuses stays refused, and what fits afterwards runs."""
+    gradient = VARIANTS[how](tp.grad(shifted))
+    for _ in range(2):
+        gradient(example(5, 0), example(3, 1))
+        with pytest.raises(ValueError, match="do not agree"):
+            gradient(example(5, 0), example(4, 1))
+
+
+def captured_shift(x):
+    return np.sum(x[1:] * WEIGHTS)
+
+
+WEIGHTS = np.arange(1.0, 4.0)
+
+
+def test_sizes_from_outside() -> None:
+    global WEIGHTS
+    gradient = tp.grad(captured_shift)
+    for n, m in ((4, 3), (4, 3), (2, 3), (2, 2), (3, 2), (4, 3)):
+        WEIGHTS = np.arange(1.0, m + 1.0)
+        wanted = np.zeros(n)
+        wanted[1:] = WEIGHTS if n - 1 == m else np.sum(WEIGHTS)
+        np.testing.assert_allclose(gradient(example(n, 0)), wanted)
+
+
+def test_effects_are_not_repeated(capsys: Any) -> None:
+    """A ValueError of the function's own is raised once, whatever the sizes."""
+
+    def tell(x, y):
+        print("once")
+        if x[0] > 0:
+            raise ValueError("own")
+        return np.sum(x[2:] * y)
+
+    gradient = tp.grad(tell)
+    gradient(-np.ones(5), np.ones(3))
+    for n, m in ((6, 4), (3, 4)):
+        with pytest.raises(ValueError, match="own"):
+            gradient(np.ones(n), np.ones(m))
+    assert capsys.readouterr().out == "once\n" * 3
+
+
+def test_the_text_says_what_it_is_for() -> None:
+    """What is printed checks what the example decided: it refuses other sizes rather than give another rank."""
+    text = tp.source(rows, np.ones(6))
+    assert "n // 3 == 1" in text
+    names: dict[str, Any] = {}
+    exec(text, names)
+    assert names["rows"](np.ones(9)) == rows(np.ones(9))
+    with pytest.raises(ValueError, match="this is for sizes that are not 1"):
+        names["rows"](np.ones(3))
+    assert "n // 3" not in tp.source(lambda x: np.sum(x[1:] * x[:-1]), np.ones(6))
+
+
+def test_a_rank_that_data_decide_is_refused() -> None:
+    def of_data(x):
+        return np.sum(np.squeeze(x[x > 0.5]))
+
+    with pytest.raises(tp.TranspileError, match="T210.*only the run knows") as refused:
+        tp.grad(of_data)(np.ones(3))
+    assert "axis" in refused.value.diagnostics[0].hint

@@ -1,0 +1,30 @@
+"""What was taken of the sizes of arguments where the example decided: checked by the function, and asked again where it fails.
+
+>>> taken = Taken(((Dim.symbol("n") - 2, Dim(1), True),), {"n": (0, 0)})
+>>> taken.holds([(3,)]), taken.holds([(4,)])
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from transpile.core.dims import Dim
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Pairs of sizes that are equal, or are not; ``where`` has the parameter and the axis of each symbol. Parameters from outside
+    count from the end, as -1 - k."""
+
+    pairs: tuple[tuple[Dim, Dim, bool], ...] = ()
+    where: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def holds(self, own: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]] = ()) -> bool:
+        """Whether it is so for parameters of these shapes."""
+        sizes: dict[str, int] = {}
+        for name, (param, axis) in self.where.items():
+            shape = own[param] if param >= 0 else outside[-1 - param]
+            sizes[name] = shape[axis]
+        return all((a.evaluate(sizes) == b.evaluate(sizes)) is equal for a, b, equal in self.pairs)
