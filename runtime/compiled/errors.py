@@ -6,7 +6,9 @@ numbers among the arguments (None: not one), which arrive as Python's. ``("at", 
 ``("line", file, line, column)`` says the same and is none.
 """
 
+import ctypes
 import os
+import pickle
 
 import numpy as np
 from numba import njit, objmode
@@ -108,6 +110,20 @@ ValueError_ = _make(ValueError)
 Warning_ = _make(Warning)
 ZeroDivisionError_ = _make(ZeroDivisionError)
 LinAlgError_ = _make(np.linalg.LinAlgError)
+
+
+class Within(Exception):
+    """What a function of the runtime raised, which knows no line: the same with its site. Numba has pickled it at an address."""
+
+    def __new__(cls, site=0, address=0, size=0):
+        if isinstance(site, BaseException):
+            return site
+        raised, args, _ = pickle.loads(ctypes.string_at(address, size))
+        if raised is MemoryError:
+            return MemoryError_(site)
+        made = raised(*args)
+        made.site = site
+        return made
 
 
 def show(site, values):

@@ -64,7 +64,7 @@ def _directly(direct: Direct, unique: str, text: str) -> Any:
             compiled = direct(unique)
     except Unsupported:
         return None
-    pending.add(_sites(text))
+    pending.add({**_sites(text), **compiled.metadata["sites"]})
     return compiled
 
 
@@ -98,7 +98,8 @@ def _kernel(
     kernel.returns = _returns(compiled.signature.return_type)
     if path is not None:
         kernel.stem = stem
-        kernels.keep(kernel, compiled, _sites(text), path, lines)
+        sites = {**_sites(text), **compiled.metadata.get("sites", {})}
+        kernels.keep(kernel, compiled, sites, path, lines)
     return kernel
 
 

@@ -10,7 +10,7 @@ from transpile.native.scalars import Scalars
 from transpile.native.values import Array, Scalar, Unsupported
 
 _ALIGNMENT = 64
-# what the function that makes arrays gives instead of an address
+# what the function that makes arrays gives instead of an address of what counts who holds one
 TOO_LITTLE, TOO_MANY, NEGATIVE = 0, 1, 2
 MAKE = "transpile.make"
 LARGE, PAGE = 2**22, 2**12  # bytes
@@ -185,13 +185,18 @@ class Arrays(Scalars):
 
     # ---- new memory
 
-    def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> tuple[Array, Any]:
-        """A new array, and its address as a number: `TOO_LITTLE`, `TOO_MANY` or `NEGATIVE` if it could not be made."""
+    def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
+        """A new array. Raises if it could not be made."""
         b = self.builder
         address = b.call(self.maker(len(sizes)), [self.number(self.itemsize(dtype)), *sizes])
+        self.unless_made(b.ptrtoint(address, self.int), dtype, sizes)
+        # not before it was asked: where there is no array, LLVM would take the question for answered
         data = self.context.nrt.meminfo_data(b, address)
         data = b.bitcast(data, self.context.get_data_type(dtype).as_pointer())
-        return Array(dtype, data, tuple(sizes), None, address, root), b.ptrtoint(address, self.int)
+        return Array(dtype, data, tuple(sizes), None, address, root)
+
+    def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
+        raise NotImplementedError
 
     def maker(self, rank: int) -> Any:
         """The function of this module that makes arrays of so many axes."""

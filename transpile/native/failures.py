@@ -1,76 +1,112 @@
-"""Exceptions: the places that raise one class with arguments of the same types share the code for it."""
+"""Exceptions: the places that raise one class with arguments of the same types share the code for it.
+
+Whatever is raised in a function, by it, by what it calls or by what Numba writes into it, leaves by these exits, which give back
+what the function holds. Memory that is not to be had is a MemoryError with the line and the bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from transpile.core.loc import NOWHERE
+from transpile.lower.effects import place, site
 from transpile.native import arrays
 from transpile.native.memory import Memory
 from transpile.native.scalars import named
-from transpile.native.values import Array, Value
-
-NO_MEMORY = ("Allocation failed (probably too large).",)
+from transpile.native.values import Array, Scalar, Value
 
 
 class Failures(Memory):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # the block of each sort of exception, and its arguments
-        self.callee_exit: tuple[Any, Any, Any] | None = None  # the block for exceptions of callees, and what they are
+        self.callee_exits: dict[bool, tuple[Any, list[Any]]] = {}  # the same for exceptions of callees
+        self.loc = NOWHERE  # of the statement that is written
+        self.sites: dict[int, Any] = {}  # messages: see `runtime.compiled.errors`
 
-    def fail(self, name: str, args: Sequence[Value], static: tuple[str, ...] | None = None) -> None:
+    # ---- raised here
+
+    def fail(self, name: str, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
         """Raises, from here. ``static`` are arguments that are known now."""
+        self.leave(exception(name), args, static)
+
+    def leave(self, class_: type, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
         values = [self.struct(a) if isinstance(a, Array) else a for a in args]
         for v in values:
             self.context.nrt.incref(self.builder, v.type, v.value)
-        key = (name, static, tuple([v.type for v in values]))
-        found = self.exits.get(key)
-        if found is None:
-            block = self.builder.function.append_basic_block("fail")
-            with self.builder.goto_block(block):
-                found = block, [self.builder.phi(v.value.type) for v in values]
-            self.exits[key] = found
-        for phi, v in zip(found[1], values):
-            phi.add_incoming(v.value, self.builder.block)
-        self.builder.branch(found[0])
+        key = (class_, static, tuple([v.type for v in values]))
+        self.go(self.exits, key, "fail", [v.value for v in values])
 
-    def fail_if(self, test: Any, name: str, args: Sequence[Value], static: tuple[str, ...] | None = None) -> None:
+    def go(self, exits: dict[Any, Any], key: Any, name: str, values: Sequence[Any]) -> None:
+        """Branches to an exit, which is given values."""
+        if key not in exits:
+            block = self.builder.function.append_basic_block(name)
+            with self.builder.goto_block(block):
+                exits[key] = block, [self.builder.phi(v.type) for v in values]
+        block, phis = exits[key]
+        for phi, value in zip(phis, values):
+            phi.add_incoming(value, self.builder.block)
+        self.builder.branch(block)
+
+    def fail_if(self, test: Any, name: str, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
         with self.builder.if_then(test, likely=False):
             self.fail(name, args, static)
 
-    def unless_made(self, address: Any) -> None:
+    # ---- memory
+
+    def message(self, name: str, *parts: Any) -> Scalar:
+        """The number of a message of the statement that is written."""
+        entry = (name, (), *place(self.loc), *parts)
+        self.sites[site(entry)] = entry
+        return self.constant(site(entry), self.types.int64)
+
+    def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
         """Raises what a code of `arrays` means."""
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
-            for code, name, text in (
-                (arrays.NEGATIVE, "ValueError", "negative dimensions not allowed"),
-                (arrays.TOO_MANY, "ValueError", "array is too big"),
+            for code, text in (
+                (arrays.NEGATIVE, "negative dimensions are not allowed"),
+                (arrays.TOO_MANY, "array is too big: its size in bytes is no number of 64 bits"),
             ):
-                self.fail_if(b.icmp_unsigned("==", address, self.number(code)), name, (), (text,))
-            self.fail("MemoryError", (), NO_MEMORY)
+                number = self.message("ValueError", text)
+                self.fail_if(b.icmp_unsigned("==", address, self.number(code)), "errors.ValueError_", (number,))
+            total = self.number(self.itemsize(dtype))
+            for size in sizes:
+                total = b.mul(total, size)
+            self.fail_for_memory(total)
 
-    def unless_found(self, pointer: Any) -> None:
-        """Raises MemoryError where memory was not had."""
-        self.fail_if(self.cgutils.is_null(self.builder, pointer), "MemoryError", (), NO_MEMORY)
+    def fail_for_memory(self, size: Any) -> None:
+        """Raises MemoryError: so many bytes were not to be had."""
+        number = self.message("MemoryError", "unable to allocate ", 0, " bytes")
+        self.fail("errors.MemoryError_", (number, Scalar(size, self.types.intp)))
+
+    # ---- raised elsewhere
+
+    def raised(self, class_: type, args: tuple[Any, ...] | None) -> None:
+        """What Numba wrote here raises."""
+        if class_ is MemoryError:
+            self.fail("errors.MemoryError_", (self.message("MemoryError", "out of memory"),))
+        else:
+            self.leave(class_, (), tuple(args or ()))
+
+    def passed(self, code: Any, info: Any) -> None:
+        """What a function of the runtime raised is raised from here."""
+        number = self.message("Within", "out of memory")
+        self.go(self.callee_exits, True, "within", [code, info, number.value])
 
     def pass_on(self, code: Any, info: Any) -> None:
-        """The exception that a call ended with is raised from here."""
-        b = self.builder
-        if self.callee_exit is None:
-            block = b.function.append_basic_block("failed")
-            with b.goto_block(block):
-                self.callee_exit = block, b.phi(code.type), b.phi(info.type)
-        block, *phis = self.callee_exit
-        for phi, value in zip(phis, (code, info)):
-            phi.add_incoming(value, b.block)
-        b.branch(block)
+        """The exception of a function that was written here as well: it names its line."""
+        self.go(self.callee_exits, False, "failed", [code, info])
+
+    # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
         """Begins a function of the module: the function, and what it is given."""
         from llvmlite import ir
 
         function = self.context.declare_function(self.module, described)
+        self.context.leaving[function.name] = self
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         start = function.append_basic_block("start")
         self.builder.branch(start)  # cells are made before it
@@ -79,22 +115,36 @@ class Failures(Memory):
 
     def write_exits(self, name: str) -> None:
         """The code that the failing places share."""
-        convention = self.context.call_conv
-        if self.callee_exit is not None:
-            block, code, info = self.callee_exit
-            self.builder.position_at_end(block)
+        b, convention = self.builder, self.context.call_conv
+        del self.context.leaving[b.function.name]
+        for is_located, (block, (code, info, *number)) in self.callee_exits.items():
+            b.position_at_end(block)
             self.give_back_all()
-            self.builder.store(info, convention._get_excinfo_argument(self.builder.function))
-            self.builder.ret(code)
-        for (raised, static, types), (block, values) in self.exits.items():
-            self.builder.position_at_end(block)
+            if is_located:
+                self._locate(code, info, number[0])
+            b.store(info, convention._get_excinfo_argument(b.function))
+            b.ret(code)
+        for (class_, static, types), (block, values) in self.exits.items():
+            b.position_at_end(block)
             self.give_back_all()
             if values:
-                convention.return_dynamic_user_exc(
-                    self.builder, exception(raised), tuple(values), types, loc=None, func_name=name
-                )
+                convention.return_dynamic_user_exc(b, class_, tuple(values), types, loc=None, func_name=name)
             else:
-                convention.return_user_exc(self.builder, exception(raised), static, loc=None, func_name=name)
+                convention.return_user_exc(b, class_, static, loc=None, func_name=name)
+
+    def _locate(self, code: Any, info: Any, number: Any) -> None:
+        """Raises `Within`, if the exception is one that Numba describes by constants: their address lives as long as the code."""
+        from numba.core import callconv
+
+        b, convention = self.builder, self.context.call_conv
+        with b.if_then(b.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
+            fields = b.load(info)
+            is_known = b.icmp_signed("==", b.extract_value(fields, callconv.ALLOC_FLAG_IDX), code.type(0))
+            with b.if_then(is_known):
+                text = b.ptrtoint(b.extract_value(fields, callconv.PICKLE_BUF_IDX), self.int)
+                size = b.sext(b.extract_value(fields, callconv.PICKLE_BUFSZ_IDX), self.int)
+                kinds = (self.types.int64, self.types.intp, self.types.intp)
+                convention.return_dynamic_user_exc(b, exception("errors.Within"), (number, text, size), kinds)
 
 
 def exception(name: str) -> Any:

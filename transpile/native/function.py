@@ -43,13 +43,15 @@ def compile_function(
     from numba.core.registry import cpu_target
     from numba.core.typing import signature
 
+    from runtime.compiled.convention import Context
     from runtime.compiled.machine import addresses_as_written
 
     with global_compiler_lock:
         typing, target = cpu_target.typing_context, cpu_target.target_context
         typing.refresh()
         target.refresh()
-        context = target.subtarget(
+        context = Context.under(
+            target,
             enable_nrt=True,
             fastmath=FastMathOptions(set(fastmath) if isinstance(fastmath, (tuple, set)) else fastmath),
             error_model=callconv.create_error_model("numpy", target),
@@ -62,9 +64,11 @@ def compile_function(
             module = context.create_module(name)
             environment = context.environment
             context.declare_env_global(module, context.get_env_name(own))
-            for one in kept:
-                _write(Statements(context, typing), module, one, names[one.name], names)
             written = Statements(context, typing)
+            for one in kept:
+                inner = Statements(context, typing)
+                inner.sites = written.sites
+                _write(inner, module, one, names[one.name], names)
             _write(written, module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
             library.add_ir_module(module)
@@ -84,7 +88,7 @@ def compile_function(
             lifted=(),
             fndesc=own,
             environment=environment,
-            metadata={},
+            metadata={"sites": written.sites},
             reload_init=[*library._reload_init, *([launch] if written.starts_threads else [])],
         )
 

@@ -100,7 +100,9 @@ class Statements(Stacks):
             method = _STATEMENTS.get(type(stmt))
             if method is None:
                 raise Unsupported(type(stmt).__name__)
+            self.loc = stmt.loc
             method(self, stmt)
+            self.loc = stmt.loc
 
     # ---- lets
 
@@ -179,8 +181,7 @@ class Statements(Stacks):
         if stmt.var in self.small.local:
             self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
             return
-        array, address = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
-        self.unless_made(address)
+        array = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
         self.hold(array.meminfo)
         self.values[stmt.var] = array
 
@@ -195,42 +196,15 @@ class Statements(Stacks):
         self.store(array, indices, value)
 
     def new_stack(self, stmt: NewStack) -> None:
-        from numba.cpython.listobj import build_list
-
-        type_, sizes = stmt.var.type, self.small.of(stmt.var)
-        element = scalar_type(Type(type_.dtype))
-        if sizes is not None or not type_.dims:
-            self.stacks[stmt.var] = self.stack(element, sizes)
-            return
-        kind = self.types.List(self.types.Array(element, len(type_.dims), "C"))
-        made = Scalar(build_list(self.context, self.builder, kind, []), kind)
-        self.held(made)
-        self.values[stmt.var] = made
+        type_ = stmt.var.type
+        self.stacks[stmt.var] = self.stack(scalar_type(Type(type_.dtype)), len(type_.dims), self.small.of(stmt.var))
 
     def push(self, stmt: Push) -> None:
-        from numba.core.typing import signature
-        from numba.cpython.listobj import list_append
-
-        if stmt.stack in self.stacks:
-            self.pushed(self.stacks[stmt.stack], self.value(stmt.value))
-            return
-        stack, given = self.scalar(stmt.stack), self.struct(self.whole(stmt.value))
-        found = signature(self.types.none, stack.type, stack.type.dtype)
-        list_append(self.context, self.builder, found, (stack.value, self.cast(given, stack.type.dtype).value))
+        self.pushed(self.stacks[stmt.stack], self.value(stmt.value))
 
     def pop(self, stmt: Pop) -> None:
-        from numba.core.typing import signature
-        from numba.cpython.listobj import list_pop
-
-        if stmt.stack in self.stacks:
-            last = self.popped(self.stacks[stmt.stack])
-            self.values[stmt.var] = last if isinstance(last, Array) else self.cast(last, scalar_type(stmt.var.type))
-            return
-        stack = self.scalar(stmt.stack)
-        kind = stack.type.dtype
-        found = Scalar(list_pop(self.context, self.builder, signature(kind, stack.type), (stack.value,)), kind)
-        self.held(found)
-        self.values[stmt.var] = self.array(found)
+        last = self.popped(self.stacks[stmt.stack])
+        self.values[stmt.var] = last if isinstance(last, Array) else self.cast(last, scalar_type(stmt.var.type))
 
     # ---- what goes from block to block
 

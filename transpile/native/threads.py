@@ -138,7 +138,7 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
     inner.apart, inner.is_large = written.apart, written.is_large
-    inner.numbers = written.numbers
+    inner.numbers, inner.sites = written.numbers, written.sites
     function, (first, count, data) = inner.begin(own)
     function.linkage = "internal"
     function.attributes.add("noinline")
@@ -200,15 +200,11 @@ def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame:
 
 
 def _forget(written: Statements, code: Any, info: Any) -> None:
-    """Gives back the memory of an exception that is not raised: that of one with arguments, which are numbers."""
+    """Gives back the memory of an exception that is not raised."""
     from numba.core import callconv
 
-    b, pointer = written.builder, written.cgutils.voidptr_t
-    with b.if_then(b.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
-        fields = b.load(info)
-        with b.if_then(b.icmp_signed(">", b.extract_value(fields, callconv.ALLOC_FLAG_IDX), code.type(0))):
-            written.context.nrt.free(b, b.extract_value(fields, callconv.HASH_BUF_IDX))
-            written.context.nrt.free(b, b.bitcast(info, pointer))
+    with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
+        written.context.call_conv.forget(written.builder, info)
 
 
 def _start(written: Statements, pooled: Any, chunks: Any, data: Any) -> None:
