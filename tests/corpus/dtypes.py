@@ -121,3 +121,17 @@ def weak_where(x):
     y = np.where(x > 0, x, 0)
     z = np.where(x > 0, 1, x * x)
     return y * z
+
+
+@program(args=lambda: (normal(3).astype(np.float32),), tags="float32 constants")
+def constants_of_single_precision(x):
+    """Arrays of numbers alone keep the dtype that they are given, and so does what is joined with them."""
+    steps = np.array([0.1, 0.7], dtype="float32")
+    both = np.concatenate([x, np.array([x[0], 0.3], dtype=np.float32)])
+    return np.sum(both) * np.cos(steps) * np.linspace(np.float32(0.1), np.float32(0.7), 2)
+
+
+@program(args=lambda: (normal(3, 4),), tags="arange")
+def range_downwards_to_a_size(x):
+    """A step that is negative, and an end that is a size."""
+    return np.sum(x) * np.arange(9, x.shape[1], -2) + np.arange(-3, -x.shape[0] - 3, -1)

@@ -127,3 +127,11 @@ def matrix_exponential(a):
 def determinants_of_singular(a):
     """The determinant has a derivative where the inverse does not exist."""
     return np.sum(np.linalg.det(a) ** 2 + np.sin(np.linalg.det(a)))
+
+
+@program(args=lambda: (normal(5, 3), normal(5, 2, seed=1), definite(3)), wrt=(0, 1), tags="lstsq", tol=1e-5)
+def what_least_squares_leave(a, b, q):
+    """Sums of squares of what is left: none of a system that has as many rows as columns."""
+    solution, left, rank, values = np.linalg.lstsq(a, b, rcond=None)
+    nothing = np.linalg.lstsq(q, b[:3], rcond=None)[1]
+    return np.sum(left) * len(left) + np.sum(nothing) + len(nothing) + np.sum(solution)

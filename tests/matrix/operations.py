@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -25,7 +25,8 @@ NAMES = {
 class Operation:
     """``lines`` compute ``results`` from ``pool``; ``carried`` is the argument that a loop replaces in each trip.
 
-    ``measure`` is a number made of the results. ``smooth`` says whether there is a derivative to compare.
+    ``measure`` is a number made of the results. ``smooth`` says whether there is a derivative to compare, ``single``
+    whether something is rounded to float32.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Operation:
     carried: str
     measure: str
     smooth: bool = True
+    single: bool = False
 
     @property
     def floats(self) -> list[str]:
@@ -62,7 +64,7 @@ def operations() -> tuple[Operation, ...]:
     for text, own in cases.texts():
         plain, _, marks = text.partition("  # ")
         if is_here(plain):
-            found.setdefault(plain, of_call(plain, {**cases.POOL, **own}, "value" not in marks.split()))
+            found.setdefault(plain, of_call(plain, {**cases.POOL, **own}, marks.split()))
     for text in cases.WRITES:
         found[text] = of_write(text)
     return tuple(found.values())
@@ -90,7 +92,7 @@ def modules() -> dict[str, Any]:
     return {"np": np, "math": math, "operator": operator, "scipy": scipy, "tp": tp}
 
 
-def of_call(text: str, pool: dict[str, Any], smooth: bool) -> Operation:
+def of_call(text: str, pool: dict[str, Any], marks: list[str]) -> Operation:
     used = {n: pool[n] for n in names_of(text) if n in pool}
     value = run(f"r = {text}", used)["r"]
     target, measure = measured(value)
@@ -99,7 +101,7 @@ def of_call(text: str, pool: dict[str, Any], smooth: bool) -> Operation:
         lines = ("holes = np.where(gaps, np.nan, x)", *lines)
         others = {n: v for n, v in used.items() if n != "holes"}
         used = {"x": pool["x"], "gaps": np.isnan(pool["holes"]), **others}
-    return completed(text, lines, used, measure, smooth)
+    return replace(completed(text, lines, used, measure, "value" not in marks), single="single" in marks)
 
 
 def of_write(text: str) -> Operation:

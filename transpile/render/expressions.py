@@ -17,7 +17,7 @@ from transpile.render.shapes import Shape, reshape_form
 from transpile.render.templates import fill
 from transpile.rules import prims
 from transpile.rules.elementary import BUILTINS, MATH
-from transpile.rules.spelling import Spelling, axes_of
+from transpile.rules.spelling import PLAIN, Spelling, axes_of
 
 LOAD = ast.Load()
 OPERATORS: dict[str, type[ast.operator]] = {
@@ -28,7 +28,6 @@ COMPARISONS: dict[str, type[ast.cmpop]] = {
     "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
 }  # fmt: skip
 UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
-PLAIN = ("float64", "int64", "bool")  # dtypes of which a Python literal is as good as a NumPy scalar
 
 
 class Expressions:
@@ -89,7 +88,9 @@ class Expressions:
         if (turned := self.sign_taken(let)) is not None:
             return turned
         render = self.spelling(let)
-        args = [self.operand(a) for a in let.args]
+        # where literals alone would say the dtype; ``np.array`` names it
+        bare = let.prim != "stack" and all(isinstance(a, Const) or a.type.weak for a in let.args)
+        args = [self.operand(a, bare) for a in let.args]
         if let.params.get("py") and let.prim in ("maximum", "minimum") and self.is_same_call(let, args[0]):
             return call(args[0].func, *args[0].args, args[1])  # type: ignore[attr-defined]
         if isinstance(render, Spelling):

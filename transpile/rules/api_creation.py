@@ -167,8 +167,8 @@ def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
 
 def _whole(b: Builder, x: Expr) -> Dim | None:
     """A number that is an integer by type or by value."""
-    if isinstance(x.op, Const) and isinstance(x.op.value, float):
-        return Dim(int(x.op.value)) if x.op.value.is_integer() else None
+    if isinstance(x.op, Const):
+        return Dim(int(x.op.value)) if float(x.op.value).is_integer() else None
     return size_of(b, x) if x.type.is_int or x.type.is_bool else None
 
 

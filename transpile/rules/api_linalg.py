@@ -15,6 +15,7 @@ from transpile.rules.api import Entry
 from transpile.rules.api_products import matmul
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import moved, reshape
+from transpile.rules.api_sorting import compressed
 from transpile.rules.arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import eye
@@ -217,7 +218,8 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: A
 
 
 def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
-    """Solution, sums of squares, rank, singular values; those that are not used vanish again."""
+    """Solution, sums of squares (none where the rows do not say more than the columns ask), rank, singular values; those that
+    are not used vanish again."""
     x, y = floats(build, a, b)
     if rcond != -1:
         refuse_options("np.linalg.lstsq", rcond=(rcond, None))
@@ -225,14 +227,18 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
         raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
     _fits(build, x, y)
     found = build.let("lstsq", x, y, rcond=None)
+    squares, is_over = _rest(build, x, y, found)
+    squares = squares if squares.rank else reshape(squares, (Dim(1),))
+    squares = compressed(build, build.broadcast(is_over, squares.dims), squares, 0)
+    return found, squares, build.cast(build.let("matrix_rank", x), "int32"), build.let("svdvals", x)
+
+
+def _rest(build: Builder, x: Expr, y: Expr, found: Expr) -> tuple[Expr, Expr]:
+    """The sums of squares of what a solution leaves, and whether LAPACK gives them."""
     rest = y - m.matmul(x, found)
-    squares = m.sum(rest * rest, (0,))
-    return (
-        found,
-        squares if squares.rank else reshape(squares, (Dim(1),)),
-        build.cast(build.let("matrix_rank", x), "int32"),
-        build.let("svdvals", x),
-    )
+    rows, columns = (build.dim(d) for d in x.dims)
+    is_over = build.elementwise("logical_and", rows > columns, build.let("matrix_rank", x).eq(columns))
+    return m.sum(rest * rest, (0,)), is_over
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:

@@ -8,7 +8,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_linalg import _fits, _lstsq, _norm, _pinv, _qr, _square, _svd, _svdvals, items, matrix
+from transpile.rules.api_linalg import _fits, _lstsq, _norm, _pinv, _qr, _rest, _square, _svd, _svdvals, items, matrix
 from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import floats, refuse_options
 from transpile.rules.factorisations import mirrored
@@ -175,7 +175,12 @@ def _scipy_lstsq(
     lapack_driver: Any = None,
 ) -> Any:
     refuse_options("scipy.linalg.lstsq", cond=(cond, None))
-    return _lstsq(build, a, b)
+    found, squares, rank, values = _lstsq(build, a, b)
+    if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
+        x, y = floats(build, a, b)
+        squares, is_over = _rest(build, x, y, found)
+        squares = build.elementwise("where", is_over, squares, float("nan"))
+    return found, squares, rank, values
 
 
 def _scipy_eigh(

@@ -10,7 +10,7 @@ from transpile.rules import language as m
 from transpile.rules.prim import Prim, RuleError
 from transpile.rules.reduction import sample
 from transpile.rules.slicing import point, slice_axis
-from transpile.rules.spelling import Spelling, keywords, sequence
+from transpile.rules.spelling import PLAIN, Spelling, keywords, sequence
 
 
 def _concatenate_type(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -58,10 +58,11 @@ def _concatenate_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def _stack_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """Scalars are listed: ``np.array([x, y])``."""
+    """Scalars are listed: ``np.array([x, y])``; among them may be numbers, of which NumPy makes int64 and float64."""
     inner = ", ".join(f"{{{k}}}" for k in range(len(types)))
     if all(t.is_scalar for t in types):
-        return f"np.array([{inner}])"
+        dtype = types[0].dtype
+        return f"np.array([{inner}])" if dtype in PLAIN else f"np.array([{inner}], dtype={dtype!r})"
     return f"np.stack({sequence(len(types))}{keywords(params, axis=0)})"
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from transpile.core.types import Type
 
+PLAIN = ("float64", "int64", "bool")  # dtypes of which a Python literal is as good as a NumPy scalar
+
 
 class Spelling:
     """A spelling that is chosen by params and operand types."""
