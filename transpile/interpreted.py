@@ -36,7 +36,8 @@ class Interpreted(Program):
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.name, self.protected = core.name, protected(function, core, quiet)
         self.hidden = names[len(names) - len(core.captured) :]
-        self.place = placement(core, request)
+        self.printed = printed_names(core, names)
+        self.place = placement(core, request, self.printed)
         self.taken, self.slots = core.taken, leaf_slots(core, request)
         self.places = [Place.of(c) for c in core.captured]
         self.reads = request.reads
@@ -65,7 +66,7 @@ class Interpreted(Program):
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
         own = len(self.trees) - len(self.named)
         given = [f"__a{k}" for k in range(own)]
-        given += [f"{name}=__a{own + k}" for k, name in enumerate(self.named)]
+        given += [f"{self.printed.get(name, name)}=__a{own + k}" for k, name in enumerate(self.named)]
         given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
         call = f"return {scope.constant(self.protected)}({', '.join(given)})"
         if not self.taken.pairs:
@@ -164,7 +165,16 @@ def _numpy_floats(values: Any) -> tuple[Any, bool]:
     return unflatten(tree, floats), any(type(v) is float for v in leaves)
 
 
-def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[Any, Any]] | None:
+def printed_names(core: Function, names: Sequence[str]) -> dict[str, str]:
+    """What the arguments that may be given by name are called in the text, whose parameters are ``names``: another name where
+    one of the text's own functions or modules has theirs."""
+    single = [s.name for kind in ("pos", "kw") for s in core.arg_tree or () if s.kind == kind]
+    return dict(zip(single, names))
+
+
+def placement(
+    core: Function, request: Request, printed: Mapping[str, str]
+) -> Callable[[Any, Any], tuple[Any, Any]] | None:
     """How the arguments of a call become those of the generated function, which has no defaults; None: as they are."""
     specs: Sequence[ArgSpec] = core.arg_tree or ()
     count, names = len(request.args), tuple(request.kwargs)
@@ -172,7 +182,7 @@ def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[An
     if all(s.kind in ("pos", "varpos", "kw") for s in specs):
         fits = len(plain) <= count or {s.name for s in plain[count:]} <= set(names)
         keywords = {s.name for s in specs if s.kind == "kw"} <= set(names)
-        if fits and keywords:
+        if fits and keywords and all(printed[name] == name for name in names):
             return None
 
     def place(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -187,7 +197,7 @@ def placement(core: Function, request: Request) -> Callable[[Any, Any], tuple[An
                 out += given
                 given = []
             elif spec.kind == "kw":
-                named[spec.name] = rest.pop(spec.name, None)
+                named[printed[spec.name]] = rest.pop(spec.name, None)
             else:
                 named.update(rest)
         return out, named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from transpile.render.nesting import Nested, nest
 from transpile.render.normal import ZERO, normalise
 from transpile.render.shapes import say_shapes
 from transpile.render.statements import Writer
-from transpile.render.trees import pack, unpack
+from transpile.render.trees import pack, unpack, whole
 from transpile.transform.dce import remove_dead
 
 
@@ -51,10 +51,10 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
             texts.append(
                 [
                     replace(line, parts=tuple(imports.parts(line.parts)))
-                    for line in _Function(nested, names, imports).lines()
+                    for line in _Function(nested, names, imports, reserved).lines()
                 ]
             )
-            clash |= {names[v] for v in names}
+            clash |= {names[v] for v in names} | (whole(nested.fn) - reserved)
         clash &= imports.names
         if not clash:
             return _module(fn, texts, imports)
@@ -94,13 +94,13 @@ def _module(fn: Function, texts: Sequence[Sequence[Line]], imports: Imports) -> 
 class _Function:
     """The lines of the function."""
 
-    def __init__(self, nested: Nested, names: dict[Var, str], imports: Imports) -> None:
-        self.nested, self.names, self.imports = nested, names, imports
+    def __init__(self, nested: Nested, names: dict[Var, str], imports: Imports, reserved: Collection[str]) -> None:
+        self.nested, self.names, self.imports, self.reserved = nested, names, imports, reserved
         self.writer = Writer(nested, names)
         self.fn = nested.fn
 
     def lines(self) -> list[Line]:
-        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read())
+        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read(), self.reserved)
         text = self.fn.doc.replace("\\", "\\\\").replace('"""', "'''")
         doc = [Line(1, (f'"""{text}"""',))] if text else []
         self.writer.lines = []

@@ -31,6 +31,7 @@ from transpile.core.nodes import (
 from transpile.core.walk import defines, statements
 from transpile.render.liveness import Liveness, Numbers
 from transpile.render.nesting import FLAGS, Nested, is_synthetic, renamings
+from transpile.render.trees import whole
 
 
 def name_variables(nested: Nested, preferred: dict[Var, str], reserved: Iterable[str]) -> dict[Var, str]:
@@ -108,6 +109,7 @@ class _Classes:
         params = set(nested.fn.params)
         self.names: dict[Var, str] = {}
         self.fixed = params
+        self.whole = whole(nested.fn)  # these are arguments beside the parameters
         self.tapes, self.sources = _recordings(nested)
         for var in list(numbers.vars):
             if var not in nested.trees:
@@ -170,7 +172,11 @@ class _Classes:
             )  # else it may share the recorded name
             base = self.derived(head, chosen) if synthetic else self.names[head]
             name, count = base, 1
-            while name in reserved or (name in taken and (alone or taken[name] & self.conflicts[head])):
+            while (
+                name in reserved
+                or (head in self.fixed and name in self.whole)
+                or (name in taken and (alone or taken[name] & self.conflicts[head]))
+            ):
                 count += 1
                 name = f"{base}_{count}"
             taken[name] = taken.get(name, 0) | self.members[head]

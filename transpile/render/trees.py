@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import Function, Var
@@ -14,23 +14,29 @@ from transpile.render.templates import literal
 from transpile.tree import ArgSpec, Leaf, Node, Static
 
 
-def unpack(fn: Function, names: Mapping[Var, str], read: set[Var]) -> tuple[list[Line], ast.expr]:
+def whole(fn: Function) -> set[str]:
+    """The names of the arguments that are no parameter of the core function: containers, and what is known."""
+    return {spec.name for spec in fn.arg_tree or () if not isinstance(spec.tree, Leaf)}
+
+
+def unpack(
+    fn: Function, names: Mapping[Var, str], read: set[Var], reserved: Collection[str]
+) -> tuple[list[Line], ast.expr]:
     """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in
-    parentheses). ``read``: the variables that the body reads."""
+    parentheses). ``read``: the variables that the body reads. An argument keeps its name, which the caller may give it by: a
+    variable of the body may have it too, for nobody reads the argument by then."""
     if fn.arg_tree is None:
         return [], _parameters([variable(names[p]) for p in fn.params])
     used = read | {p for p in fn.params if p.buffer}
     lines: list[Line] = []
     nodes: list[ast.expr] = []
-    taken = set(names.values())
     starred = False
     for spec in fn.arg_tree:
         name = spec.name
         if isinstance(spec.tree, Leaf):
             name = names[fn.params[spec.tree.k]]
-        elif name in taken:
-            while name in taken:
-                name += "_"
+        while name in reserved:
+            name += "_"
         if spec.kind == "kw" and not starred:
             nodes.append(variable("*"))
             starred = True
