@@ -84,6 +84,7 @@ accuracy: $(STAMP)-accuracy
 
 fuzz: $(STAMP)-test
 	$(PY) tests/fuzz/run.py
+	$(PY) tests/fuzz/run.py --kinds
 	$(PY) tests/fuzz/run_nests.py
 
 golden: $(STAMP)-test

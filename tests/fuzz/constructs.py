@@ -7,7 +7,21 @@ a seed means the same program everywhere.
 
 from __future__ import annotations
 
-from . import memory, writes, loops, branches, calls, trees, more, sharing  # isort: skip  # noqa: I001
-from .parts import RISKY, TEMPLATES
+from . import memory, loops, branches, calls, trees, more, sharing, names, lists, kinds  # isort: skip  # noqa: I001, F401
+from .parts import KINDS, RISKY, TEMPLATES
 
-__all__ = ["RISKY", "TEMPLATES", "branches", "calls", "loops", "memory", "more", "sharing", "trees", "writes"]
+__all__ = [
+    "KINDS",
+    "RISKY",
+    "TEMPLATES",
+    "branches",
+    "calls",
+    "kinds",
+    "lists",
+    "loops",
+    "memory",
+    "more",
+    "names",
+    "sharing",
+    "trees",
+]

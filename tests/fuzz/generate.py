@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .constructs import RISKY, TEMPLATES
+from .constructs import KINDS, RISKY, TEMPLATES
 from .parts import indent
 from .scope import Scope, Words
 
@@ -108,6 +108,39 @@ def changed_of(state, k, a):
 def dict_of(state, a):
     return {"u": np.sin(state["u"] * a), "c": state["c"] * 0.7 + state["u"][0]}
 """,
+    "count_of": """
+def count_of(x, limit):
+    count = 0
+    for v in x:
+        if v > limit:
+            count += 1
+    return count
+""",
+    "first_of": """
+def first_of(x, limit):
+    for k in range(len(x)):
+        if x[k] > limit:
+            return k
+    return -1
+""",
+    "digits_of": """
+def digits_of(x, limit):
+    k, count = int(abs(x[0] * 1e6)) + 3, 0
+    while k > 0:
+        k, count = k // 10, count + 1
+    return count
+""",
+    "rank_of": """
+def rank_of(x, limit):
+    low, high = 0, len(x)
+    while low < high:
+        middle = (low + high) // 2
+        if x[middle] < limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+""",
     "first_below": """
 def first_below(A, limit):
     for row in A:
@@ -149,7 +182,7 @@ class Maker(Words):
 
     def make(self, scope: Scope, construct: str) -> list[str]:
         self.used.add(construct)
-        lines = (TEMPLATES.get(construct) or RISKY[construct])(self, scope)
+        lines = {**KINDS, **RISKY, **TEMPLATES}[construct](self, scope)
         self.lines += len(lines)
         return lines
 
@@ -185,10 +218,12 @@ def wanted_of(seed: int) -> tuple[str, ...]:
     return tuple(CONSTRUCTS[(first + k * stride) % len(CONSTRUCTS)] for k in range(3))
 
 
-def generate(seed: int, attempt: int = 0, risky: bool = False) -> Source:
-    """The program of a seed; another one for each attempt. A risky one may be refused."""
-    rng = random.Random(f"{seed} {attempt} {risky}")
-    wanted = tuple(rng.sample(tuple(RISKY), rng.choice((1, 1, 2)))) if risky else wanted_of(seed)
+def generate(seed: int, attempt: int = 0, risky: bool = False, kinds: bool = False) -> Source:
+    """The program of a seed; another one for each attempt. A risky one may be refused, and one that holds ``kinds`` of faults."""
+    rng = random.Random(f"{seed} {attempt} {risky}" + " kinds" * kinds)
+    wanted = wanted_of(seed)
+    if risky or kinds:
+        wanted = tuple(rng.sample(tuple(KINDS if kinds else RISKY), rng.choice((1, 1, 2))))
     maker = Maker(rng, rng.choice((3, 3, 4)))
     scope = Scope(risky=risky)
     parameters = ["x", *rng.sample(["y", "A", "s"], rng.choice((1, 2, 3)))]
@@ -197,7 +232,10 @@ def generate(seed: int, attempt: int = 0, risky: bool = False) -> Source:
         maker.declare(scope, {"x": "v", "y": "v", "A": "m", "s": "s"}[name], name)
     if maker.returns == "m" and "A" not in parameters:
         maker.returns = "v"  # there must be a matrix wherever it may return
-    plan = [*wanted, *(maker.choose(CONSTRUCTS) for _ in range(maker.choose(2, 3, 4)))]
+    plan = [
+        *wanted,
+        *(maker.choose(CONSTRUCTS) for _ in range(maker.choose(0, 1, 2) if kinds else maker.choose(2, 3, 4))),
+    ]
     rng.shuffle(plan)
     lines: list[str] = []
     for construct in plan:

@@ -14,6 +14,8 @@ Lines = list[str]
 TEMPLATES: dict[str, Callable] = {}
 RISKY: dict[str, Callable] = {}  # what shares memory depends on what runs: right or refused
 
+KINDS: dict[str, Callable] = {}  # where faults were found: right or refused
+
 
 def template(f: Callable) -> Callable:
     TEMPLATES[f.__name__] = f
@@ -22,6 +24,11 @@ def template(f: Callable) -> Callable:
 
 def risky(f: Callable) -> Callable:
     RISKY[f.__name__] = f
+    return f
+
+
+def kind_of_fault(f: Callable) -> Callable:
+    KINDS[f.__name__] = f
     return f
 
 

@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 from differences import Subject  # noqa: E402
 
 from fuzz.check import Failure, Unfair, check, fair, limited, load  # noqa: E402
+from fuzz.constructs import KINDS  # noqa: E402
 from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
@@ -42,11 +43,14 @@ class Tally:
     refused: int = 0
     constructs: Counter = field(default_factory=Counter)
     pairs: Counter = field(default_factory=Counter)
+    kinds: Counter = field(default_factory=Counter)
+    codes: Counter = field(default_factory=Counter)
     failures: dict[int, tuple[Failure, str]] = field(default_factory=dict)
 
     def add(self, source: Source) -> None:
         self.programs += 1
         held = [c for c in CONSTRUCTS if c in source.constructs]
+        self.kinds.update(c for c in KINDS if c in source.constructs)
         self.constructs.update(held)
         self.pairs.update(combinations(held, 2))
 
@@ -82,10 +86,10 @@ def command(seed: int, options: dict[str, bool]) -> str:
     return f"python tests/fuzz/run.py --count 1 --seed {seed}{chosen}"
 
 
-def draft(seed: int, folder: Path, tally: Tally, risky: bool = False) -> tuple[Source, Subject]:
+def draft(seed: int, folder: Path, tally: Tally, risky: bool = False, kinds: bool = False) -> tuple[Source, Subject]:
     """The first draft of a seed that is a fair test, and its subject."""
-    for attempt in range(20):
-        source = generate(seed, attempt, risky)
+    for attempt in range(50 if kinds else 20):
+        source = generate(seed, attempt, risky, kinds)
         try:
             return source, limited(lambda: fair(load(source.text, f"fuzz_{seed}_{attempt}", folder)), PATIENCE, TooLong)
         except (Unfair, TooLong):
@@ -98,21 +102,23 @@ def try_seeds(
     second: bool | None = None,
     compiled: bool = False,
     risky: bool = False,
+    kinds: bool = False,
     small: bool = True,
     report: Callable[[str], None] = lambda text: None,
 ) -> Tally:
-    """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic. ``second``: second order too, of
-    each tenth program if it is None."""
+    """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic, and one of ``kinds``, which may
+    also find integers too large when it is compiled. ``second``: second order too, of each tenth program if it is None."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         for seed in seeds:
-            source, subject = draft(seed, Path(temporary), tally, risky)
+            source, subject = draft(seed, Path(temporary), tally, risky, kinds)
             tally.add(source)
             patience = COMPILING if compiled else PATIENCE
             twice = seed % 10 == 0 if second is None else second
             failure = judge(lambda: check(subject, second=twice, compiled=compiled), patience)
-            if failure is not None and risky and failure.kind.startswith("TranspileError T12"):
+            if failure is not None and may_be(failure, risky, kinds):
                 tally.refused += 1
+                tally.codes[failure.kind.removeprefix("TranspileError ")] += 1
             elif failure is not None:
                 options = {
                     "second": twice and failure.stage == "second",
@@ -120,11 +126,20 @@ def try_seeds(
                 }
                 text = smallest(source.text, failure, Path(temporary), options) if small else source.text
                 tally.failures[seed] = (failure, text)
-                repeat = command(seed, {**options, "risky": risky})
+                repeat = command(seed, {**options, "risky": risky, "kinds": kinds})
                 report(
                     f"--- seed {seed}: {failure.stage}: {failure.kind}\n{failure.message}\n\n{text}\n\nrepeat: {repeat}\n"
                 )
     return tally
+
+
+def may_be(failure: Failure, risky: bool, kinds: bool) -> bool:
+    """Whether a failure is a refusal that the program allows."""
+    if kinds:
+        return failure.kind.startswith("TranspileError") or (
+            failure.stage == "compiled" and failure.kind.startswith("OverflowError")
+        )
+    return risky and failure.kind.startswith("TranspileError T12")
 
 
 def judge(run: Callable[[], Failure | None], seconds: int = PATIENCE) -> Failure | None:
@@ -155,11 +170,14 @@ def smallest(text: str, failure: Failure, folder: Path, options: dict[str, bool]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seed", "--first", type=int, default=0, help="the first seed")
     parser.add_argument("--second", action="store_true", help="second order of all programs, not of each tenth")
     parser.add_argument("--compiled", action="store_true", help="compiled code too")
     parser.add_argument(
         "--risky", action="store_true", help="what shares memory depends on what runs: right or refused"
+    )
+    parser.add_argument(
+        "--kinds", action="store_true", help="programs of the kinds that faults were of: right or refused"
     )
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the programs")
@@ -167,13 +185,14 @@ def main() -> int:
     seeds = range(options.seed, options.seed + options.count)
     if options.show:
         for seed in seeds:
-            print(generate(seed, risky=options.risky).text)
+            print(generate(seed, risky=options.risky, kinds=options.kinds).text)
     start = time.perf_counter()
     tally = try_seeds(
         seeds,
         options.second or None,
         options.compiled,
         options.risky,
+        options.kinds,
         not options.no_shrink,
         report=lambda text: print(text, flush=True),
     )
@@ -181,7 +200,10 @@ def main() -> int:
     kinds = Counter(f"{f.stage}: {f.kind}" for f, _ in tally.failures.values())
     for kind, n in kinds.most_common():
         print(f"{n:5d}  {kind}")
-    print(f"{time.perf_counter() - start:.1f} s")
+    if tally.codes:
+        print("refused: " + ", ".join(f"{code} {n}" for code, n in tally.codes.most_common()))
+    seconds = time.perf_counter() - start
+    print(f"{seconds:.1f} s, {seconds / max(tally.programs, 1):.2f} s a program")
     return bool(tally.failures)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.check import Unfair, check_text, fair, load
+from fuzz.constructs import KINDS
 from fuzz.generate import CONSTRUCTS, generate
 from fuzz.run import try_seeds
 from fuzz.shrink import shrink
@@ -73,6 +74,16 @@ def test_two_thousand_programs_hold_every_pair():
     tally = made(2000)
     print(tally.summary())
     assert not tally.missing()[1]
+
+
+def test_kinds_of_faults_are_made():
+    """Each template of a kind stands in some of the first programs, and what it makes is Python."""
+    held = set()
+    for seed in range(60):
+        source = generate(seed, kinds=True)
+        compile(source.text, "<kind>", "exec")
+        held |= source.constructs & set(KINDS)
+    assert held == set(KINDS)
 
 
 def test_one_seed_is_one_text():
