@@ -190,6 +190,9 @@ class Builder:
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`
         )
+        self.fits: Callable[[Dim, Dim], bool] = lambda a, b: (
+            a.is_one or self.same(a, b)
+        )  # whether one is broadcast to another
         self.decide: Callable[..., bool | None] = _decide  # whether sizes are equal; None: only the run knows
         self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts  # of what a size that may be 1 is broadcast to
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
@@ -323,13 +326,13 @@ class Builder:
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
         """``value`` broadcast to ``dims`` (itself if it has them)."""
-        x = self._stretched(self.expr(value), dims)
-        if len(x.dims) == len(dims) and all(a == b or self.same(a, b) for a, b in zip(x.dims, dims)):
+        x = self.stretched(self.expr(value), dims)
+        if len(x.dims) == len(dims) and all(a == b or (not a.is_one and self.same(a, b)) for a, b in zip(x.dims, dims)):
             if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):
                 return x  # else sizes that are checked when the function runs: their types say so from here on
         return self.let("broadcast", x, dims=tuple(dims))
 
-    def _stretched(self, x: Expr, dims: tuple[Dim, ...]) -> Expr:
+    def stretched(self, x: Expr, dims: tuple[Dim, ...]) -> Expr:
         """``x`` with each axis that may be 1 when the function runs broadcast to its size in ``dims``."""
         lead = len(dims) - x.rank
         for axis, wanted in enumerate(dims[lead:] if lead >= 0 else ()):
@@ -339,12 +342,8 @@ class Builder:
         return x
 
     def same(self, a: Dim, b: Dim) -> bool:
-        """Whether two dims are known to be equal; a dim of 1 is only the same as another 1."""
-        if a == b:
-            return True
-        if a.is_one or b.is_one:
-            return False
-        return self.unify(a, b) is not None
+        """Whether two dims are equal, or are taken to be and checked."""
+        return a == b or self.unify(a, b) is not None
 
     def surely(self, a: Dim, b: Dim) -> bool:
         """Whether two sizes are equal: where they may be and may not, what is done for others must be right for equal ones too."""
@@ -384,6 +383,12 @@ class Builder:
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
+        found = self._dim(dim)
+        if isinstance(found.op, Var) and found.op.form is None:
+            found.op.form = dim
+        return found
+
+    def _dim(self, dim: Dim) -> Expr:
         if least := dim.as_min:
             return self.elementwise("minimum", self.dim(least[0]), self.dim(least[1]), py=True)
         terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added first: nothing begins with a minus
@@ -499,7 +504,9 @@ def _unify_equal(a: Dim, b: Dim) -> Dim | None:
 
 
 def _decide(a: Dim, b: Dim, noted: bool = True) -> bool | None:
-    return a == b if (a - b).is_const else None
+    if (a - b).is_const:
+        return a == b
+    return False if b.is_one and a.as_symbol is not None else None  # a call's key tells sizes of 1 from all others
 
 
 def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:

@@ -98,7 +98,7 @@ class Lifter:
         self.symbols = symbols
         self.b.unify = lambda a, b: symbols.unify(self, a, b)
         self.measured, self.stretching = Measured(self), Stretching(self)
-        self.b.meet, self.b.parts = self.stretching.meet, self.stretching.parts
+        self.b.meet, self.b.parts, self.b.fits = self.stretching.meet, self.stretching.parts, self.stretching.fits
         self.b.decide = lambda a, b, noted=True: symbols.decide(self, a, b, noted)
         self.b.least = symbols.least
         self.b.canonical = symbols.resolve

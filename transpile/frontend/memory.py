@@ -181,7 +181,7 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     var = to_buffer(lx, base)
     dims = tuple(_place_dims(lx, var, path, used))
     x = lx.b.cast(x, var.type.strong if not dims else var.type.dtype)
-    if len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
+    if dims and len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
         x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
     _check_fits(lx, x, dims)
     if not isinstance(x.op, Const) or dims:
@@ -200,9 +200,7 @@ def _place_dims(lx: Lifter, var: Var, path: Path, args: tuple[Operand, ...]) -> 
 
 def _check_fits(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> None:
     given, room = shape_text(x.dims), shape_text(dims)
-    fits = len(x.dims) <= len(dims) and all(
-        d.is_one or lx.stretching.fits(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims))
-    )
+    fits = len(x.dims) <= len(dims) and all(lx.b.fits(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims)))
     if not fits:
         sizes = f" ({', '.join(lx.symbols.apart)})" if lx.symbols.apart else ""
         raise lx.error("T202", f"a value of shape {given} does not fit into a place of shape {room}{sizes}")

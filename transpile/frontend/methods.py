@@ -104,7 +104,7 @@ def _copy(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``x.item()``: a Python number."""
     from transpile.core.types import BOOL, FLOAT, INT
-    from transpile.frontend import subscripts
+    from transpile.frontend import subscripts, truth
 
     if args:
         index = args[0] if len(args) == 1 else Tuple(tuple(args))
@@ -115,7 +115,7 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
         for d in x.dims:
             if not lx.stretching.is_one(d):
                 raise lx.error("T213", "item() of an array of more than one element", node, hint="say which: x.item(k)")
-        x = lx.b.let("reshape", x, dims=())
+        x = lx.b.expr(truth.only(lx, x.op))
     return lx.value(lx.b.cast(x, BOOL if x.type.is_bool else FLOAT if x.type.is_float else INT))
 
 

@@ -47,9 +47,7 @@ def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
 def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
     x = lx.operand(value, node)
     if x.type.dims:
-        if not all(lx.stretching.is_one(d) for d in x.type.dims):
-            raise lx.error("T213", f"an array of type {x.type} is not a number", node)
-        x = lx.b.let("reshape", x, dims=()).op
+        raise lx.error("T213", f"an array of type {x.type} is not a number", node, hint="use .item()")
     return x
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Const, Operand, Undef
+from transpile.core.nodes import Const, Index, Operand, Point, Undef
 from transpile.core.types import BOOL
 from transpile.frontend import branches, statics
 from transpile.frontend.convert import describe
@@ -59,8 +59,16 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> Operand:
 def _array(lx: Lifter, value: Array, node: Any) -> Operand:
     dims = lx.state.cells[value.cell].type.dims
     if all(lx.stretching.is_one(d) for d in dims):
-        return _scalar(lx, Scalar(lx.b.let("reshape", lx.operand(value), dims=()).op), node)
+        return _scalar(lx, Scalar(only(lx, lx.operand(value))), node)
     raise lx.error("T211", "the truth value of an array is ambiguous", node, hint="use np.any or np.all")
+
+
+def only(lx: Lifter, x: Operand) -> Operand:
+    """The element of an array that has one."""
+    if all(d.is_one for d in x.type.dims):
+        return lx.b.let("reshape", x, dims=()).op
+    path = (Index(tuple(Point(k) for k in range(x.type.rank))),)
+    return lx.b.let("index", x, *(0 for _ in x.type.dims), path=path, dims=()).op
 
 
 def _ref(lx: Lifter, value: Ref, node: Any) -> Operand:

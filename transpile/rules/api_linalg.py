@@ -144,8 +144,8 @@ def _solve(build: Builder, a: Any, b: Any) -> Expr:
     x = matrix(build, x, "np.linalg.solve")
     _fits(build, x, y)
     if y.rank > 1:
-        build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
-        return build.let("solve", x, y)
+        batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+        return build.let("solve", *(build.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
     if x.rank == 2:
         return build.let("solve", x, y)
     column = build.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side

@@ -32,8 +32,8 @@ def matmul(b: Builder, x1: Any, x2: Any) -> Expr:
     if not x.rank or not y.rank:
         raise RuleError("matmul takes arrays, not numbers", "T202", "use *")
     _agree(b, x, y, -1, 0 if y.rank == 1 else -2, "the product")
-    b.broadcast_dims([x.dims[:-2], y.dims[:-2]])
-    return b.let("matmul", x, y)
+    batch = b.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+    return b.let("matmul", *(b.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
 
 
 def _dot(build: Builder, a: Any, b: Any) -> Expr:
@@ -70,6 +70,7 @@ def _vdot(build: Builder, a: Any, b: Any) -> Expr:
 
 def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
     x, y = numeric(b, x1, x2)
+    _agree(b, x, y, axis, axis, "the inner product")
     product = x * y
     return b.let("sum", product, axes=(axis_of(axis, product.rank),), keepdims=False)
 
@@ -105,6 +106,7 @@ def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, 
         if len(s) != x.rank:
             raise RuleError(f"einsum: {s!r} has {len(s)} letters, its operand {x.rank} dimensions", "T202")
     sizes = _sizes(b, inputs, xs)
+    xs = [b.stretched(x, tuple(sizes[c] for c in s)) for s, x in zip(inputs, xs)]
     ready = [_without_ones(s, x, sizes) for s, x in zip(inputs, xs)]
     known = set("".join(s for s, _ in ready))
     kept = "".join(c for c in output if c in known)
@@ -150,10 +152,10 @@ def _sizes(b: Builder, inputs: Sequence[str], xs: Sequence[Expr]) -> dict[str, D
     sizes: dict[str, Dim] = {}
     for s, x in zip(inputs, xs):
         for c, d in zip(s, x.dims):
-            if c not in sizes or sizes[c].is_one:
-                sizes[c] = d
-            elif not d.is_one and not b.same(sizes[c], d):
-                raise RuleError(f"einsum: the sizes {sizes[c]} and {d} of {c!r} do not agree", "T202")
+            first = x.dims[s.index(c)]  # of one operand they are equal, of several they are broadcast together
+            if not b.same(first, d):
+                raise RuleError(f"einsum: the sizes {first} and {d} of {c!r} do not agree", "T202")
+            (sizes[c],) = b.broadcast_dims([(sizes.get(c, Dim(1)),), (d,)])
     return sizes
 
 

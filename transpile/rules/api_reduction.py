@@ -263,11 +263,15 @@ def _average(
         given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
         if w.rank != len(given):
             raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
+        if not all(b.same(d, x.dims[k]) for d, k in zip(w.dims, given)):
+            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
         total = reduce("sum", w, None)
         if given != [x.rank - 1]:
             w = m.transpose(w, np.argsort(given).tolist()) if len(given) > 1 else w
             sizes = iter(w.dims)
             w = b.let("reshape", w, dims=tuple(next(sizes) if k in given else Dim(1) for k in range(x.rank)))
+    elif not all(b.same(d, e) for d, e in zip(x.dims, w.dims)):
+        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     else:
         total = reduce("sum", w, axis, keepdims)
     y = reduce("sum", x * w, axis, keepdims) / total

@@ -43,7 +43,9 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         raise RuleError("can only specify one unknown dimension", "T202")
     known = [size_of(b, s) for k, s in enumerate(sizes) if k not in open_at]
     text = shape_text([Dim(-1) if k in open_at else size_of(b, s) for k, s in enumerate(sizes)])
-    if open_at and product(known) != Dim(0):
+    if open_at and product(known) == Dim(0):
+        raise RuleError(f"cannot reshape array of size {product(x.dims)} into shape {text}", "T202")
+    if open_at:
         known.insert(open_at[0], divide(x.dims, known))
     have, want = product(x.dims), product(known)
     if have != want and b.unify(have, want) is None:
@@ -184,7 +186,7 @@ def _broadcast_to(b: Builder, array: Any, shape: Any, subok: Any = False) -> Exp
     if x.rank > len(dims):
         raise RuleError("input operand has more dimensions than allowed by the axis remapping", "T202")
     for mine, wanted in zip(x.dims[::-1], dims[::-1]):
-        if not mine.is_one and not b.same(mine, wanted):
+        if not b.fits(mine, wanted):
             raise RuleError(f"shape {shape_text(x.dims)} cannot be broadcast to {shape_text(dims)}", "T202")
     return b.broadcast(strong(x), dims)
 
