@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.tree import (
@@ -181,8 +179,7 @@ def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
     """A tree of parameters whose leaves say which of them were arrays of rank 0; ``given`` are the call's `ArgLeaf`s."""
 
     def leaf(leaf: Leaf) -> Leaf:
-        example = getattr(given[leaf.k], "example", None) if leaf.k < len(given) else None
-        return Leaf(leaf.k, type(example) is np.ndarray and not example.ndim)
+        return Leaf(leaf.k, leaf.k < len(given) and getattr(given[leaf.k], "zero_dim", False))
 
     return map_leaves(tree, leaf)
 

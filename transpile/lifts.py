@@ -59,13 +59,14 @@ def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> 
     trees, _ = number_leaves([as_given(tree, given) for _, tree in chosen], start=lead + n_aux)
     gradient = shape(trees)
     doc = describe.gradient(core, chosen, level.value)
-    return replace(done, arg_tree=core.arg_tree, out_tree=_results(level, gradient, aux_tree), doc=doc)
+    value = Leaf(0, any(leaf.zero_dim for leaf in walk_leaves(main)))
+    return replace(done, arg_tree=core.arg_tree, out_tree=_results(level, value, gradient, aux_tree), doc=doc)
 
 
-def _results(level: Grad, gradient: Tree, aux: Tree) -> Tree:
+def _results(level: Grad, value: Leaf, gradient: Tree, aux: Tree) -> Tree:
     """``(value, gradient)``, ``((value, aux), gradient)``, ``(gradient, aux)`` or the gradient, as JAX has them."""
     if level.value:
-        return _pair(_pair(Leaf(0), aux) if level.has_aux else Leaf(0), gradient)
+        return _pair(_pair(value, aux) if level.has_aux else value, gradient)
     return _pair(gradient, aux) if level.has_aux else gradient
 
 
@@ -84,7 +85,9 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
     done = jvp(core, wrt, value=level.value)
     lead = len(core.body.yields) if level.value else 0
     dots = {k: lead + i for i, k in enumerate(float_results(core))}
-    dot_tree = map_leaves(core.out_tree, lambda leaf: Leaf(dots[leaf.k]) if leaf.k in dots else Static(None))
+    dot_tree = map_leaves(
+        core.out_tree, lambda leaf: Leaf(dots[leaf.k], leaf.zero_dim) if leaf.k in dots else Static(None)
+    )
     seeds = iter(range(len(core.params) - len(core.captured), len(done.params)))
     seed_trees = [map_leaves(t, lambda leaf: Leaf(next(seeds)) if leaf.k in wrt else IGNORED) for t in trees]
     specs = _two_specs("primals", trees, "tangents", Node("tuple", tuple(seed_trees)))
@@ -175,7 +178,9 @@ def _flat_forward(level: Flat, core: Function, wrt: list[int], chosen: Any, shap
     done = jvp(core, wrt, value=level.value)
     lead = len(core.body.yields) if level.value else 0
     dots = {k: lead + i for i, k in enumerate(float_results(core))}
-    dot_tree = map_leaves(core.out_tree, lambda leaf: Leaf(dots[leaf.k]) if leaf.k in dots else Static(None))
+    dot_tree = map_leaves(
+        core.out_tree, lambda leaf: Leaf(dots[leaf.k], leaf.zero_dim) if leaf.k in dots else Static(None)
+    )
     trees, _ = number_leaves([t for _, t in chosen], start=len(core.params) - len(core.captured))
     seeds = tuple(ArgSpec(f"{name}_dot", tree) for (name, _), tree in zip(chosen, trees))
     out = _pair(core.out_tree, dot_tree) if level.value else dot_tree

@@ -42,15 +42,17 @@ class Leaf:
 
 
 class ArgLeaf:
-    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example."""
+    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
+    an array of rank 0, not a number."""
 
-    __slots__ = ("example", "type")
+    __slots__ = ("example", "type", "zero_dim")
 
-    def __init__(self, type: Any, example: Any = None) -> None:
+    def __init__(self, type: Any, example: Any = None, zero_dim: bool | None = None) -> None:
         self.type, self.example = type, example
+        self.zero_dim = isinstance(example, np.ndarray) and example.ndim == 0 if zero_dim is None else zero_dim
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ArgLeaf) and other.type == self.type
+        return isinstance(other, ArgLeaf) and other.type == self.type and other.zero_dim == self.zero_dim
 
     def __hash__(self) -> int:
         return hash(self.type)

@@ -17,6 +17,7 @@ MODULES = (
     "exits",
     "inplace",
     "views",
+    "zero_dim",
     "swaps",
     "aliases",
     "indexing",

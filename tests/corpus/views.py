@@ -182,3 +182,121 @@ def copy_is_no_view(x):
     picked[0] = 0.0
     kept[0] = x[0] * x[1]
     return np.sum(y * y) + np.sum(picked) * kept[0]
+
+
+@program(args=lambda: (normal(5), 3), tags="windows read-only for inplace")
+def windows_see_the_array(x, n):
+    """Windows are a view: a moving average in place reads what it has written."""
+    a = x.copy()
+    w = np.lib.stride_tricks.sliding_window_view(a, 3)
+    for _ in range(n):
+        a[1:-1] = w.mean(axis=1) * x[0]
+    return a
+
+
+@program(args=lambda: (normal(3, 3),), tags="diagonal read-only inplace")
+def diagonals_see_the_matrix(a):
+    """diagonal, np.diag and np.diagonal of a matrix are views that may not be written."""
+    b = a * 1.0
+    d, e, f = b.diagonal(), np.diag(b), np.diagonal(b, 1)
+    b[0, 0] = a[1, 1] ** 2
+    b[0, 1] *= 3.0
+    return d * e + np.sum(f)
+
+
+@program(args=lambda: (normal(3),), tags="broadcast read-only inplace")
+def a_broadcast_sees_the_array(x):
+    """np.broadcast_to is a view."""
+    a = x * 1.0
+    rows = np.broadcast_to(a, (2, 3))
+    first = rows[0]
+    a[1] = x[0] * x[2]
+    return rows * first
+
+
+@program(args=lambda: (normal(3, 3),), tags="einsum diagonal inplace")
+def einsum_without_a_sum(a):
+    """einsum of one operand without a sum is a view: of the diagonal, of the transpose."""
+    b = a * 1.0
+    np.einsum("ii->i", b)[:] = a[0]
+    t = np.einsum("ij->ji", b)
+    t[0, 2] = a[1, 1]
+    total = np.einsum("ij->i", b)
+    b[1] = 0.0
+    return t * total
+
+
+@program(args=lambda: (normal(2, 3, 3),), tags="einsum diagonal inplace")
+def einsum_of_a_stack(a):
+    """The diagonals of a stack of matrices."""
+    b = a * 1.0
+    d = np.einsum("kii->ik", b)
+    d *= a[:, 0].T
+    return b * d[0, 1]
+
+
+@program(args=lambda: (normal(4),), tags="same inplace")
+def nothing_to_do(x):
+    """What has nothing to do gives the array itself, and a write through it is seen."""
+    a = x * 2.0
+    a.real[0] = x[1]
+    a.astype(float, copy=False)[1] = x[2]
+    np.asfortranarray(a)[2] *= x[0]
+    np.diff(a, n=0)[3] = x[0]
+    np.real(a)[0] += 1.0
+    a.conj()[1] += x[3]
+    return a * x
+
+
+@program(args=lambda: (normal(4),), tags="copy inplace")
+def copies_that_look_like_views(x):
+    """+a and sum([a]) are new, and so are np.positive, a.conj of numbers, tile by 1, roll by 0."""
+    a = x * 2.0
+    for y in (
+        +a,
+        sum([a]),
+        np.positive(a),
+        np.conj(a),
+        np.tile(a, 1),
+        np.roll(a, 0),
+        np.round(a, 20),
+        abs(a),
+        a.flatten(),
+    ):
+        y[0] = 7.0
+    return a * x
+
+
+@program(args=lambda: (normal(4),), tags="copy inplace")
+def the_argument_is_left_alone(x):
+    """A write into +x does not reach x."""
+    y = +x
+    y[0] = 3.0
+    y *= x
+    return x * y
+
+
+@program(args=lambda: (normal(6),), tags="split inplace")
+def parts_are_views(x):
+    """np.split, np.flip, np.rot90, np.atleast_2d, np.moveaxis: parts of one array, written."""
+    a = x * 1.0
+    left, right = np.split(a, 2)
+    left *= right
+    np.flip(a)[0] = x[0] * x[1]
+    m = np.reshape(a, (2, 3))
+    np.rot90(m)[0] += x[:2]
+    np.atleast_2d(right)[0, 1] = x[5]
+    np.moveaxis(m, 0, 1)[2, 0] = x[3] ** 2
+    np.ravel(m)[1] *= 2.0
+    return a * left[0]
+
+
+@program(args=lambda: (normal(3), normal(2, seed=1)), wrt=(0, 1), tags="meshgrid inplace")
+def grids_without_copies(x, y):
+    """meshgrid(copy=False) gives views, np.ix_ reshaped ones."""
+    a, b = x * 1.0, y * 1.0
+    columns, rows = np.meshgrid(a, b, copy=False)
+    thin, _ = np.meshgrid(a, b, sparse=True, copy=False)
+    thin[0, 0] = x[1] * x[2]
+    b *= 2.0
+    return columns * rows

@@ -9,7 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from transpile.frontend.liveness import loads
-from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Maybe, Ref, Tuple, View
+from transpile.frontend.values import (
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Derived,
+    Items,
+    Iteration,
+    Maybe,
+    Ref,
+    Scalar,
+    Tuple,
+    View,
+)
 
 if TYPE_CHECKING:
     from transpile.frontend.lifter import Lifter
@@ -36,6 +49,13 @@ def is_related(lx: Lifter, a: Cell, b: Cell) -> bool:
     return a is b or b in lx.aliases.get(a, ())
 
 
+def root_in(state: Any, cell: Cell) -> Cell:
+    """The cell whose memory it is, in a state."""
+    while isinstance(held := state.cells.get(cell), (View, Derived)):
+        cell = held.base if isinstance(held, View) else held.source
+    return cell
+
+
 def is_in_list(lx: Lifter, base: Cell) -> bool:
     """Whether the memory stands, or may stand, in a list that a loop grows: such a list holds copies."""
     return base.appended or any(c.appended for c in lx.aliases.get(base, ()))
@@ -52,11 +72,19 @@ def check_write(lx: Lifter, base: Cell) -> None:
     if not others:
         return
     for cell, name in _read_later(lx):
-        state = lx.state.cells.get(cell)
-        root = state.base if isinstance(state, View) else cell
+        root = root_in(lx.state, cell)
         if root in others and root is not base:
             message = f"this writes into an array that {name!r} may or may not share: which one depends on the data"
             raise lx.error("T123", message, hint="take a .copy() where the two are set")
+
+
+def refuse_mixed(lx: Lifter, cell: Cell) -> None:
+    """Refuses an operator in place on what is a number (and is rebound) or an array of rank 0 (and is written), if that shows."""
+    names = {name for one, name in _read_later(lx) if root_in(lx.state, one) is cell}
+    if cell.mixed and len(names) > 1:
+        shown = " and ".join(map(repr, sorted(names)))
+        message = f"this writes into what is a number or an array of rank 0, depending on the data: {shown}"
+        raise lx.error("T123", message, hint="take a .copy(), or float(...) of it, where the two are set")
 
 
 def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
@@ -77,16 +105,18 @@ def cells_of(lx: Lifter, value: Any) -> list[Cell]:
     return cells_of_in(lx.state, value)
 
 
-def cells_of_in(state: Any, value: Any) -> list[Cell]:
-    """`cells_of` in another state."""
+def cells_of_in(state: Any, value: Any, numbers: bool = False) -> list[Any]:
+    """`cells_of` in another state; with ``numbers`` there is a None for each number."""
     parts: tuple[Any, ...] = ()
     match value:
+        case Scalar() if numbers:
+            return [None]
         case Array():
             return [value.cell]
         case Ref():
             held = state.cells.get(value.cell)
             inner = held.items if isinstance(held, Items) else ()
-            return [value.cell, *(c for part in inner for c in cells_of_in(state, part))]
+            return [value.cell, *(c for part in inner for c in cells_of_in(state, part, numbers))]
         case Tuple():
             parts = value.items
         case Maybe():
@@ -97,4 +127,4 @@ def cells_of_in(state: Any, value: Any) -> list[Cell]:
             parts = value.parts
         case Closure():
             parts = value.defaults
-    return [c for part in parts for c in cells_of_in(state, part)]
+    return [c for part in parts for c in cells_of_in(state, part, numbers)]

@@ -2,86 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from transpile.core.nodes import Diagonal, Index, NewAxis, Permute, Point, Reshape, Slice
-from transpile.core.types import Type
-from transpile.frontend import aliases, calls, memory, table_calls
+from transpile.core.nodes import Diagonal
+from transpile.frontend import calls, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.memory import READ_ONLY
-from transpile.frontend.values import Array, Cell, Held, Ref, Scalar, Static, Tuple, View
-from transpile.rules.api import entries
+from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
+from transpile.rules.arguments import axis_of
 
 Args = list[Any]
 Kwargs = dict[str, Any]
-MAYBE_COPY = "a write through what may be a view or a copy, depending on the layout in memory, cannot be transformed"
 
 
 # -------------------------------------------------------------------------------------------- copies, conversions
 
 
 def copy(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """``np.copy(x)``, ``x.copy()``: the same value in memory of its own."""
+    """``copy.copy(x)``, and ``copy.deepcopy``: the same value in memory of its own."""
     if not args or not isinstance(args[0], (Array, Scalar)):
         return NotImplemented
     if isinstance(args[0], Scalar):
-        return lx.value(lx.b.cast(args[0].op, args[0].op.type.strong))
-    return _copied(lx, args[0], True)
-
-
-def _copied(lx: Lifter, value: Array, contiguous: bool) -> Array:
-    return memory.new_array(lx, memory.read(lx, value.cell), contiguous=contiguous)
-
-
-def _array(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """``np.array(x, dtype)`` of an array: a copy."""
-    return _converted(lx, args, kwargs, node, lambda value: _copied(lx, value, False))
-
-
-def _asarray(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """``np.asarray(x, dtype)`` of an array: the array itself, if the dtype is right."""
-    return _converted(lx, args, kwargs, node, lambda value: value)
-
-
-def _contiguous(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return _converted(lx, args, kwargs, node, lambda value: value if value.cell.contiguous else _maybe(lx, value))
-
-
-def _maybe(lx: Lifter, value: Array) -> Array:
-    made = memory.new_array(lx, memory.read(lx, value.cell), contiguous=True, readonly=MAYBE_COPY)
-    aliases.may_be(lx, made.cell, (memory.root(lx, value.cell),))
-    return made
-
-
-def _converted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, same: Any) -> Any:
-    if not args or not isinstance(args[0], (Array, Scalar)) or set(kwargs) - {"dtype", "copy", "order", "ndmin"}:
-        return NotImplemented
-    value = args[0]
-    dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
-    held = type_of(lx, value)
-    if kwargs.get("ndmin") is not None:
-        return NotImplemented
-    if dtype is None or (isinstance(dtype, Static) and dtype.value is None):
-        wanted = held.dtype
-    else:
-        wanted = table_calls.static_argument(lx, "dtype", dtype, node)
-    if isinstance(value, Scalar):
-        return lx.value(lx.b.cast(value.op, wanted))
-    if wanted == held.dtype:
-        return same(value)
-    return lx.value(lx.b.cast(lx.array(value), wanted))
+        return args[0]
+    return table_calls.call(lx, "numpy.copy", args, kwargs, node)
 
 
 def astype(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """``x.astype(dtype)``: a copy, cast."""
-    dtype = args[0] if args else kwargs.get("dtype", Static(None))
-    wanted = table_calls.static_argument(lx, "dtype", dtype, node)
+    """``x.astype(dtype)``: cast, and a copy where ``copy=False`` does not say that the array itself will do."""
+    names = ("dtype", "order", "casting", "subok", "copy")
+    given = {**dict(zip(names, args)), **kwargs}
+    wanted = table_calls.static_argument(lx, "dtype", given.get("dtype", Static(None)), node) or "float64"
+    order = lx.static(given["order"], "the argument 'order'", node) if "order" in given else "K"
+    copied = "copy" not in given or lx.static(given["copy"], "the argument 'copy'", node)
     if isinstance(owner, Array) and wanted == type_of(lx, owner).dtype:
-        return _copied(lx, owner, False)
+        name = "numpy.array" if copied else "numpy.asarray"
+        return table_calls.call(lx, name, [owner], {"order": Static(order)}, node)
     return lx.value(lx.b.cast(lx.array(owner), wanted))
 
 
@@ -93,159 +50,6 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
     return lx.value(lx.b.cast(lx.array(args[0]), table_calls.dtype_name(lx, cls, node)))
 
 
-# --------------------------------------------------------------------------------------------------------- views
-
-
-def transpose(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    value = args[0]
-    if not isinstance(value, Array):
-        return NotImplemented
-    rank = len(type_of(lx, value).dims)
-    given = args[1] if len(args) > 1 else kwargs.get("axes")
-    axes = None if given is None else lx.static(given, "the argument 'axes'", node)
-    axes = (axes,) if isinstance(axes, int) else axes
-    axes = tuple(range(rank))[::-1] if axes is None else tuple(_axis(lx, a, rank, node) for a in axes)
-    if sorted(axes) != list(range(rank)):
-        raise lx.error("T208", f"axes {axes} do not match an array of {rank} dimensions", node)
-    return memory.view(lx, value.cell, Permute(axes))
-
-
-def _axis(lx: Lifter, axis: Any, rank: int, node: Any) -> int:
-    if not isinstance(axis, (int, np.integer)) or not -rank <= axis < rank:
-        plural = "" if rank == 1 else "s"
-        raise lx.error("T208", f"axis {axis} is out of bounds for an array of {rank} dimension{plural}", node)
-    return int(axis) % rank
-
-
-def swapaxes(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    value = args[0]
-    if not isinstance(value, Array):
-        return NotImplemented
-    rank = len(type_of(lx, value).dims)
-    given = [*args[1:], *(kwargs[k] for k in ("axis1", "axis2") if k in kwargs)]
-    first, second = (_axis(lx, lx.static(a, "an axis", node), rank, node) for a in given)
-    axes = list(range(rank))
-    axes[first], axes[second] = axes[second], axes[first]
-    return memory.view(lx, value.cell, Permute(tuple(axes)))
-
-
-def _moveaxis(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if not isinstance(args[0], Array) or len(args) != 3:
-        return NotImplemented
-    rank = len(type_of(lx, args[0]).dims)
-    source, target = (_axes(lx, a, rank, node) for a in args[1:])
-    axes = [k for k in range(rank) if k not in source]
-    for to, come in sorted(zip(target, source)):
-        axes.insert(to, come)
-    return memory.view(lx, args[0].cell, Permute(tuple(axes)))
-
-
-def _axes(lx: Lifter, value: Any, rank: int, node: Any) -> list[int]:
-    found = lx.static(value, "an axis", node)
-    return [_axis(lx, a, rank, node) for a in (found if isinstance(found, (tuple, list)) else [found])]
-
-
-def _expand_dims(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if not isinstance(args[0], Array):
-        return NotImplemented
-    rank = len(type_of(lx, args[0]).dims)
-    given = lx.static(args[1] if len(args) > 1 else kwargs["axis"], "the argument 'axis'", node)
-    wanted = given if isinstance(given, (tuple, list)) else [given]
-    new = {_axis(lx, a, rank + len(wanted), node) for a in wanted}
-    if len(new) < len(wanted):
-        raise lx.error("T208", f"the axes {given} name one twice", node)
-    return memory.view(
-        lx, args[0].cell, Index(tuple(NewAxis() if k in new else Slice() for k in range(rank + len(wanted))))
-    )
-
-
-def reshaped(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """``reshape``, ``ravel``, ``squeeze``: a view where the layout is known, else a value that must not be written."""
-    if not isinstance(owner, Array):
-        return NotImplemented
-    entry = entries()[name]
-    value = table_calls.build(lx, name, entry, [owner, *args], kwargs, node)
-    dims = value.dims
-    base, path, _ = memory.place(lx, owner.cell, None, ())
-    if owner.cell.contiguous and not path:
-        if not dims:
-            return lx.value(value)
-        part = Cell(contiguous=True)
-        ops = tuple(lx.b.dim(d).op for d in dims)
-        source = lx.state.cells[base]
-        memo = (source.op, value.op) if isinstance(source, Held) else None
-        lx.state.cells[part] = View(base, (Reshape(tuple(range(len(ops)))),), ops, Type(value.dtype, dims), memo)
-        return Array(part)
-    if name == "numpy.squeeze":
-        return _squeezed(lx, owner, dims)
-    if not dims:
-        return lx.value(value)
-    made = memory.new_array(lx, value.op, readonly=MAYBE_COPY)
-    aliases.may_be(lx, made.cell, (base,))
-    return made
-
-
-def _squeezed(lx: Lifter, owner: Array, dims: Sequence[Any]) -> Any:
-    """A view that leaves out axes of size 1."""
-    if len(dims) == len(type_of(lx, owner).dims):
-        return owner
-    items: list[Any] = []
-    left = [lx.symbols.resolve(d) for d in dims]
-    for d in type_of(lx, owner).dims:
-        if left and lx.symbols.resolve(d) == left[0]:
-            items.append(Slice())
-            left.pop(0)
-        else:
-            items.append(Point(0))
-    assert not left, (type_of(lx, owner).dims, dims)
-    return memory.view(lx, owner.cell, Index(tuple(items)), (lx.b.operand(0),))
-
-
-def _by_name(name: str) -> Any:
-    return lambda lx, args, kwargs, node: (
-        reshaped(lx, args[0], name, args[1:], kwargs, node) if args and isinstance(args[0], Array) else NotImplemented
-    )
-
-
-def _diag(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """A new matrix of a vector; of a matrix, a view."""
-    if args and isinstance(args[0], Array) and len(type_of(lx, args[0]).dims) == 1:
-        return NotImplemented
-    return _shared("numpy.diag")(lx, args, kwargs, node)
-
-
-def _diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if len(args) != 1 or kwargs or not isinstance(args[0], Array):
-        return NotImplemented
-    dims = type_of(lx, args[0]).dims
-    if len(dims) != 2:
-        return NotImplemented
-    if lx.b.surely(*dims):
-        found = memory.view(lx, args[0].cell, Diagonal())
-        found.cell.readonly = READ_ONLY
-        return found
-    value = table_calls.build(lx, "numpy.diagonal", entries()["numpy.diagonal"], args, {}, node)
-    base, _, _ = memory.place(lx, args[0].cell, None, ())
-    made = memory.new_array(lx, value.op, readonly=READ_ONLY)
-    aliases.may_be(lx, made.cell, (base,))
-    return made
-
-
-def _shared(name: str) -> Any:
-    """A function that may give a view: what it gives must not be written, nor what it was given while that is read."""
-
-    def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-        result = table_calls.call(lx, name, args, kwargs, node)
-        roots = [memory.root(lx, c) for a in args for c in aliases.cells_of(lx, a)]
-        for cell in aliases.cells_of(lx, result):
-            if cell not in roots:
-                cell.readonly = MAYBE_COPY
-                aliases.may_be(lx, cell, tuple(roots))
-        return result
-
-    return call
-
-
 # --------------------------------------------------------------------------------------------- writes by function
 
 
@@ -254,6 +58,17 @@ def _copyto(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return NotImplemented
     memory.write(lx, args[0].cell, None, (), lx.operand(args[1], node))
     return Static(None)
+
+
+def _nan_to_num(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.nan_to_num(x, copy=False)``: the array itself, written."""
+    given = args[1] if len(args) > 1 else kwargs.get("copy", lx.const(True))
+    if lx.static(given, "the argument 'copy'", node) or not args or not isinstance(args[0], Array):
+        return NotImplemented
+    rest = {k: v for k, v in kwargs.items() if k != "copy"}
+    found = table_calls.call(lx, "numpy.nan_to_num", [args[0], lx.const(True), *args[2:]], rest, node)
+    memory.write(lx, args[0].cell, None, (), lx.operand(found, node))
+    return args[0]
 
 
 def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -279,7 +94,7 @@ def _attribute(name: str) -> Any:
             return lx.const(len(type_of(lx, args[0]).dims))
         dims = type_of(lx, args[0]).dims
         if len(args) == 2:
-            return size(lx, dims[_axis(lx, lx.static(args[1], "an axis", node), len(dims), node)])
+            return size(lx, dims[axis_of(lx.static(args[1], "an axis", node), len(dims))])
         return Scalar(lx.b.size(dims).op)
 
     return call
@@ -314,47 +129,27 @@ def _vstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _unstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """The rows along an axis, as many as are known."""
     if len(args) != 1 or not isinstance(args[0], Array):
         return NotImplemented
     from transpile.frontend import iteration
 
-    rows = _moveaxis(lx, [args[0], kwargs.get("axis", lx.const(0)), lx.const(0)], {}, node)
+    rows = calls.known_call(lx, "numpy.moveaxis", [args[0], kwargs.get("axis", lx.const(0)), lx.const(0)], {}, node)
     return Tuple(tuple(iteration.unrolled(lx, rows, node)))
 
 
 TABLE: dict[str, Any] = {
-    "numpy.unstack": _unstack,
     "numpy.stack": _joined(False),
     "numpy.concatenate": _joined(True),
     "numpy.hstack": _joined(True),
     "numpy.vstack": _vstack,
-    "numpy.array": _array,
-    "numpy.copy": copy,
+    "numpy.unstack": _unstack,
     "copy.copy": copy,
     "copy.deepcopy": copy,
-    "numpy.asarray": _asarray,
-    "numpy.asanyarray": _asarray,
-    "numpy.ascontiguousarray": _contiguous,
-    "numpy.transpose": transpose,
-    "numpy.permute_dims": transpose,
-    "numpy.swapaxes": swapaxes,
-    "numpy.moveaxis": _moveaxis,
-    "numpy.expand_dims": _expand_dims,
-    "numpy.reshape": _by_name("numpy.reshape"),
-    "numpy.ravel": _by_name("numpy.ravel"),
-    "numpy.squeeze": _by_name("numpy.squeeze"),
-    "numpy.diag": _diag,
-    "numpy.diagonal": _diagonal,
     "numpy.copyto": _copyto,
+    "numpy.nan_to_num": _nan_to_num,
     "numpy.fill_diagonal": _fill_diagonal,
     "numpy.shape": _attribute("shape"),
     "numpy.ndim": _attribute("ndim"),
     "numpy.size": _attribute("size"),
-    **{
-        f"numpy.{n}": _shared(f"numpy.{n}")
-        for n in (
-            "split array_split hsplit vsplit dsplit flip fliplr flipud rot90 broadcast_to broadcast_arrays atleast_1d "
-            "atleast_2d atleast_3d rollaxis real"
-        ).split()
-    },
 }

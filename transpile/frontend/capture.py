@@ -8,10 +8,10 @@ import numpy as np
 
 from transpile.core.nodes import Var
 from transpile.core.types import Type
-from transpile.frontend import reads
+from transpile.frontend import memory, reads
 from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, Tuple
+from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Tuple
 from transpile.signature import unsupported
 from transpile.tree import is_leaf, open_node
 
@@ -67,10 +67,10 @@ def leaf(lx: Lifter, found: Captured) -> Any:
         lx.checked[var] = example
         reads.note_number(found)
         return lx.const(int(example))
-    if not type_.dims:
+    if not type_.dims and not isinstance(example, np.ndarray):
         return Scalar(var)
     cell = Cell(name, readonly=OUTSIDE)
-    lx.captured_cells[cell] = Held(var)
+    lx.captured_cells[cell] = memory.held(lx, var)
     return Array(cell)
 
 

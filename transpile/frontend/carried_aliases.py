@@ -34,7 +34,7 @@ class Carried:
     """A part now, and what it was before the loop; None if it had no value."""
 
     part: Part
-    cell: Cell
+    cell: Cell | None  # None: a number, which may be an array of rank 0 in another trip
     entry: Cell | None
 
 
@@ -44,7 +44,7 @@ def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
     for slot in slots:
         here = _reached(state, slot, state.cells[slot.key] if isinstance(slot.key, Cell) else state.vars.get(slot.key))
         before: list[Cell | None] = [
-            memory.root_in(loop.entered, c) if c in loop.entered.cells else None
+            aliases.root_in(loop.entered, c) if c is not None and c in loop.entered.cells else None
             for c in _reached(loop.entered, slot, slot.entry)
         ]
         if len(before) != len(here):
@@ -53,8 +53,9 @@ def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
     return found
 
 
-def _reached(state: Any, slot: Slot, held: Any) -> list[Cell]:
-    return [c for v in slot.parts(held) for c in aliases.cells_of_in(state, v)]
+def _reached(state: Any, slot: Slot, held: Any) -> list[Cell | None]:
+    """The cells of the arrays and containers, with None for numbers: one may be an array of rank 0 in another trip."""
+    return [c for v in slot.parts(held) for c in aliases.cells_of_in(state, v, numbers=True)]
 
 
 def note(
@@ -67,6 +68,8 @@ def note(
     count = len(parts)
     parts += [Carried(((), k), c, None) for k, c in enumerate(c for cells in late or () for c in cells)]
     for k, p in enumerate(parts):
+        if p.cell is None:
+            continue
         others: tuple[Cell, ...] = () if p.entry is None else (p.entry,)
         p.cell.appended = p.part in learnt.listed
         if ends is not None:
@@ -74,6 +77,8 @@ def note(
             p.cell.appended |= ends.listed[k]
         aliases.may_be(lx, p.cell, (*others, *learnt.also.get(p.part, ())))
     for (i, p), (j, q) in combinations(enumerate(parts), 2):
+        if p.cell is None or q.cell is None:
+            continue
         at_first = p.entry is not None and q.entry is not None and aliases.is_related(lx, p.entry, q.entry)
         if at_first or (p.part, q.part) in learnt.same or (ends is not None and (i, j) in ends.related):
             aliases.may_be(lx, p.cell, (q.cell,))
@@ -87,14 +92,15 @@ def at_end(loop: Carrying, slots: list[Slot]) -> None:
     lx, learnt = loop.lx, loop.learnt_aliases
     origins = _Origins(loop, slots)
     count = len(learnt.same) + len(learnt.listed) + sum(map(len, learnt.also.values()))
-    ends = [Carried(p.part, memory.root(lx, p.cell), p.entry) for p in carried(loop, slots, lx.state)]
-    for p in ends:
-        more = [c for c in origins.of(p.cell) if c is not p.entry and c in origins.outside]
+    parts = [(p, p.cell) for p in carried(loop, slots, lx.state)]
+    ends = [(p, memory.root(lx, cell)) for p, cell in parts if cell is not None]
+    for p, cell in ends:
+        more = [c for c in origins.of(cell) if c is not p.entry and c in origins.outside]
         learnt.also.setdefault(p.part, {}).update(dict.fromkeys(more))
-        if aliases.is_in_list(lx, p.cell):
+        if aliases.is_in_list(lx, cell):
             learnt.listed[p.part] = None
-    for p, q in combinations(ends, 2):
-        if aliases.is_related(lx, p.cell, q.cell):
+    for (p, cell), (q, other) in combinations(ends, 2):
+        if aliases.is_related(lx, cell, other):
             learnt.same[p.part, q.part] = None
     if len(learnt.same) + len(learnt.listed) + sum(map(len, learnt.also.values())) != count:
         raise Again
@@ -107,11 +113,11 @@ class _Origins:
         self.lx, self.before, self.learnt = loop.lx, loop.entered, loop.learnt_aliases
         names = {s.key for s in slots}
         self.outside = {
-            memory.root_in(self.before, c)
+            aliases.root_in(self.before, c)
             for key, value in self.before.vars.items() if key not in names
             for c in aliases.cells_of_in(self.before, value) if c in self.before.cells
         }  # fmt: skip
-        self.inside = {p.cell: p for p in loop.parts}
+        self.inside = {p.cell: p for p in loop.parts if p.cell is not None}
 
     def of(self, cell: Cell) -> list[Cell]:
         found: dict[Cell, None] = {}
@@ -121,7 +127,7 @@ class _Origins:
                 found.update(dict.fromkeys(() if p.entry is None else (p.entry,)))
                 found.update(self.learnt.also.get(p.part, {}))
             elif one in self.before.cells:
-                found[memory.root_in(self.before, one)] = None
+                found[aliases.root_in(self.before, one)] = None
         return list(found)
 
 
@@ -132,8 +138,8 @@ class Ends:
         lx = loop.lx
         origins = _Origins(loop, slots)
         found = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for cells in late for c in cells)]
-        roots = [memory.root(lx, c) for c in found]
-        self.origins = [origins.of(c) for c in roots]
-        self.listed = [aliases.is_in_list(lx, c) for c in roots]
-        pairs = combinations(enumerate(roots), 2)
+        roots = [None if c is None else memory.root(lx, c) for c in found]
+        self.origins = [[] if c is None else origins.of(c) for c in roots]
+        self.listed = [c is not None and aliases.is_in_list(lx, c) for c in roots]
+        pairs = combinations([(i, c) for i, c in enumerate(roots) if c is not None], 2)
         self.related = {(i, j): None for (i, a), (j, b) in pairs if aliases.is_related(lx, a, b)}

@@ -16,7 +16,6 @@ from transpile.frontend.values import (
     Cell,
     Closure,
     Conflict,
-    Held,
     Items,
     Maybe,
     Ref,
@@ -32,6 +31,7 @@ class ArrayOf:
 
     rank: int
     contiguous: bool
+    mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def template(lx: Lifter, value: Any) -> Any:
     """The structure of a value as something that `rebuilt` and `skeleton` take in any state."""
     match value:
         case Array():
-            return ArrayOf(len(memory.type_of(lx, value.cell).dims), value.cell.contiguous)
+            return ArrayOf(len(memory.type_of(lx, value.cell).dims), value.cell.contiguous, value.cell.mixed)
         case Tuple():
             return Tuple(tuple(template(lx, v) for v in value.items), value.cls)
         case Ref():
@@ -64,9 +64,10 @@ def skeleton(lx: Lifter, value: Any) -> Any:
         case Scalar():
             return "scalar"
         case Array():
-            return ("array", len(memory.type_of(lx, value.cell).dims))
+            rank = len(memory.type_of(lx, value.cell).dims)
+            return ("array", rank) if rank else "scalar"
         case ArrayOf():
-            return ("array", value.rank)
+            return ("array", value.rank) if value.rank else "scalar"
         case RefOf():
             return items_skeleton(lx, value.items)
         case Tuple():
@@ -115,13 +116,9 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str) -> Any:
         case Scalar():
             return Scalar(next(ops))
         case Array():
-            cell = Cell(name, value.cell.contiguous)
-            lx.state.cells[cell] = Held(next(ops))
-            return Array(cell)
+            return _array(lx, next(ops), name, value.cell.contiguous, value.cell.mixed)
         case ArrayOf():
-            cell = Cell(name, value.contiguous)
-            lx.state.cells[cell] = Held(next(ops))
-            return Array(cell)
+            return _array(lx, next(ops), name, value.contiguous, value.mixed)
         case RefOf():
             cell = Cell(name)
             lx.state.cells[cell] = rebuilt_items(lx, value.items, ops, name)
@@ -138,6 +135,66 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[Operand], name: str) -> Any:
             inner = rebuilt(lx, value.value, ops, name)
             flag = next(ops)
             return Maybe(inner, lambda: flag, value.why)
+    return value
+
+
+def _array(lx: Lifter, op: Operand, name: str, contiguous: bool, mixed: bool) -> Array:
+    cell = Cell(name, contiguous)
+    cell.mixed = mixed
+    lx.state.cells[cell] = memory.held(lx, op)
+    return Array(cell)
+
+
+def kinds(lx: Lifter, value: Any) -> list[str]:
+    """For each leaf of a value whether it is a number, an array of rank 0, or one or the other; "" for arrays."""
+    match value:
+        case Scalar():
+            return ["number"]
+        case Array():
+            rank = len(memory.type_of(lx, value.cell).dims)
+            return ["" if rank else "mixed" if value.cell.mixed else "array"]
+        case ArrayOf():
+            return ["" if value.rank else "mixed" if value.mixed else "array"]
+        case Tuple():
+            return [k for v in value.items for k in kinds(lx, v)]
+        case Items():
+            return [k for v in value.items for k in kinds(lx, v)]
+        case Ref():
+            return kinds(lx, lx.state.cells[value.cell])
+        case RefOf():
+            return kinds(lx, value.items)
+        case Bound():
+            return [k for v in value.args for k in kinds(lx, v)]
+        case Maybe():
+            return [*kinds(lx, value.value), ""]
+    return []
+
+
+def as_mixed(lx: Lifter, value: Any, which: Collection[int], first: int = 0) -> Any:
+    """The structure with the leaves of these numbers as what may be a number or an array of rank 0."""
+    if not which:
+        return value
+
+    def inside(values: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+        made = []
+        for v in values:
+            made.append(as_mixed(lx, v, which, at))
+            at += len(kinds(lx, v))
+        return tuple(made)
+
+    match value:
+        case Scalar() | Array() | ArrayOf():
+            return ArrayOf(0, True, True) if first in which else value
+        case Tuple() | Items():
+            return replace(value, items=inside(value.items, first))
+        case Ref():
+            return RefOf(as_mixed(lx, lx.state.cells[value.cell], which, first))
+        case RefOf():
+            return RefOf(as_mixed(lx, value.items, which, first))
+        case Bound():
+            return replace(value, args=inside(value.args, first))
+        case Maybe():
+            return replace(value, value=as_mixed(lx, value.value, which, first))
     return value
 
 

@@ -59,6 +59,7 @@ class Carrying:
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
         self.handed = handed(body)
         self.cells: dict[Cell, dict[int, None]] = {}  # containers of outside that the body changes: which items
+        self.mixed: dict[Key, dict[int, None]] = {}  # leaves that are a number or an array of rank 0, by the trip
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
         self.learnt_aliases = carried_aliases.Learnt()
         self.written: dict[Cell, None] = {}  # what the body has written so far
@@ -241,13 +242,15 @@ class Carrying:
 
     def _place(self, slot: Slot, ops: Any) -> None:
         lx = self.lx
+        entry = carries.as_mixed(lx, slot.entry, self.mixed.get(slot.key, ()))
         if isinstance(slot.key, Cell):
-            slot.inside = carries.rebuilt_items(lx, slot.entry, ops, slot.key.name, slot.places)
+            slot.inside = carries.rebuilt_items(lx, entry, ops, slot.key.name, slot.places)
             lx.state.cells[slot.key] = slot.inside
         else:
-            slot.inside = carries.rebuilt(lx, slot.entry, ops, slot.key[1])
+            slot.inside = carries.rebuilt(lx, entry, ops, slot.key[1])
             lx.state.vars[slot.key] = slot.inside
         slot.skeleton = self._skeleton(slot.inside)
+        slot.kinds = carries.kinds(lx, slot.inside)
 
     def _skeleton(self, value: Any) -> Any:
         return carries.items_skeleton(self.lx, value) if isinstance(value, Items) else carries.skeleton(self.lx, value)
@@ -322,6 +325,7 @@ class Carrying:
                 continue
             end = lx.state.cells[slot.key] if isinstance(slot.key, Cell) else lx.state.vars.get(slot.key)
             ops = self._end_leaves(slot, end)
+            learnt |= self._is_mixed(slot, end)
             ready: list[Operand] = []
             for k, op, param in zip(slot.numbers, ops, slot.params):
                 wider = self._wider(slot, op, param)
@@ -333,6 +337,13 @@ class Carrying:
         if learnt:
             raise Again
         return ends
+
+    def _is_mixed(self, slot: Slot, end: Any) -> bool:
+        """Notes the leaves that are a number before a trip and an array of rank 0 after it, or the other way round."""
+        pairs = zip(slot.kinds, carries.kinds(self.lx, end))
+        found = [k for k, (a, b) in enumerate(pairs) if a != b and a != "mixed" and k in slot.numbers]
+        self.mixed.setdefault(slot.key, {}).update(dict.fromkeys(found))
+        return bool(found)
 
     def _as(self, op: Operand, wanted: Type) -> Operand:
         x = self.lx.b.cast(op, wanted)

@@ -100,16 +100,17 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
     return [exprs(lx, v, node) for v in iteration.unrolled(lx, value, node)]
 
 
-def from_rule(lx: Lifter, result: Any, **more: Any) -> Any:
-    """The abstract value of what a rule gives."""
+def from_rule(lx: Lifter, result: Any, zero_dim: bool = False, **more: Any) -> Any:
+    """The abstract value of what a rule gives; ``zero_dim``: an array even of rank 0."""
     if isinstance(result, Expr):
-        return lx.value(result.op, **more)
+        return memory.new_array(lx, result.op, **more) if zero_dim else lx.value(result.op, **more)
     if isinstance(result, tuple):
         return Tuple(
-            tuple(from_rule(lx, r, **more) for r in result), getattr(type(result), "_fields", None) and type(result)
+            tuple(from_rule(lx, r, zero_dim, **more) for r in result),
+            getattr(type(result), "_fields", None) and type(result),
         )
     if isinstance(result, list):
-        return new_list(lx, [from_rule(lx, r, **more) for r in result])
+        return new_list(lx, [from_rule(lx, r, zero_dim, **more) for r in result])
     return lx.const(result)
 
 

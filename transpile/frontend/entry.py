@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, names, outputs, resolve, statics
+from transpile.frontend import calls, memory, names, outputs, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -274,11 +274,15 @@ class Arguments:
         var = Var(name, type_)
         self.params.append(var)
         lx.params[var] = k
-        if not type_.dims:
-            if type_.is_int:
-                self._integer(var, leaf)
+        if not type_.dims and type_.is_int:
+            self._integer(var, leaf)
+        if not type_.dims and not leaf.zero_dim:
             return Scalar(var)
-        cell = Cell(name, contiguous=False, param=k)
+        cell = Cell(name, contiguous=not type_.dims, param=k)
+        if not type_.dims:
+            self.cells[cell] = var
+            lx.state.cells[cell] = memory.held(lx, var)
+            return Array(cell)
         var.buffer = lx.mutable and k in lx.written
         lx.state.cells[cell] = Buffer(var) if var.buffer else Held(var)
         self.cells[cell] = var

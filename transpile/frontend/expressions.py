@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const
+from transpile.core.types import INT
 from transpile.frontend import attributes, calls, comprehensions, formatting, names, overloads, subscripts, truth
 from transpile.frontend.containers import key_of
 from transpile.frontend.convert import describe, new_list
@@ -93,7 +94,7 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
         return own
     x = lx.operand(value, node)
     if isinstance(node.op, gast.UAdd):
-        return value
+        return lx.value(lx.b.cast(x, INT) if x.type.is_bool and x.type.weak else x)  # of an array, a copy
     if isinstance(node.op, gast.USub):
         if x.type.is_bool and x.type.weak:
             return lx.value(lx.b.elementwise("sub", 0, x))

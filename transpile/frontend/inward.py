@@ -8,8 +8,9 @@ from typing import Any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
+from transpile.frontend import memory
 from transpile.frontend.lifter import Frame, Lifter
-from transpile.frontend.values import Array, Bound, Cell, Held, Items, Maybe, Ref, Scalar, Tuple
+from transpile.frontend.values import Array, Bound, Cell, Items, Maybe, Ref, Scalar, Tuple
 
 OUTSIDE = "an array of the enclosing function cannot be written in a function that is transformed by itself"
 
@@ -50,7 +51,7 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
             if known is None:
                 var = _hidden(lx, outer.operand(value), name)
                 known = lx.around[value.cell] = Cell(name, readonly=OUTSIDE)
-                lx.captured_cells[known] = Held(var)
+                lx.captured_cells[known] = memory.held(lx, var)
             lx.state.cells.setdefault(known, lx.captured_cells[known])
             return Array(known)
         case Tuple():

@@ -37,7 +37,7 @@ def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
     if found is not None:
         return found
     if isinstance(value, Array):
-        return rows(lx, value, lx.symbols.fixed(lx, memory.type_of(lx, value.cell).dims[0], node))
+        return rows(lx, value, lx.symbols.fixed(lx, length_of(lx, value, node), node))
     if isinstance(value, RangeOf):
         return _numbers(lx, value, node)
     if isinstance(value, Iteration):
@@ -106,6 +106,14 @@ def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -
     return [Tuple(items) for items in together]
 
 
+def length_of(lx: Lifter, value: Array, node: Any = None) -> Dim:
+    """The size of the first axis."""
+    dims = memory.type_of(lx, value.cell).dims
+    if not dims:
+        raise lx.error("T120", "an array of rank 0 has no length and is not iterated", node)
+    return dims[0]
+
+
 def rows(lx: Lifter, value: Array, count: int) -> list[Any]:
     return [element(lx, value, lx.b.expr(k)) for k in range(count)]
 
@@ -130,7 +138,7 @@ def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
         import gast
 
         count = sum(not isinstance(t, gast.Starred) for t in target.elts)
-        dim = lx.symbols.resolve(memory.type_of(lx, value.cell).dims[0])
+        dim = lx.symbols.resolve(length_of(lx, value, target))
         if dim.is_const or count < len(target.elts):
             return rows(lx, value, lx.symbols.fixed(lx, dim, target))
         lx.symbols.fix(lx, dim, count, target)
@@ -148,7 +156,7 @@ def stream(lx: Lifter, value: Any, node: Any = None) -> Stream | None:
 
 
 def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
-    return Stream(lx.symbols.resolve(memory.type_of(lx, value.cell).dims[0]), lambda k: element(lx, value, k))
+    return Stream(lx.symbols.resolve(length_of(lx, value, node)), lambda k: element(lx, value, k))
 
 
 def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:

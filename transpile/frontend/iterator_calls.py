@@ -15,7 +15,6 @@ from transpile.frontend import (
     comprehensions,
     containers,
     iteration,
-    memory,
     overloads,
     statics,
     truth,
@@ -174,7 +173,7 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if own is not None:
         return own
     if isinstance(value, Array):
-        return attributes.size(lx, memory.type_of(lx, value.cell).dims[0])
+        return attributes.size(lx, iteration.length_of(lx, value, node))
     if isinstance(value, (Tuple, Ref)):
         if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
             from transpile.frontend import growing

@@ -24,7 +24,6 @@ from transpile.frontend.values import (
     Cell,
     Closure,
     Conflict,
-    Held,
     Items,
     Maybe,
     Ref,
@@ -192,9 +191,20 @@ class Join:
         dims = tuple(q if self._is_computed(p) else p for p, q in zip(x.type.dims, y.type.dims))
         x, y = (self.on(k, partial(self._as, op, op.type.with_dims(dims))) for k, op in enumerate((x, y)))
         joined = self.leaf(x, y, name)
-        if isinstance(a, Scalar):
+        if isinstance(a, Scalar) and isinstance(b, Scalar):
             return Scalar(joined)
-        return Array(self.cell(joined, a.cell, b.cell, name))
+        if isinstance(a, Array) and isinstance(b, Array):
+            return Array(self.cell(joined, a.cell, b.cell, name))
+        return self._number_or_array(joined, a, b, name)
+
+    def _number_or_array(self, joined: Operand, a: Any, b: Any, name: str) -> Array:
+        """A number on one side, an array of rank 0 on the other."""
+        made = Cell(name, contiguous=True)
+        made.mixed = True
+        self.cells[made] = memory.held(self.lx, joined)
+        cells = [(k, v.cell) for k, v in enumerate((a, b)) if isinstance(v, Array)]
+        aliases.may_be(self.lx, made, tuple(aliases.root_in(self.sides[k].state, c) for k, c in cells))
+        return Array(made)
 
     def _of_any_size(self, x: Operand, y: Operand, name: str) -> Operand:
         """One array of two whose sizes differ: it has sizes of its own."""
@@ -237,8 +247,9 @@ class Join:
         """The cell that is ``a`` on one side and ``b`` on the other."""
         if (a, b) not in self.made:
             made = self.made[a, b] = Cell(name, all(c is None or c.contiguous for c in (a, b)))
-            self.cells[made] = Held(op)
-            roots = [memory.root_in(self.sides[k].state, c) for k, c in enumerate((a, b)) if c is not None]
+            made.mixed = any(c is not None and c.mixed for c in (a, b))
+            self.cells[made] = memory.held(self.lx, op)
+            roots = [aliases.root_in(self.sides[k].state, c) for k, c in enumerate((a, b)) if c is not None]
             aliases.may_be(self.lx, made, tuple(roots))
             for (p, q), other in self.made.items():  # two joins share memory only if they do on one side
                 if other is not made and not self._shares(0, p, a) and not self._shares(1, q, b):
@@ -249,7 +260,7 @@ class Join:
         """Whether two cells of a side may be one memory."""
         if a is None or b is None:
             return False
-        return aliases.is_related(self.lx, *(memory.root_in(self.sides[k].state, c) for c in (a, b)))
+        return aliases.is_related(self.lx, *(aliases.root_in(self.sides[k].state, c) for c in (a, b)))
 
     # ---- aggregates
 

@@ -12,13 +12,26 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Const, Index, Operand, Path, Permute, Reshape, Step, Undef, Var
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Const,
+    Gather,
+    Index,
+    Mask,
+    Operand,
+    Path,
+    Permute,
+    Reshape,
+    Step,
+    Undef,
+    Var,
+)
 from transpile.core.places import place_dims
 from transpile.core.types import Type
 from transpile.frontend import aliases
 from transpile.frontend.lifter import Lifter, NeedBuffer
 from transpile.frontend.paths import compact, compose
-from transpile.frontend.values import Array, Buffer, Cell, Held, View
+from transpile.frontend.values import Array, Buffer, Cell, Derived, Held, Items, Scalar, View
 from transpile.rules.arguments import shape_text
 
 READ_ONLY = "NumPy gives a read-only view here"
@@ -28,9 +41,16 @@ def new_array(
     lx: Lifter, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1
 ) -> Array:
     """A new array that is a value."""
-    cell = Cell(name, contiguous or len(op.type.dims) == 1, readonly, param)
-    lx.state.cells[cell] = Held(op)
+    cell = Cell(name, contiguous or len(op.type.dims) <= 1, readonly, param)
+    lx.state.cells[cell] = held(lx, op)
     return Array(cell)
+
+
+def held(lx: Lifter, op: Operand) -> Held | Items:
+    """What the cell of an array holds that nothing has written into."""
+    if op.type.dims:
+        return Held(op)
+    return Items("number", (Scalar(op if isinstance(op, Undef) else lx.b.cast(op, op.type.strong).op),))
 
 
 def type_of(lx: Lifter, cell: Cell) -> Type:
@@ -39,8 +59,7 @@ def type_of(lx: Lifter, cell: Cell) -> Type:
 
 def root(lx: Lifter, cell: Cell) -> Cell:
     """The cell whose memory it is."""
-    state = lx.state.cells[cell]
-    return state.base if isinstance(state, View) else cell
+    return aliases.root_in(lx.state, cell)
 
 
 # ------------------------------------------------------------------------------------------------------- reads
@@ -51,18 +70,30 @@ def read(lx: Lifter, cell: Cell) -> Operand:
     state = lx.state.cells[cell]
     if isinstance(state, Held):
         return state.op
+    if isinstance(state, Items):
+        return lx.operand(state.items[0])
     if isinstance(state, Buffer):
         if state.snapshot is None:
             found = lx.b.let("index", state.var, path=(), dims=state.var.type.dims).op
             lx.state.cells[cell] = replace(state, snapshot=found)
             return found
         return state.snapshot
+    if isinstance(state, Derived):
+        return _read_derived(lx, cell, state)
     return _read_view(lx, cell, state)
+
+
+def _read_derived(lx: Lifter, cell: Cell, state: Derived) -> Operand:
+    source = read(lx, state.source)
+    if state.memo is None or state.memo[0] is not source:
+        state = lx.state.cells[cell] = replace(state, memo=(source, state.again(source)))
+    assert state.memo is not None
+    return state.memo[1]
 
 
 def _read_view(lx: Lifter, cell: Cell, state: View) -> Operand:
     base = lx.state.cells[state.base]
-    source = base.op if isinstance(base, Held) else base.snapshot
+    source = base.op if isinstance(base, (Held, Items)) else base.snapshot if isinstance(base, Buffer) else None
     if state.memo is not None and source is not None and state.memo[0] is source:
         return state.memo[1]
     result = read_place(lx, state.base, state.path, state.args, state.type.dims)
@@ -76,9 +107,12 @@ def read_place(
 ) -> Operand:
     """What a place holds now: one *index* for the subscripts that come first, then permutations and the rest."""
     state = lx.state.cells[base]
-    whole = state.op if isinstance(state, Held) else state.var
+    is_value = not isinstance(state, Buffer)
+    whole = state.var if isinstance(state, Buffer) else read(lx, base)
+    if isinstance(state, Items) and path:
+        return _spread(lx, whole, path, args)
     lead = next((k for k, step in enumerate(path) if not isinstance(step, Index)), len(path))
-    if lead or not isinstance(state, Held):
+    if lead or not is_value:
         head, used = compact(path[:lead], args)
         given = dims if lead == len(path) else None
         current = index(lx, whole, head, used, given) if head else read(lx, base)
@@ -87,6 +121,14 @@ def read_place(
     for step in path[lead:]:
         current = _apply(lx, current, step, args)
     return current
+
+
+def _spread(lx: Lifter, whole: Operand, path: Path, args: tuple[Operand, ...]) -> Operand:
+    """A view of an array of rank 0: the number with axes of size 1."""
+    dims = place_dims((), path, args, lx.symbols.least)
+    if not all(d is not None and d.is_one for d in dims):
+        raise lx.error("T123", "a part of an array of rank 0 that may be empty", hint="take a .copy() first")
+    return lx.b.let("reshape", whole, dims=tuple(Dim(1) for _ in dims)).op if dims else whole
 
 
 def _apply(lx: Lifter, source: Operand, step: Step, args: tuple[Operand, ...]) -> Operand:
@@ -133,20 +175,41 @@ def _measured(lx: Lifter, source: Operand, path: Path, args: tuple[Operand, ...]
 
 def view(lx: Lifter, cell: Cell, step: Step, args: tuple[Operand, ...] = ()) -> Any:
     """The part of an array that a basic subscript, permutation or reshape names; a scalar is read at once."""
-    base, path, used = place(lx, cell, step, args)
+    return part(lx, cell, (step,), args, zero_dim=False)
+
+
+def part(
+    lx: Lifter, cell: Cell, steps: Path, args: tuple[Operand, ...] = (), readonly: str = "", zero_dim: bool = True
+) -> Any:
+    """The part of an array that a path leads to. Of rank 0 it is a view, or (not ``zero_dim``) a number, read at once."""
+    in_order = is_whole_in_order(lx, cell)
+    base, path, used = place(lx, cell, None, ())
+    if in_order and steps and isinstance(steps[0], Reshape):
+        path, used = (), ()
+    for step in steps:
+        path, used = compose(path, used, step, args)
+    path, used = compact(path, used)
     source = lx.state.cells[base].type
     found = place_dims(source.dims, path, used, lx.symbols.least)
-    if not found:
+    if not found and not zero_dim:
         return lx.value(read_place(lx, base, path, used))
     memo = None
     if any(d is None for d in found):  # the size is that of what is read
         op = read_place(lx, base, path, used)
         found, state = list(op.type.dims), lx.state.cells[base]
         memo = (state.op, op) if isinstance(state, Held) else None
-    part = Cell(contiguous=False, readonly=cell.readonly if cell.readonly == READ_ONLY else "")
+    kept = cell.readonly if cell.readonly == READ_ONLY else ""
+    made = Cell(contiguous=in_order and all(isinstance(s, Reshape) for s in steps), readonly=readonly or kept)
     type_ = Type(source.dtype, tuple(lx.symbols.resolve(d) for d in found if d is not None))
-    lx.state.cells[part] = View(base, path, used, type_, memo)
-    return Array(part)
+    lx.state.cells[made] = View(base, path, used, type_, memo)
+    return Array(made)
+
+
+def is_whole_in_order(lx: Lifter, cell: Cell) -> bool:
+    """Whether an array is all of some memory, in C order: any reshape of it is a view."""
+    state = lx.state.cells[cell]
+    whole = not isinstance(state, View) or all(isinstance(s, Reshape) for s in state.path)
+    return cell.contiguous and whole and not isinstance(state, Derived)
 
 
 def place(
@@ -178,6 +241,9 @@ def refuse_read_only(lx: Lifter, cell: Cell) -> None:
 def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], value: Any, add: bool = False) -> None:
     """``base[path] = value``."""
     x = lx.b.expr(value)
+    if isinstance(lx.state.cells[base], Items):
+        _write_number(lx, base, path, used, x, add)
+        return
     var = to_buffer(lx, base)
     dims = tuple(_place_dims(lx, var, path, used))
     x = lx.b.cast(x, var.type.strong if not dims else var.type.dtype)
@@ -189,6 +255,27 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     aliases.check_write(lx, base)
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
+
+
+def _write_number(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], x: Expr, add: bool) -> None:
+    """A write into an array of rank 0, which any view of it covers."""
+    state: Items = lx.state.cells[base]
+    if base.readonly:
+        raise lx.error("T123" if "copy" not in base.readonly else "T122", base.readonly, hint="take a .copy() first")
+    if lx.mutable and base.param >= 0:
+        message = "an argument that is an array of rank 0 is written in place, which compiled code cannot do"
+        raise lx.error("T123", message, hint="pass an array of one element")
+    place = _spread(lx, state.op, path, used).type.dims
+    if any(isinstance(i, (Gather, Mask)) for s in path if isinstance(s, Index) for i in s.items):
+        raise lx.error("T123", "a write into an array of rank 0 by an array of indices", hint="write a[...] = value")
+    _check_fits(lx, x, place) if len(x.dims) <= len(place) or not all(d.is_one for d in x.dims) else None
+    x = lx.b.cast(lx.b.let("reshape", x, dims=()) if x.dims else x, state.type)
+    if add:
+        x = lx.b.elementwise("add", state.op, x)
+    aliases.check_write(lx, base)
+    if isinstance(x.op, Var) and x.op.name == SYNTHETIC and x.op not in lx.params:
+        x.op.name = base.name
+    lx.state.cells[base] = Items("number", (Scalar(x.op),))
 
 
 def _place_dims(lx: Lifter, var: Var, path: Path, args: tuple[Operand, ...]) -> list[Dim]:
@@ -242,9 +329,3 @@ def drop_snapshots(lx: Lifter) -> None:
 
 def is_undefined(op: Operand) -> bool:
     return isinstance(op, Undef)
-
-
-def root_in(state: Any, cell: Cell) -> Cell:
-    """`root` in another state."""
-    held = state.cells[cell]
-    return held.base if isinstance(held, View) else cell

@@ -57,7 +57,10 @@ def _of_array(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, nod
         found = own(lx, owner, args, kwargs, node)
         if found is not NotImplemented:
             return found
-    return table_calls.call(lx, METHODS[name], [owner, *args], kwargs, node)
+    made = table_calls.call(lx, METHODS[name], [owner, *args], kwargs, node)
+    if isinstance(owner, Scalar) and isinstance(made, Array) and not memory.type_of(lx, made.cell).dims:
+        return lx.value(memory.read(lx, made.cell))  # a NumPy scalar gives scalars
+    return made
 
 
 def _fill(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -80,25 +83,12 @@ def _put(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any
     return table_calls.call(lx, "numpy.put", [owner, *args], kwargs, node)
 
 
-def _transpose(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    axes = args[0] if len(args) == 1 and isinstance(args[0], (Tuple, Ref)) else Tuple(tuple(args)) if args else None
-    return array_calls.transpose(lx, [owner] if axes is None else [owner, axes], kwargs, node)
-
-
-def _reshape(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return array_calls.reshaped(lx, owner, "ndarray.reshape", args, kwargs, node)
-
-
 def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend import iteration
 
     if isinstance(owner, Scalar):
         return _item(lx, owner, [], {}, node)
     return new_list(lx, [_tolist(lx, v, [], {}, node) for v in iteration.unrolled(lx, owner, node)])
-
-
-def _copy(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return array_calls.copy(lx, [owner], {}, node)
 
 
 def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -109,7 +99,9 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if args:
         index = args[0] if len(args) == 1 else Tuple(tuple(args))
         flat = len(args) == 1 and isinstance(owner, Array) and len(memory.type_of(lx, owner.cell).dims) > 1
-        owner = subscripts.read(lx, _reshape(lx, owner, [lx.const(-1)], {}, node) if flat else owner, index, node)
+        owner = subscripts.read(
+            lx, table_calls.call(lx, "ndarray.reshape", [owner, lx.const(-1)], {}, node) if flat else owner, index, node
+        )
     x = lx.b.expr(lx.operand(owner, node))
     if x.dims:
         for d in x.dims:
@@ -125,15 +117,7 @@ _ARRAY: dict[str, Callable[..., Any]] = {
     "sort": _in_place("numpy.sort"),
     "partition": _in_place("numpy.partition"),
     "put": _put,
-    "transpose": _transpose,
-    "reshape": _reshape,
     "tolist": _tolist,
-    "copy": _copy,
-    "swapaxes": lambda lx, owner, args, kwargs, node: array_calls.swapaxes(lx, [owner, *args], kwargs, node),
-    "ravel": lambda lx, owner, args, kwargs, node: array_calls.reshaped(lx, owner, "ndarray.ravel", args, kwargs, node),
-    "squeeze": lambda lx, owner, args, kwargs, node: array_calls.reshaped(
-        lx, owner, "numpy.squeeze", args, kwargs, node
-    ),
     "astype": lambda lx, owner, args, kwargs, node: array_calls.astype(lx, owner, args, kwargs, node),
 }
 

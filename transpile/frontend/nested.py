@@ -176,7 +176,7 @@ class Passed:
             case Scalar() | Array():
                 op = self.lx.operand(value)
                 self.ops.append(op)
-                return ArgLeaf(op.type, None)
+                return ArgLeaf(op.type, None, isinstance(value, Array) and not op.type.dims)
             case Tuple():
                 kind = "tuple" if value.cls is None else "namedtuple"
                 keys = () if value.cls is None else tuple(value.cls._fields)
@@ -266,7 +266,9 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand], leaf: Callable[[int
     """The abstract value of a result; ``leaf``, if given, makes that of a leaf."""
     match tree:
         case Leaf():
-            return lx.value(ops[tree.k]) if leaf is None else leaf(tree.k)
+            if leaf is not None:
+                return leaf(tree.k)
+            return memory.new_array(lx, ops[tree.k]) if tree.zero_dim else lx.value(ops[tree.k])
         case StaticTree():
             return tree.value.value if isinstance(tree.value, Stand) else lx.const(tree.value)
         case Node():

@@ -73,7 +73,9 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _plus(lx: Lifter, item: Any) -> Any:
     """``0 + item``."""
     op = lx.operand(item)
-    return item if not op.type.is_bool else lx.value(lx.b.cast(op, INT))
+    if isinstance(item, Scalar) and not op.type.is_bool:
+        return item
+    return lx.value(lx.b.cast(op, INT) if op.type.is_bool else op)
 
 
 def _is_zero(value: Any) -> bool:

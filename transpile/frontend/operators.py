@@ -10,7 +10,7 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand
 from transpile.core.types import FLOAT
-from transpile.frontend import memory, overloads
+from transpile.frontend import aliases, memory, overloads
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
@@ -128,6 +128,7 @@ def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
 def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
     """``target op= value``: None where the target was written, the new value where it is to be rebound."""
     if isinstance(target, Array):
+        aliases.refuse_mixed(lx, target.cell)
         write_operator(lx, target.cell, None, (), prim, value, node)
         return None
     if isinstance(target, Ref):

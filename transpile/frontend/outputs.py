@@ -23,7 +23,7 @@ class _Results:
             case Scalar():
                 return self._leaf(value.op)
             case Array():
-                return self._leaf(self._array(value))
+                return self._leaf(self._array(value), not memory.type_of(self.lx, value.cell).dims)
             case Tuple():
                 cls = value.cls
                 kind = "tuple" if cls is None else "namedtuple"
@@ -42,14 +42,16 @@ class _Results:
         hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"
         raise self.lx.error("T417", f"{describe(self.lx, value)} cannot be returned", hint=hint)
 
-    def _leaf(self, op: Operand) -> Leaf:
+    def _leaf(self, op: Operand, zero_dim: bool = False) -> Leaf:
         self.leaves.append(op)
-        return Leaf(len(self.leaves) - 1)
+        return Leaf(len(self.leaves) - 1, zero_dim)
 
     def _array(self, value: Array) -> Operand:
         """An array; a copy of an argument has memory of its own."""
         lx = self.lx
         op = memory.read(lx, value.cell)
+        if not op.type.dims:
+            return op
         shared = memory.root(lx, value.cell) in self.params or not isinstance(op, Var)
         if not shared and (op in lx.params or op in lx.captures) and not value.cell.readonly:
             op = lx.b.let("copy", op).op

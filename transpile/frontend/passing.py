@@ -30,7 +30,7 @@ class Given(nested.Passed):
             self.ops.append(op)
             self.cells.append(value.cell if isinstance(value, Array) else None)
             sizes = tuple(d if d.is_const else ANY for d in map(self.lx.symbols.resolve, op.type.dims))
-            return ArgLeaf(op.type.with_dims(sizes), None)
+            return ArgLeaf(op.type.with_dims(sizes), None, isinstance(value, Array) and not sizes)
         if isinstance(value, Ref):
             self.containers.append(value.cell)
         return super().tree(value)
@@ -82,7 +82,8 @@ def is_alike(trees: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
 def _key(tree: Any, sizes: bool) -> Any:
     match tree:
         case ArgLeaf():
-            return ("leaf", str(tree.type) if sizes else (tree.type.dtype, tree.type.rank, tree.type.weak))
+            kind = str(tree.type) if sizes else (tree.type.dtype, tree.type.rank, tree.type.weak)
+            return ("leaf", kind, tree.zero_dim)
         case Node():
             return ("node", tree.kind, tree.cls, tree.keys, *(_key(c, sizes) for c in tree.children))
         case StaticTree():
@@ -116,7 +117,7 @@ def generalised(trees: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str
     def meet(a: Any, b: Any) -> Any:
         if isinstance(a, ArgLeaf):
             dims = tuple(d if d == e else ANY for d, e in zip(a.type.dims, b.type.dims))
-            return ArgLeaf(a.type.with_dims(dims), None)
+            return ArgLeaf(a.type.with_dims(dims), None, a.zero_dim)
         if isinstance(a, Node):
             return Node(a.kind, tuple(meet(c, d) for c, d in zip(a.children, b.children)), a.keys, a.cls)
         return a

@@ -31,6 +31,7 @@ class Slot:
         None  # of a container: the items that the body changes; the others stay what they are
     )
     numbers: list[int] = field(default_factory=list)  # of the parameters: which leaves they are
+    kinds: list[str] = field(default_factory=list)  # of all leaves, when the body begins: see `carries.kinds`
 
     def parts(self, held: Any) -> tuple[Any, ...]:
         """The values that are carried, of what the name or container holds."""

@@ -56,6 +56,14 @@ def _scalar(lx: Lifter, value: Scalar) -> Any:
     raise Unknown(value.op)
 
 
+def _array(lx: Lifter, value: Array) -> Any:
+    from transpile.frontend import memory
+
+    if memory.type_of(lx, value.cell).dims:
+        raise Unknown(None)
+    return _scalar(lx, Scalar(memory.read(lx, value.cell)))
+
+
 def _tuple(lx: Lifter, value: Tuple) -> Any:
     items = [known(lx, v) for v in value.items]
     return value.cls(*items) if value.cls is not None else tuple(items)
@@ -93,7 +101,7 @@ def _slice(lx: Lifter, value: SliceOf) -> Any:
 
 
 _KNOWN: dict[type, Callable[[Lifter, Any], Any]] = {
-    Scalar: _scalar, Tuple: _tuple, Ref: _ref, Static: _static, SliceOf: _slice,
+    Scalar: _scalar, Array: _array, Tuple: _tuple, Ref: _ref, Static: _static, SliceOf: _slice,
 }  # fmt: skip
 
 

@@ -102,8 +102,11 @@ _CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {Tuple: _of_tu
 def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
     """A view for a basic subscript, a new array for an advanced one."""
     step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    if step.is_basic and any(isinstance(p, Array) for p in parts):  # an array of rank 0 is an array of indices
+        return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, step, args)))
     if step.is_basic:
-        return memory.view(lx, value.cell, step, args)
+        return memory.part(lx, value.cell, (step,), args, zero_dim=any(map(_is_ellipsis, parts)))
     base, path, used = memory.place(lx, value.cell, step, args)
     return lx.value(memory.read_place(lx, base, path, used))
 

@@ -9,20 +9,13 @@ import numpy as np
 
 from transpile.core.builder import NotANumber
 from transpile.errors import NO_COMPLEX
-from transpile.frontend import memory
+from transpile.frontend import aliases, memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
-from transpile.frontend.values import Array
+from transpile.frontend.values import Array, Ref, Scalar
 from transpile.rules.api import OUT_AT, Entry, entries
-
-_CREATES = frozenset(
-    f"numpy.{n}" for n in (
-        "zeros ones full empty zeros_like ones_like full_like empty_like eye identity arange linspace array asarray "
-        "ascontiguousarray outer stack concatenate vstack hstack tile repeat meshgrid"
-    ).split()
-)  # fmt: skip
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
@@ -43,8 +36,32 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
             handled = ufuncs.with_options(lx, name, entry, args, kwargs, node)
             if handled is not None:
                 return handled
-        result = build(lx, name, entry, args, kwargs, node)
-        return from_rule(lx, result, contiguous=name in _CREATES)
+        return _made(lx, name, entry, args, kwargs, node)
+
+
+_NEW = frozenset(("new", "array", "C", "like"))
+_ARRAYS = frozenset(("array", "C", "like", "same", "read-only"))  # what these give is an array even of rank 0
+
+
+def _made(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """What the entry gives: memory of its own, or a part of what an argument has."""
+    shares = entry.memory if isinstance(entry.memory, str) else ""
+    shares = shares or entry.shares(_bound(lx, name, entry, args, kwargs, node))
+    if shares not in _NEW and any(isinstance(a, Array) for a in (*args, *kwargs.values())):
+        from transpile.frontend import view_calls
+
+        return view_calls.call(lx, shares, args, kwargs, lambda a, k: build(lx, name, entry, a, k, node))
+    result = build(lx, name, entry, args, kwargs, node)
+    in_order = shares == "C" or (shares == "like" and _are_in_order(lx, args))
+    of_python = (
+        shares not in _NEW and shares != "place" and any(isinstance(a, Scalar) and a.type.weak for a in args[:1])
+    )
+    return from_rule(lx, result, shares in _ARRAYS or of_python, contiguous=in_order)
+
+
+def _are_in_order(lx: Lifter, args: list[Any]) -> bool:
+    """Whether all arrays that are given are in C order."""
+    return all(c.contiguous for a in args for c in aliases.cells_of(lx, a) if not isinstance(a, Ref) or c is not a.cell)
 
 
 def library(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -61,13 +78,9 @@ def library(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], no
 
 def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
     """What the entry's ``build`` gives for these arguments."""
+    ready = _bound(lx, name, entry, args, kwargs, node)
     signature = entry.signature
     assert signature is not None and entry.build is not None
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as e:
-        raise lx.error("T132", f"{shown(name)}: {e}", node) from None
-    ready = {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for k, parameter in signature.parameters.items():
@@ -91,6 +104,19 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
         # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
         raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
+
+
+def _bound(
+    lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None
+) -> dict[str, Any]:
+    """The arguments by the names of the entry's parameters, as its ``build`` takes them."""
+    signature = entry.signature
+    assert signature is not None
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as e:
+        raise lx.error("T132", f"{shown(name)}: {e}", node) from None
+    return {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
 
 
 def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str, value: Any, node: Any) -> Any:

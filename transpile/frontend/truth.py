@@ -58,6 +58,8 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> Operand:
 
 def _array(lx: Lifter, value: Array, node: Any) -> Operand:
     dims = lx.state.cells[value.cell].type.dims
+    if not dims:
+        return _scalar(lx, Scalar(lx.operand(value)), node)
     if all(lx.stretching.is_one(d) for d in dims):
         return _scalar(lx, Scalar(only(lx, lx.operand(value))), node)
     raise lx.error("T211", "the truth value of an array is ambiguous", node, hint="use np.any or np.all")

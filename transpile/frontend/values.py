@@ -7,6 +7,7 @@ instance. What a cell holds is a state (see `transpile.frontend.memory`), kept o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from transpile.core.types import Type
 class Cell:
     """The identity of an array or of a mutable container. ``contiguous``: known to be in C order (reshapes are views)."""
 
-    __slots__ = ("appended", "contiguous", "name", "param", "readonly")
+    __slots__ = ("appended", "contiguous", "mixed", "name", "param", "readonly")
 
     def __init__(self, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> None:
         self.name = name
@@ -25,6 +26,7 @@ class Cell:
         self.readonly = readonly  # why it must not be written, or ""
         self.param = param  # the number of the parameter that it is
         self.appended = False  # whether it stands in a list that grows in a loop
+        self.mixed = False  # an array of rank 0 on one path, a number on another
 
     def __repr__(self) -> str:
         return f"<cell {self.name or hex(id(self))[-5:]}>"
@@ -68,13 +70,33 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """A list (keys is None), a dict, or the fields of an instance of ``cls``."""
+class Derived:
+    """A view that is no place and may not be written: ``again(op)`` computes it from what ``source`` holds. ``memo`` as in
+    `View`."""
 
-    kind: str  # list, dict, instance, grown; conflict: it cannot be read
+    source: Cell
+    again: Callable[[Operand], Operand]
+    type: Type
+    memo: tuple[Operand, Operand] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list (keys is None), a dict, the fields of an instance of ``cls``, or the number in an array of rank 0."""
+
+    kind: str  # list, dict, instance, grown, number; conflict: it cannot be read
     items: tuple[Any, ...]
     keys: tuple[Any, ...] | None = None
     cls: Any = None
+
+    @property
+    def op(self) -> Operand:
+        """Of an array of rank 0: what it holds."""
+        return self.items[0].op
+
+    @property
+    def type(self) -> Type:
+        return self.items[0].op.type
 
 
 # ---------------------------------------------------------------------------------------------------- values
@@ -93,7 +115,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array of rank 1 or more."""
+    """An array. One of rank 0 that is no view is a cell that holds a number, carried and joined like the items of a list."""
 
     cell: Cell
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -38,6 +38,16 @@ class Entry:
     ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``rules/library.py`` that is lifted
     like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
     in that module's spelling.
+
+    ``memory`` says what NumPy gives:
+
+    * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
+    * a "view"; a "read-only" view; "place": the argument or a view of it if there is nothing to compute, else new; "same": as
+      "place", and an array even of rank 0;
+    * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,
+      "ordered" one only of what is in C order, of "layout" it is never known.
+
+    A function of the bound arguments says which where they decide.
     """
 
     build: Callable[..., Any] | None = None
@@ -46,6 +56,7 @@ class Entry:
     source: str = ""
     via: str = ""
     doc: str = ""
+    memory: str | Callable[[Mapping[str, Any]], str] = "new"
 
     @property
     def signature(self) -> inspect.Signature | None:
@@ -54,6 +65,24 @@ class Entry:
             return None
         found = inspect.signature(self.build)
         return found.replace(parameters=list(found.parameters.values())[1:])
+
+    def shares(self, bound: Mapping[str, Any]) -> str:
+        """The ``memory`` of a call with these arguments."""
+        return self.memory if isinstance(self.memory, str) else self.memory(bound)
+
+
+MEMORY = frozenset("new array C like view read-only place same either ordered layout".split())
+
+
+def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]], str]:
+    """New memory where the argument ``copy`` says so, else ``kind``."""
+    return lambda bound: "new" if bound.get("copy", default) else kind
+
+
+def in_order(kind: str, default: str = "C") -> Callable[[Mapping[str, Any]], str]:
+    """Of what is made anew: C order if ``order`` says so, ``kind`` where it is K (that of the argument)."""
+    found = {"C": "C", "K": kind, "A": kind, None: kind}
+    return lambda bound: found.get(bound.get("order", default), "new")
 
 
 _OUT_AT = {
@@ -92,11 +121,13 @@ def entries() -> dict[str, Entry]:
 
 
 _AS_NUMPY = (
-    "all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero "
+    "all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero "
     "prod ptp repeat round searchsorted squeeze std sum swapaxes take trace var choose partition imag real "
     "ndim shape size"
 ).split()
-_OWN = "T mT astype compress copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes".split()
+_OWN = (
+    "T mT astype compress conj conjugate copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes"
+).split()
 
 PROPERTIES = frozenset("T mT dtype imag itemsize nbytes ndim real shape size".split())
 """The names in `METHODS` that are read without a call."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Const
 from transpile.core.types import INT64, promote
 from transpile.rules import language as m
-from transpile.rules.api import Entry
+from transpile.rules.api import Entry, in_order
 from transpile.rules.arguments import (
     array,
     cast_to,
@@ -110,6 +110,32 @@ def _array(
     while x.rank < (ndmin or 0):
         x = new_axis(x, 0)
     return x
+
+
+def _asarray(
+    b: Builder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None, like: Any = None
+) -> Expr:
+    return _array(b, a, dtype)
+
+
+def _contiguous(b: Builder, a: Any, dtype: Any = None, *, like: Any = None) -> Expr:
+    return _array(b, a, dtype, ndmin=1)
+
+
+def _array_memory(copy: Any, order: Any = None) -> Callable[[Mapping[str, Any]], str]:
+    """What ``np.array`` and its like share: by default a copy (True) or the argument itself if it is as wanted (None)."""
+
+    def shares(bound: Mapping[str, Any]) -> str:
+        x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
+        if not isinstance(x, Expr):
+            return "C" if wanted in (None, "C", "K", "A") else "new"
+        if bound.get("copy", copy):
+            return "C" if wanted == "C" else "like" if wanted in (None, "K", "A") and not bound.get("dtype") else "new"
+        if wanted in (None, "K", "A"):
+            return "same"
+        return "ordered" if wanted == "C" or x.rank < 2 else "layout"
+
+    return shares
 
 
 def _copy(b: Builder, a: Any, order: str = "K", subok: Any = False) -> Expr:
@@ -309,27 +335,27 @@ def _triangle_indices_from(upper: bool) -> Callable[..., tuple[Expr, ...]]:
 
 
 _NUMPY: dict[str, Entry] = {
-    "zeros": Entry(_filled(0), static=_STATIC),
-    "ones": Entry(_filled(1), static=_STATIC),
-    "empty": Entry(_empty, static=_STATIC),
-    "full": Entry(_full, static=_STATIC),
-    "zeros_like": Entry(_filled_like(0), static=_STATIC),
-    "ones_like": Entry(_filled_like(1), static=_STATIC),
-    "empty_like": Entry(_empty_like, static=_STATIC),
-    "full_like": Entry(_full_like, static=_STATIC),
-    **{
-        name: Entry(_array, static=_STATIC)
-        for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-    },
-    "asarray_chkfinite": Entry(_array, static=_STATIC),
-    "copy": Entry(_copy, static=_STATIC),
-    "arange": Entry(_arange, static=_STATIC),
+    "zeros": Entry(_filled(0), static=_STATIC, memory=in_order("C")),
+    "ones": Entry(_filled(1), static=_STATIC, memory=in_order("C")),
+    "empty": Entry(_empty, static=_STATIC, memory=in_order("C")),
+    "full": Entry(_full, static=_STATIC, memory=in_order("C")),
+    "zeros_like": Entry(_filled_like(0), static=_STATIC, memory=in_order("like", "K")),
+    "ones_like": Entry(_filled_like(1), static=_STATIC, memory=in_order("like", "K")),
+    "empty_like": Entry(_empty_like, static=_STATIC, memory=in_order("like", "K")),
+    "full_like": Entry(_full_like, static=_STATIC, memory=in_order("like", "K")),
+    "array": Entry(_array, static=_STATIC, memory=_array_memory(True)),
+    **{n: Entry(_asarray, static=_STATIC, memory=_array_memory(None)) for n in ("asarray", "asanyarray")},
+    "asarray_chkfinite": Entry(_asarray, static=_STATIC, memory=_array_memory(None)),
+    "ascontiguousarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "C")),
+    "asfortranarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "F")),
+    "copy": Entry(_copy, static=_STATIC, memory=in_order("like", "K")),
+    "arange": Entry(_arange, static=_STATIC, memory="C"),
     "linspace": Entry(_linspace, static=(*_STATIC, "endpoint", "retstep", "axis")),
     "logspace": Entry(_logspace, static=(*_STATIC, "endpoint", "axis")),
     "geomspace": Entry(_geomspace, static=(*_STATIC, "endpoint", "axis")),
-    "eye": Entry(_matrix("eye"), static=(*_STATIC, "k")),
-    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k")),
-    "identity": Entry(_identity, static=_STATIC),
+    "eye": Entry(_matrix("eye"), static=(*_STATIC, "k"), memory=in_order("C")),
+    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k"), memory=in_order("C")),
+    "identity": Entry(_identity, static=_STATIC, memory="C"),
     "vander": Entry(_vander, static=("increasing",)),
     "diag_indices": Entry(_diag_indices, static=("ndim",)),
     "diag_indices_from": Entry(_diag_indices_from),
@@ -339,4 +365,7 @@ _NUMPY: dict[str, Entry] = {
     "triu_indices_from": Entry(_triangle_indices_from(True), static=("k",)),
 }
 
-TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}
+TABLE: dict[str, Entry] = {
+    **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
+    "ndarray.copy": Entry(_copy, static=_STATIC, memory=in_order("like")),
+}

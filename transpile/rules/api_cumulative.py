@@ -96,8 +96,8 @@ _ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "min
 _STATIC = ("axis", "dtype", "include_initial", "n")
 
 
-def _entry(build: Callable[..., Any]) -> Entry:
-    return Entry(build, static=_STATIC)
+def _entry(build: Callable[..., Any], memory: str = "new") -> Entry:
+    return Entry(build, static=_STATIC, memory=memory)
 
 
 _NUMPY: dict[str, Entry] = {
@@ -107,7 +107,7 @@ _NUMPY: dict[str, Entry] = {
     "nancumprod": _entry(_nan_cumulative("cumprod", 1.0)),
     "cumulative_sum": _entry(_cumulative_array("cumsum", 0.0)),
     "cumulative_prod": _entry(_cumulative_array("cumprod", 1.0)),
-    "diff": _entry(_diff),
+    "diff": _entry(_diff, memory="place"),
     "ediff1d": _entry(_ediff1d),
     "trapezoid": _entry(_trapezoid),
     "trapz": _entry(_trapezoid),

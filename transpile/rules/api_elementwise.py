@@ -84,7 +84,7 @@ def strong(b: Builder, x: Any) -> Expr:
 
 def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
     x = strong(b, x)
-    if copy is False:
+    if not copy:
         raise RuleError(
             "np.nan_to_num: the argument copy=False is not supported", "T131", "write x[:] = np.nan_to_num(x)"
         )
@@ -210,7 +210,7 @@ NUMPY: dict[str, Entry] = {
     "clip": Entry(_clip),
     "round": Entry(_round, static=("decimals",)),
     "around": Entry(_round, static=("decimals",)),
-    "where": Entry(_where),
+    "where": Entry(_where, memory="array"),
     "nan_to_num": Entry(_nan_to_num, static=("copy",)),
     "isclose": Entry(_isclose, static=("rtol", "atol", "equal_nan")),
     "float_power": Entry(_float_power),
@@ -218,11 +218,11 @@ NUMPY: dict[str, Entry] = {
     "frexp": Entry(_frexp),
     "modf": Entry(_modf),
     "divmod": Entry(_divmod),
-    "real": Entry(_same),
+    "real": Entry(_same, memory="place"),
     "conj": Entry(_same),
     "conjugate": Entry(_same),
-    "real_if_close": Entry(_same),
-    "imag": Entry(_imag),
+    "real_if_close": Entry(_same, memory="same"),
+    "imag": Entry(_imag, memory="read-only"),
     "isposinf": Entry(_is_infinity(1.0)),
     "isneginf": Entry(_is_infinity(-1.0)),
     "isrealobj": Entry(lambda b, x: True),
@@ -495,6 +495,8 @@ _STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
 TABLE: dict[str, Entry] = dict(
     [
         ("transpile.stop_gradient", _STOP),
+        ("ndarray.conj", Entry(_same, memory="place")),
+        ("ndarray.conjugate", Entry(_same, memory="place")),
         ("ndarray.itemsize", Entry(_itemsize)),
         ("ndarray.nbytes", Entry(_nbytes)),
         *_prefixed("numpy", NUMPY),

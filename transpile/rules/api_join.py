@@ -110,7 +110,7 @@ def _append(b: Builder, arr: Any, values: Any, axis: Any = None) -> Expr:
     return concatenate(b, [x, v], axis)
 
 
-def _block(b: Builder, arrays: Any) -> Expr:
+def _block(b: Builder, nested: Any) -> Expr:
     """Innermost lists along the last axis, outer ones along those before."""
 
     def depth(v: Any) -> int:
@@ -119,8 +119,8 @@ def _block(b: Builder, arrays: Any) -> Expr:
     def leaves(v: Any) -> list[Any]:
         return [leaf for part in v for leaf in leaves(part)] if isinstance(v, (list, tuple)) else [v]
 
-    levels = depth(arrays)
-    found = [array(b, v) for v in leaves(arrays)]
+    levels = depth(nested)
+    found = [array(b, v) for v in leaves(nested)]
     rank = max(levels, *(x.rank for x in found))
     ready = iter(_raised(x, rank) for x in same_dtype(b, found))
 
@@ -129,7 +129,7 @@ def _block(b: Builder, arrays: Any) -> Expr:
             return next(ready)
         return concatenate(b, [join(part, level + 1) for part in v], rank - levels + level)
 
-    return join(arrays, 0)
+    return join(nested, 0)
 
 
 def _raised(x: Expr, rank: int) -> Expr:
@@ -273,22 +273,22 @@ def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
 
 
 _NUMPY: dict[str, Entry] = {
-    "concatenate": Entry(_concatenate, static=("axis", "dtype", "casting")),
-    "concat": Entry(_concatenate, static=("axis", "dtype", "casting")),
-    "stack": Entry(_stack, static=("axis", "dtype", "casting")),
-    "vstack": Entry(_vstack, static=("dtype", "casting")),
-    "row_stack": Entry(_vstack, static=("dtype", "casting")),
+    "concatenate": Entry(_concatenate, static=("axis", "dtype", "casting"), memory="like"),
+    "concat": Entry(_concatenate, static=("axis", "dtype", "casting"), memory="like"),
+    "stack": Entry(_stack, static=("axis", "dtype", "casting"), memory="like"),
+    "vstack": Entry(_vstack, static=("dtype", "casting"), memory="like"),
+    "row_stack": Entry(_vstack, static=("dtype", "casting"), memory="like"),
     "hstack": Entry(_hstack, static=("dtype", "casting")),
     "dstack": Entry(_dstack),
     "column_stack": Entry(_stacked(1, 1, 1)),
     "append": Entry(_append, static=("axis",)),
-    "block": Entry(_block),
-    "split": Entry(_split(True), static=("indices_or_sections", "axis")),
-    "array_split": Entry(_split(False), static=("indices_or_sections", "axis")),
-    "vsplit": Entry(_split_at(0), static=("indices_or_sections",)),
-    "hsplit": Entry(_split_at(1), static=("indices_or_sections",)),
-    "dsplit": Entry(_split_at(2), static=("indices_or_sections",)),
-    "unstack": Entry(_unstack, static=("axis",)),
+    "block": Entry(_block, memory="array"),
+    "split": Entry(_split(True), static=("indices_or_sections", "axis"), memory="view"),
+    "array_split": Entry(_split(False), static=("indices_or_sections", "axis"), memory="view"),
+    "vsplit": Entry(_split_at(0), static=("indices_or_sections",), memory="view"),
+    "hsplit": Entry(_split_at(1), static=("indices_or_sections",), memory="view"),
+    "dsplit": Entry(_split_at(2), static=("indices_or_sections",), memory="view"),
+    "unstack": Entry(_unstack, static=("axis",), memory="view"),
     "insert": Entry(_insert, static=("axis",)),
     "delete": Entry(_delete, static=("axis",)),
 }

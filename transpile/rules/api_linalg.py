@@ -293,7 +293,7 @@ _LINALG: dict[str, Entry] = {
     "eigvalsh": Entry(_eigvalsh, static=("UPLO",)),
     "pinv": Entry(_pinv, static=("rcond", "hermitian", "rtol")),
     "lstsq": Entry(_lstsq, static=("rcond",)),
-    "matrix_power": Entry(_matrix_power, static=("n",)),
+    "matrix_power": Entry(_matrix_power, static=("n",), memory="place"),
     "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
     "cond": Entry(_cond, static=("p",)),
 }

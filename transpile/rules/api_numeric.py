@@ -197,7 +197,7 @@ def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
 
 
 def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Expr:
-    """``sliding_window_view``: a copy here, as everything that is not written."""
+    """``sliding_window_view``."""
     v = array(b, x)
     sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
     axes: Sequence[int] = (
@@ -259,14 +259,14 @@ def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
 
 _NUMPY: dict[str, Entry] = {
     "gradient": Entry(_gradient, static=("axis", "edge_order")),
-    "cov": Entry(_cov, static=("rowvar", "bias", "ddof", "dtype")),
+    "cov": Entry(_cov, static=("rowvar", "bias", "ddof", "dtype"), memory="array"),
     "corrcoef": Entry(_corrcoef, static=("rowvar",)),
     "allclose": Entry(_allclose, static=("rtol", "atol", "equal_nan")),
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
-    "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",)),
+    "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), memory="read-only"),
     "polyfit": Entry(_polyfit, static=("deg", "rcond", "full", "cov")),
-    "polyder": Entry(_polyder, static=("m",)),
-    "polyint": Entry(_polyint, static=("m",)),
+    "polyder": Entry(_polyder, static=("m",), memory="place"),
+    "polyint": Entry(_polyint, static=("m",), memory="place"),
     "polymul": Entry(_polymul),
     **{
         name: Entry(source=f"library_numpy:{name}")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
@@ -112,6 +112,18 @@ def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, 
     kept = "".join(c for c in output if c in known)
     found = einsum([s for s, _ in ready], kept, [x for _, x in ready])
     return found if kept == output else reshape(found, [sizes[c] for c in output])
+
+
+def _einsum_memory(bound: Mapping[str, Any]) -> str:
+    """Of one operand, without a sum, ``einsum`` gives a view."""
+    subscripts, operands = bound["subscripts"], bound.get("operands", ())
+    if not isinstance(subscripts, str):
+        subscripts, operands = _from_lists([subscripts, *operands])
+    inputs, _, output = subscripts.replace(" ", "").partition("->")
+    one = len(operands) == 1 and isinstance(operands[0], Expr)
+    if not one or "->" not in subscripts:
+        return "place" if one and len(set(inputs)) == len(inputs) else "new"
+    return "place" if set(inputs) <= set(output) else "new"
 
 
 def _from_lists(args: list[Any]) -> tuple[str, list[Any]]:
@@ -241,16 +253,16 @@ _NUMPY: dict[str, Entry] = {
     "matmul": Entry(matmul),
     "dot": Entry(_dot),
     "inner": Entry(_inner),
-    "outer": Entry(_outer),
+    "outer": Entry(_outer, memory="C"),
     "linalg.outer": Entry(_outer),
     "linalg.matmul": Entry(matmul),
     "vdot": Entry(_vdot),
     "vecdot": Entry(_vecdot, static=("axis",)),
     "linalg.vecdot": Entry(_vecdot, static=("axis",)),
     "matvec": Entry(lambda b, x1, x2: _matvec(b, x1, x2)),
-    "tensordot": Entry(_tensordot, static=("axes",)),
-    "linalg.tensordot": Entry(_tensordot, static=("axes",)),
-    "einsum": Entry(_einsum, static=("optimize", "dtype")),
+    "tensordot": Entry(_tensordot, static=("axes",), memory="array"),
+    "linalg.tensordot": Entry(_tensordot, static=("axes",), memory="array"),
+    "einsum": Entry(_einsum, static=("optimize", "dtype"), memory=_einsum_memory),
     "kron": Entry(_kron),
     "cross": Entry(_cross, static=("axisa", "axisb", "axisc", "axis")),
     "linalg.cross": Entry(_cross, static=("axis",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -239,6 +239,11 @@ def _diag(b: Builder, v: Any, k: Any = 0) -> Expr:
     return b.let("diagonal", x, offset=k, axes=(0, 1))
 
 
+def _of_matrix(bound: Mapping[str, Any]) -> str:
+    """``np.diag`` of a vector is a new matrix; of a matrix it is the diagonal."""
+    return "read-only" if isinstance(bound["v"], Expr) and bound["v"].rank > 1 else "new"
+
+
 def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Expr:
     x = array(b, a)
     return b.let("diagonal", x, offset=offset, axes=(axis_of(axis1, x.rank), axis_of(axis2, x.rank)))
@@ -272,6 +277,13 @@ def _meshgrid(b: Builder, *xi: Any, copy: Any = True, sparse: bool = False, inde
         dims[k] = x.dims[0]
     thin = [reshape(x, [x.dims[0] if j == k else Dim(1) for j in range(rank)]) for k, x in zip(where, xs)]
     return tuple(thin if sparse else (b.broadcast(x, tuple(dims)) for x in thin))
+
+
+def _meshgrid_memory(bound: Mapping[str, Any]) -> str:
+    """Copies, or views of vectors; an array of more dimensions is flattened first."""
+    if bound.get("copy", True):
+        return "C"
+    return "view" if all(isinstance(x, Expr) and x.rank < 2 for x in bound.get("xi", ())) else "either"
 
 
 def _ix(b: Builder, *args: Any) -> tuple[Expr, ...]:
@@ -314,27 +326,33 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "rai
 _AXIS = ("axis", "axis1", "axis2", "axes")
 
 _NUMPY: dict[str, Entry] = {
-    "flip": Entry(_flip, static=_AXIS),
-    "flipud": Entry(_flip_at(0)),
-    "fliplr": Entry(_flip_at(1)),
-    "rot90": Entry(_rot90, static=(*_AXIS, "k")),
-    "roll": Entry(_roll, static=_AXIS),
-    "tile": Entry(_tile),
-    "repeat": Entry(_repeat, static=_AXIS),
-    "resize": Entry(_resize),
-    "pad": Entry(_pad, static=("mode", "reflect_type")),
+    "flip": Entry(_flip, static=_AXIS, memory="view"),
+    "flipud": Entry(_flip_at(0), memory="view"),
+    "fliplr": Entry(_flip_at(1), memory="view"),
+    "rot90": Entry(_rot90, static=(*_AXIS, "k"), memory="view"),
+    "roll": Entry(_roll, static=_AXIS, memory="array"),
+    "tile": Entry(_tile, memory="like"),
+    "repeat": Entry(_repeat, static=_AXIS, memory="C"),
+    "resize": Entry(_resize, memory="array"),
+    "pad": Entry(_pad, static=("mode", "reflect_type"), memory="array"),
     "tril": Entry(_triangle("tril"), static=("k",)),
     "triu": Entry(_triangle("triu"), static=("k",)),
-    "diag": Entry(_diag, static=("k",)),
-    "diagonal": Entry(_diagonal, static=(*_AXIS, "offset")),
-    "linalg.diagonal": Entry(lambda b, x, offset=0: _diagonal(b, x, offset, -2, -1), static=("offset",)),
+    "diag": Entry(_diag, static=("k",), memory=_of_matrix),
+    "diagonal": Entry(_diagonal, static=(*_AXIS, "offset"), memory="read-only"),
+    "linalg.diagonal": Entry(
+        lambda b, x, offset=0: _diagonal(b, x, offset, -2, -1), static=("offset",), memory="read-only"
+    ),
     "trace": Entry(_trace, static=(*_AXIS, "offset", "dtype")),
     "linalg.trace": Entry(
         lambda b, x, offset=0, dtype=None: _trace(b, x, offset, -2, -1, dtype), static=("offset", "dtype")
     ),
     "diagflat": Entry(_diagflat, static=("k",)),
-    "meshgrid": Entry(_meshgrid, static=("copy", "sparse", "indexing")),
-    "ix_": Entry(_ix),
+    "meshgrid": Entry(
+        _meshgrid,
+        static=("copy", "sparse", "indexing"),
+        memory=_meshgrid_memory,
+    ),
+    "ix_": Entry(_ix, memory="place"),
     "indices": Entry(_indices, static=("dtype", "sparse")),
     "unravel_index": Entry(_unravel_index, static=("order",)),
     "ravel_multi_index": Entry(_ravel_multi_index, static=("mode", "order")),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
-from transpile.rules.api import Entry
+from transpile.rules.api import Entry, copied_unless
 from transpile.rules.api_reduction import ravel
 from transpile.rules.arguments import (
     array,
@@ -130,6 +130,7 @@ def _atleast(rank: int) -> Callable[..., Any]:
 
 def _transpose(b: Builder, a: Any, axes: Any = None) -> Expr:
     x = array(b, a)
+    axes = (axes,) if isinstance(axes, int) else axes
     order = range(x.rank)[::-1] if axes is None else [axis_of(k, x.rank) for k in axes]
     if sorted(order) != list(range(x.rank)):
         raise RuleError(f"axes {axes} don't match an array of {x.rank} dimensions", "T202")
@@ -197,6 +198,13 @@ def _broadcast_arrays(b: Builder, *args: Any, subok: Any = False) -> tuple[Expr,
     return tuple(b.broadcast(x, dims) for x in xs)
 
 
+def _broadcast_memory(bound: Mapping[str, Any]) -> str:
+    """Arrays of one shape are given back as they are; the others are not to be written."""
+    xs = bound.get("args", ())
+    alike = all(isinstance(x, Expr) and x.dims == xs[0].dims for x in xs)
+    return "view" if alike else "read-only"
+
+
 def _broadcast_shapes(b: Builder, *args: Any) -> tuple[Expr, ...]:
     dims = b.broadcast_dims([shape_of(b, a) for a in args])
     return tuple(b.dim(d) for d in dims)
@@ -221,20 +229,20 @@ def _same(b: Builder, a: Any, *_: Any) -> Expr:
 _AXIS = ("axis", "axis1", "axis2", "axes", "source", "destination", "start")
 
 _NUMPY: dict[str, Entry] = {
-    "reshape": Entry(_reshape, static=("order", "copy")),
-    "ravel": Entry(_ravel, static=("order",)),
-    "squeeze": Entry(_squeeze, static=_AXIS),
-    "expand_dims": Entry(_expand_dims, static=_AXIS),
-    **{f"atleast_{k}d": Entry(_atleast(k)) for k in (1, 2, 3)},
-    "transpose": Entry(_transpose, static=_AXIS),
-    "permute_dims": Entry(_transpose, static=_AXIS),
-    "matrix_transpose": Entry(_matrix_transpose),
-    "linalg.matrix_transpose": Entry(_matrix_transpose),
-    "swapaxes": Entry(swapped, static=_AXIS),
-    "moveaxis": Entry(_moveaxis, static=_AXIS),
-    "rollaxis": Entry(_rollaxis, static=_AXIS),
-    "broadcast_to": Entry(_broadcast_to, static=("subok",)),
-    "broadcast_arrays": Entry(_broadcast_arrays, static=("subok",)),
+    "reshape": Entry(_reshape, static=("order", "copy"), memory=copied_unless("either", None)),
+    "ravel": Entry(_ravel, static=("order",), memory="ordered"),
+    "squeeze": Entry(_squeeze, static=_AXIS, memory="view"),
+    "expand_dims": Entry(_expand_dims, static=_AXIS, memory="view"),
+    **{f"atleast_{k}d": Entry(_atleast(k), memory="view") for k in (1, 2, 3)},
+    "transpose": Entry(_transpose, static=_AXIS, memory="view"),
+    "permute_dims": Entry(_transpose, static=_AXIS, memory="view"),
+    "matrix_transpose": Entry(_matrix_transpose, memory="view"),
+    "linalg.matrix_transpose": Entry(_matrix_transpose, memory="view"),
+    "swapaxes": Entry(swapped, static=_AXIS, memory="view"),
+    "moveaxis": Entry(_moveaxis, static=_AXIS, memory="view"),
+    "rollaxis": Entry(_rollaxis, static=_AXIS, memory="view"),
+    "broadcast_to": Entry(_broadcast_to, static=("subok",), memory="read-only"),
+    "broadcast_arrays": Entry(_broadcast_arrays, static=("subok",), memory=_broadcast_memory),
     "broadcast_shapes": Entry(_broadcast_shapes),
     "shape": Entry(_shape),
     "ndim": Entry(lambda b, a: array(b, a).rank),
@@ -242,12 +250,12 @@ _NUMPY: dict[str, Entry] = {
 }
 
 _METHODS: dict[str, Entry] = {
-    "T": Entry(lambda b, a: _transpose(b, a)),
-    "mT": Entry(_matrix_transpose),
-    "reshape": Entry(_reshape_method, static=("order", "copy")),
-    "transpose": Entry(_transpose_method, static=("axes",)),
-    "ravel": Entry(_ravel, static=("order",)),
-    "flatten": Entry(_ravel, static=("order",)),
+    "T": Entry(lambda b, a: _transpose(b, a), memory="view"),
+    "mT": Entry(_matrix_transpose, memory="view"),
+    "reshape": Entry(_reshape_method, static=("order", "copy"), memory=copied_unless("either", None)),
+    "transpose": Entry(_transpose_method, static=("axes",), memory="view"),
+    "ravel": Entry(_ravel, static=("order",), memory="ordered"),
+    "flatten": Entry(_ravel, static=("order",), memory="C"),
 }
 
 TABLE: dict[str, Entry] = {

@@ -290,7 +290,7 @@ _NUMPY: dict[str, Entry] = {
     "digitize": Entry(_digitize, static=("right",)),
     "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted")),
     "unique_values": Entry(_unique),
-    "isin": Entry(_isin, static=("assume_unique", "invert")),
+    "isin": Entry(_isin, static=("assume_unique", "invert"), memory="array"),
     "in1d": Entry(_isin, static=("assume_unique", "invert")),
     "nonzero": Entry(nonzero),
     "flatnonzero": Entry(flat_nonzero),

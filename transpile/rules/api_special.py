@@ -71,7 +71,7 @@ SPECIAL: dict[str, Entry] = {
     **{name: _as_numpy(name) for name in NUMPY},
     "psi": _same_type("digamma", 1),
     "jn": _same_type("jv", 2),
-    "polygamma": Entry(_polygamma),
+    "polygamma": Entry(_polygamma, memory="array"),
     "exp10": Entry(_exp10),
     "multigammaln": Entry(_multigammaln, static=("d",)),
     "logsumexp": Entry(source="logsumexp", static=("axis", "keepdims", "return_sign")),
