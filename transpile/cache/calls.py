@@ -21,7 +21,6 @@ import numpy as np
 from runtime.compiled.cache import digest, environment, python_files
 from transpile.cache import directory, kernels
 from transpile.cache.likeness import PLAIN, Unlike, likeness, structure
-from transpile.cache.sources import is_as_written
 from transpile.cache.trail import Lost, Trail, follow
 from transpile.captured import Place
 from transpile.compiled import Compiled, Recipe
@@ -154,10 +153,6 @@ def _is_current() -> bool:
 
 def _variant(request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place], trail: Trail) -> dict[str, Any]:
     _refuse_objects(recipe.out_tree)
-    functions = [r.holder for r in request.reads if r.kind == "function" and r.key == "__code__"]
-    for function in functions:
-        if not is_as_written(function):
-            raise Unlike(function.__qualname__)
     return {
         "kernel": kernel.stem,
         "recipe": recipe._replace(trees=(), known=()),

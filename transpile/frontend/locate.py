@@ -25,6 +25,7 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 
 Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
 
@@ -276,7 +277,7 @@ def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: Loc) -> Defin
     else:
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         named = [n for n in ast.walk(source.tree) if isinstance(n, kinds) and n.name == code.co_name]
-        found = [n for n in named if _starts(n) == first]
+        found = [n for n in named if first_line(n) == first]
     found = [n for n in found if _has_parameters(n.args, code)]
     if not found and code.co_filename == "<string>":  # Python 3.13 keeps the text of -c there, which is another's
         raise _no_source(fn, loc)
@@ -285,12 +286,14 @@ def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: Loc) -> Defin
             "T412", f"the source of {fn.__qualname__!r} is not at {code.co_filename}:{code.co_firstlineno}", loc,
             hint="the file was changed after it was imported: import it again",
         )  # fmt: skip
-    return source.definition(found[0])
-
-
-def _starts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The line of the first decorator, which is where the code object says that the function begins."""
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    written = [n for n in found if is_written(fn, source.tree, n, source.text, shift)]
+    if not written:
+        lines = source.text.splitlines(keepends=True)
+        other = Located(source.definition(found[0]), code.co_filename, lines, fn.__qualname__, shift)
+        at = replace(head(other), caller=loc if loc.line else None)
+        hint = "the file was changed after it was imported, or the function's code was: import it again"
+        raise error("T412", f"{fn.__qualname__!r} does not run what stands here now", at, hint)
+    return source.definition(written[0])
 
 
 def _has_parameters(args: ast.arguments, code: types.CodeType) -> bool:
@@ -323,35 +326,11 @@ def _same_code(code: types.CodeType, candidates: list[ast.Lambda], text: str) ->
             marked[line] = by_column[node.col_offset]
             node.lineno = node.end_lineno = line
             node.end_col_offset = node.col_offset + 1
-    future = code.co_flags & functools.reduce(int.__or__, (f.compiler_flag for f in _futures()), 0)
-    compiled = compile(tree, code.co_filename, "exec", flags=future, dont_inherit=True)
+    compiled = compile(tree, code.co_filename, "exec", flags=code.co_flags & FUTURES, dont_inherit=True)
     wanted = fingerprint(code)
-    codes = [c for c in _codes(compiled) if c.co_firstlineno in marked]
-    found = [marked[c.co_firstlineno] for c in codes if fingerprint(c) == wanted]
+    marks = [c for c in codes(compiled) if c.co_firstlineno in marked]
+    found = [marked[c.co_firstlineno] for c in marks if fingerprint(c) == wanted]
     return sorted(found, key=lambda c: not _covers(c.body, code))
-
-
-def _futures() -> list[Any]:
-    import __future__
-
-    return [getattr(__future__, name) for name in __future__.all_feature_names]
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield const
-            yield from _codes(const)
-
-
-def fingerprint(code: types.CodeType) -> tuple[Any, ...]:
-    """What a code object does, without where it stands. Constants with their types: 1, 1.0 and True differ."""
-    consts = tuple(
-        fingerprint(c) if isinstance(c, types.CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts
-    )
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
-    return (code.co_code, consts, *names, *counts, code.co_flags)
 
 
 def _covers(body: ast.expr, code: types.CodeType) -> bool:
