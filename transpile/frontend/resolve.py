@@ -31,12 +31,12 @@ from transpile.frontend import reads
 from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
 from transpile.frontend.known import ROOTS, foreign, known_object
 from transpile.frontend.locate import Located, Target, head, locate, transparent, unwrap
-from transpile.frontend.static import StaticFunction, StaticModule, StaticScope
+from transpile.frontend.static import StaticFunction, StaticModule, StaticScope, static_module
 from transpile.tree import flatten
 
 __all__ = [
     "Binding", "Captured", "Known", "Literal", "LiveScope", "Module", "Opened", "Root", "StaticClass", "StaticFunction",
-    "StaticModule", "StaticScope", "StaticValue", "User", "attribute", "bind", "open_function",
+    "StaticModule", "StaticScope", "StaticValue", "User", "attribute", "bind", "open_function", "static_module",
 ]  # fmt: skip
 
 
