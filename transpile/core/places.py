@@ -98,7 +98,7 @@ def _broadcast(shapes: list[Sequence[Dim | None]]) -> MaybeDims:
     for k in range(rank):
         here = [s[k - (rank - len(s))] for s in shapes if k >= rank - len(s)]
         wide = [d for d in here if d is None or not d.is_one]
-        dims.append(wide[0] if wide else Dim(1))
+        dims.append(Dim(1) if not wide else None if None in wide else wide[0])  # what a mask finds may be one entry
     return dims
 
 

@@ -68,8 +68,9 @@ def lift(
             lx.outer, lx.sizes, lx.codes, lx.own_rules = outer, Sizes(lx, outer), outer.codes, outer.own_rules
         try:
             return _once(lx, target, list(arg_trees), dict(kwarg_trees or {}), name)
-        except Restart:
-            continue
+        except Restart as again:
+            if again.symbols is not None and again.symbols is not kept.symbols:
+                raise
         except NeedRoutine as needed:
             functions.keep(needed.code)
             kept = Tries(Symbols())  # what was learnt in line does not hold

@@ -104,6 +104,13 @@ class Sizes:
             symbols.operand(self.lx, own)
         return self.lx.symbols.resolve(self.known[dim])
 
+    def around(self, *dims: Dim) -> list[Dim] | None:
+        """The sizes as the function around has them, if they are made of its sizes."""
+        names = {own.as_symbol: dim for dim, own in self.known.items()}
+        if any(name not in names for dim in dims for name in dim.symbols()):
+            return None
+        return [dim.substitute(names.get) for dim in dims]
+
     def type(self, type_: Type, param: int) -> Type:
         return type_.with_dims(tuple(self.dim(d, param, k) for k, d in enumerate(type_.dims)))
 

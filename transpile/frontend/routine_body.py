@@ -34,8 +34,9 @@ def lift_body(
         inner.sizes = _Sizes(inner)
         try:
             return (*_once(inner, code, parent, trees), list(inner.around))
-        except Restart:
-            continue
+        except Restart as again:
+            if again.symbols is not None and again.symbols is not tries.symbols:
+                raise
         except NeedRoutine as needed:
             if lx.kept.is_kept(needed.code):
                 raise
@@ -53,7 +54,7 @@ class _Symbols(Symbols):
     def __init__(self) -> None:
         super().__init__(is_open=True)
 
-    def _equate(self, lx: Lifter, x: Dim, y: Dim) -> None:
+    def _equate(self, lx: Lifter, x: Dim, y: Dim, guarded: bool = True) -> None:
         if lx.b.block is lx.root:
             super()._equate(lx, x, y)
         else:
@@ -62,7 +63,7 @@ class _Symbols(Symbols):
 
     def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
         super()._equate(lx, dim, Dim(size))
-        raise Restart(f"{dim} is {size}")
+        raise Restart(f"{dim} is {size}", self)
 
 
 class _Sizes:
@@ -79,6 +80,9 @@ class _Sizes:
                 self.lx.symbols.operand(self.lx, dim)
             dims.append(dim)
         return type_.with_dims(tuple(dims))
+
+    def around(self, *dims: Dim) -> None:
+        """Sizes of outside: one for each call."""
 
     def form(self, form: Dim) -> Dim | None:
         """The form of an integer of outside, if it is known here."""

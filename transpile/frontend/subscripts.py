@@ -141,7 +141,18 @@ def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tu
     parser = _Parser(lx, dims, node)
     for part in ready:
         _ITEMS[_kind(part)](parser, part)
+    _broadcast_gathers(parser)
     return Index(tuple(parser.items)), tuple(parser.args)
+
+
+def _broadcast_gathers(p: _Parser) -> None:
+    """Index arrays that may have one entry when the function runs get the size that they are broadcast to."""
+    slots = [item.arg for item in p.items if isinstance(item, Gather)]
+    if len(slots) > 1:
+        with p.lx.rules(p.node):
+            dims = p.lx.b.broadcast_dims([p.args[k].type.dims for k in slots])
+        for k in slots:
+            p.args[k] = p.lx.b.stretched(p.lx.b.expr(p.args[k]), dims).op
 
 
 def _is_ellipsis(part: Any) -> bool:

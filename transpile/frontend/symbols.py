@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 class Restart(Exception):
-    """Lift the whole function again: something was learnt that changes types from the start."""
+    """Lift the whole function again: something was learnt that changes types from the start. ``symbols`` are those of the function,
+    if that is not the one that is lifted."""
+
+    def __init__(self, why: str = "", symbols: Symbols | None = None) -> None:
+        super().__init__(why)
+        self.symbols = symbols
 
 
 @dataclass
@@ -145,14 +150,27 @@ class Symbols:
         self.apart = ()
         if x == y or self._is_checked(lx, x, y):
             return x
-        if (x - y).is_const:
-            return None
+        if self._unified_around(lx, x, y):
+            return self.resolve(x)
         left, right = self.value(x), self.value(y)
+        if (x - y).is_const and (left is None or right is None):
+            return None
         if left is not None and right is not None and left != right:
             self.apart = tuple(f"{d} is {n}" for d, n in ((x, left), (y, right)) if not d.is_const)
             return self._one_of_them(lx, x, y, left, right)
         self._equate(lx, x, y)
         return self.resolve(x)
+
+    def _unified_around(self, lx: Lifter, x: Dim, y: Dim) -> bool:
+        """Whether the function around sees to it that sizes which it gives are equal."""
+        around = lx.sizes.around(x, y) if lx.sizes is not None else None
+        outer = lx.outer
+        if around is None or outer is None or not all(outer.symbols.is_size(d) for d in around):
+            return False
+        if outer.symbols.unify(outer, *around) is None:
+            return False
+        self._equate(lx, x, y, guarded=False)
+        return True
 
     def decide(self, lx: Lifter, a: Dim, b: Dim, noted: bool = True) -> bool | None:
         """Whether two sizes are equal, where that is more than a check: those of arguments are what the example says, and checked
@@ -162,6 +180,9 @@ class Symbols:
             return x == y
         if y.is_one and not lx.stretching.may_be_one(x) and not self.is_size(x):
             return False
+        around = lx.sizes.around(x, y) if lx.sizes is not None else None
+        if around is not None:
+            return lx.outer.b.decide(*around, noted)  # type: ignore[union-attr]
         left, right = self.value(x), self.value(y)
         if lx.sizes is not None or not self.is_size(x) or not self.is_size(y) or left is None or right is None:
             return None
@@ -178,7 +199,7 @@ class Symbols:
     def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
         """The size is this number from the start."""
         self._equate(lx, dim, Dim(size))
-        raise Restart(f"{dim} is {size}")
+        raise Restart(f"{dim} is {size}", self)
 
     def fix(self, lx: Lifter, dim: Dim, size: int, node: Any = None) -> None:
         """Makes a size of an argument known: it must be ``size``."""
@@ -211,11 +232,12 @@ class Symbols:
         name = dim.as_symbol
         return name if name in self.origins else None
 
-    def _equate(self, lx: Lifter, x: Dim, y: Dim) -> None:
+    def _equate(self, lx: Lifter, x: Dim, y: Dim, guarded: bool = True) -> None:
         """Takes two forms to be equal from now on, and checks it."""
         if y.is_const and (size := self._solved(x, y.const)) is not None:
             x, y = size
-        self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
+        if guarded:
+            self.guards.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
         for a, b in ((y, x), (x, y)):  # the later argument's symbol gives way
             name = self._symbol(a)
             if name is not None and name not in b.symbols() and self._older(b, name):
@@ -230,7 +252,7 @@ class Symbols:
             kept, other = (x, y) if len(str(x)) <= len(str(y)) or y.is_const else (y, x)
             kept, other = (other, kept) if other.is_const else (kept, other)
             self.forms[other] = kept
-            raise Restart(f"{other} is {kept}")
+            raise Restart(f"{other} is {kept}", self)
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
 

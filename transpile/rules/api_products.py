@@ -201,7 +201,8 @@ def _cross(build: Builder, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axi
     for v in (x, y):
         if not (v.dims[-1] == Dim(3) or build.same(v.dims[-1], Dim(3))):
             raise RuleError(f"np.cross takes vectors of 3 numbers, not {v.type}", "T202")
-    z = build.let("cross", x, y)
+    batch = build.broadcast_dims([x.dims[:-1], y.dims[:-1]])
+    z = build.let("cross", *(build.stretched(v, (*batch, v.dims[-1])) if batch else v for v in (x, y)))
     return z if axis_of(axisc, z.rank) == z.rank - 1 else moved(z, -1, axisc)
 
 

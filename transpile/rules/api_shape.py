@@ -24,7 +24,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import new_axis
+from transpile.rules.slicing import new_axis, point
 
 # ------------------------------------------------------------------------------------------------------ reshape
 
@@ -96,6 +96,10 @@ def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
     for k in axes:
         if not x.dims[k].is_one and b.unify(x.dims[k], Dim(1)) is None:
             raise RuleError("cannot select an axis to squeeze out which has size not equal to one", "T203")
+    for k in sorted(axes, reverse=True):
+        if not x.dims[k].is_one:
+            x = point(x, k, 0)
+            axes = tuple(a - (a > k) for a in axes if a != k)
     return reshape(x, [d for k, d in enumerate(x.dims) if k not in axes])
 
 
