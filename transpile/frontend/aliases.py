@@ -63,6 +63,7 @@ def is_in_list(lx: Lifter, base: Cell) -> bool:
 
 def check_write(lx: Lifter, base: Cell) -> None:
     """Refuses a write to memory that another name, still read, may stand for."""
+    lx.writes[base] = lx.writes.get(base, 0) + 1
     for loop in lx.loops:
         loop.written[base] = None
     if is_in_list(lx, base):

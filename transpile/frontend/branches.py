@@ -33,6 +33,9 @@ def choose(lx: Lifter, test: Operand, then: Lift, orelse: Lift, node: Any) -> An
         while True:
             try:
                 sides = (_side(lx, test, then), _side(lx, opposite, orelse))
+                alive = [s.state for s in sides if not s.dead]
+                if len(alive) == 2 and growing.meet_as_arrays(lx, node, alive):
+                    continue
                 break
             except NeedBuffer as needed:
                 memory.to_buffer(lx, needed.cell)
@@ -40,7 +43,7 @@ def choose(lx: Lifter, test: Operand, then: Lift, orelse: Lift, node: Any) -> An
                 growing.make_room(lx, needed.cell)
         if sides[0].dead or sides[1].dead:
             return _survivor(lx, test, opposite, sides)
-        return _meet(lx, test, sides, isinstance(node, gast.stmt))
+        return _meet(lx, test, sides, node)
 
 
 def _side(lx: Lifter, fact: Any, lift: Lift) -> Side:
@@ -85,8 +88,9 @@ def _adopt(lx: Lifter, state: Any) -> None:
     lx.state.vars, lx.state.cells = state.vars, state.cells
 
 
-def _meet(lx: Lifter, test: Operand, sides: tuple[Side, Side], is_statement: bool) -> Any:
-    join = Join(lx, test, sides)
+def _meet(lx: Lifter, test: Operand, sides: tuple[Side, Side], node: Any) -> Any:
+    is_statement = isinstance(node, gast.stmt)
+    join = Join(lx, test, sides, growing.at_branch(node, lx))
     before = lx.state
     vars_: dict[Any, Any] = {}
     left, right = sides[0].state.vars, sides[1].state.vars

@@ -53,8 +53,10 @@ class Carrying:
         self.short: dict[Cell, None] = {}  # lists that grew before, and that the body appends to beyond their room
         self.tally: dict[Cell, int] = {}  # how often the body appends to a list
         self.deep: dict[Cell, None] = {}  # lists that it appends to in loops inside
-        self.reserved: dict[Cell, int | None] = {}  # for how many there is room in each trip
+        self.shrinks: dict[Cell, None] = {}  # lists that it makes shorter
+        self.reserved: dict[Cell, Dim] = {}  # for how many there is room in each trip
         self.even: dict[Cell, Dim] = {}  # such arrays to which each trip appends equally many elements: how many
+        self.counts: dict[Cell, Operand] = {}  # how many elements they have when a trip begins
         others = rebound(assigned_in)
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
         self.handed = handed(body)
@@ -87,6 +89,10 @@ class Carrying:
                 if needed.loop is not self:
                     raise
                 growing.as_array(self, needed.cell)
+            except growing.NeedWider as needed:
+                if needed.loop is not self:
+                    raise
+                growing.as_wider(self, needed.cell)
             finally:
                 self.lx.loops.pop()
         raise self.lx.error("T206", "the types of this loop's values do not settle", self.node)
@@ -139,14 +145,14 @@ class Carrying:
     def _grow(self) -> None:
         lx = self.lx
         for cell, (element, most) in self.grow.items():
-            assert self.length is not None
-            most_items = most * self.length + growing.count_dim(lx, cell)
-            growing.convert(lx, cell, element, most_items, self.known, self.node, [self])
-            self.reserved[cell] = most.const if most.is_const else None
+            more = Dim(0) if most == Dim(0) or self.length is None else most * self.length
+            growing.convert(lx, cell, element, more + growing.count_dim(lx, cell), self.known, self.node, [self])
+            self.reserved[cell] = most
         self.grow.clear()
         self.short.clear()
         self.tally.clear()
         self.deep.clear()
+        self.shrinks.clear()
 
     def _counted(self, trip: Operand) -> None:
         """Gives the lists that grow evenly the number of elements that they have when a trip begins."""
@@ -155,16 +161,17 @@ class Carrying:
             held: Items = state_around(lx).cells[cell]
             count = lx.b.expr(held.items[0].op) + lx.b.expr(trip) * lx.b.dim(per_trip)
             lx.state.cells[cell] = Items("grown", (Scalar(count.op),), None, held.cls)
-            lx.inside_counts[cell] = count.op
+            self.counts[cell] = count.op
 
     def _is_even(self, cell: Cell, held: Items, now: Items) -> bool:
         """Notes a list to which each trip appends equally many elements."""
         lx = self.lx
         if held.kind != "grown" or self.trip is None or self.length is None:
             return False
-        inside = lx.b.form(lx.inside_counts[cell]) if cell in lx.inside_counts else lx.b.form(held.items[0].op)
-        gap = lx.symbols.resolve(lx.b.form(now.items[0].op) - inside)
+        inside = self.counts[cell] if cell in self.even else held.items[0].op
+        gap = lx.symbols.resolve(lx.b.form(now.items[0].op) - lx.b.form(inside))
         if not lx.symbols.is_size(gap):
+            self.even.pop(cell, None)
             return False
         if self.even.get(cell) != gap:
             self.even[cell] = gap
@@ -291,7 +298,7 @@ class Carrying:
             now = state.cells.get(cell)
             if not isinstance(held, Items) or not isinstance(now, Items) or now is held:
                 continue
-            if growing.is_full(lx, self, cell):
+            if growing.is_full(lx, self, cell, self._at_start(cell, held, slots), now):
                 learnt = True
             elif cell in carried:
                 learnt |= self._changes(cell, held, now)
@@ -306,6 +313,10 @@ class Carrying:
                 learnt = True
         if learnt:
             raise Again
+
+    def _at_start(self, cell: Cell, held: Items, slots: list[Slot]) -> Items:
+        """What a container was when the trip began."""
+        return next((s.inside for s in slots if s.key is cell), held)
 
     def _changes(self, cell: Cell, held: Items, now: Items) -> bool:
         """Whether items of a container changed that were not known to."""

@@ -13,7 +13,7 @@ from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Frame, Lifter, Restart
 from transpile.frontend.liveness import assigned
 from transpile.frontend.sources import Code
-from transpile.frontend.values import Generator
+from transpile.frontend.values import Generator, Ref
 
 
 def list_of(lx: Lifter, node: gast.ListComp) -> Any:
@@ -77,10 +77,14 @@ def each(lx: Lifter, node: Any, one: Any) -> bool:
     first = known(lx, items, node)
     if first is None:
         return False
+    held = lx.state.cells[items.cell] if isinstance(items, Ref) else None
     frame = scope(lx, node)
     saved, lx.frame = lx.frame, frame
     try:
         _nest(lx, node, 0, first, one, frame)
+        if isinstance(items, Ref) and lx.state.cells[items.cell] is not held:
+            message = "a comprehension changes the list or dict that it runs over"
+            raise lx.error("T119", message, node, hint="write it as a loop")
     except Undecided as undecided:
         if lx.memo.get(key) or iteration.known_items(lx, items, node) is not None:
             raise undecided.why from None

@@ -7,11 +7,11 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
-from transpile.frontend import aliases, statics
+from transpile.frontend import aliases, grown_lists, statics
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.formatting import Text
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Cell, Items, RangeOf, Ref, Static, Tuple
+from transpile.frontend.values import Cell, Items, Iteration, RangeOf, Ref, Static, Tuple
 
 __all__ = ["METHODS", "items", "new_list", "range_item", "replace_items", "set_item"]
 
@@ -25,7 +25,7 @@ def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
     if state.kind == "conflict":
         from transpile.frontend import growing
 
-        growing.use_inside(lx, value.cell)
+        growing.use_inside(lx, value.cell, state)
         message = "this list, dict or object may hold more or fewer items, depending on the data"
         raise lx.error("T118", message, node, "fill an array of known size, or append on both paths")
     return state
@@ -33,11 +33,15 @@ def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
 
 def replace_items(lx: Lifter, cell: Cell, new: tuple[Any, ...], keys: tuple[Any, ...] | None = None) -> None:
     """Gives a container other contents."""
+    from transpile.frontend import growing
+
     state: Items = lx.state.cells[cell]
     if cell.readonly:
         hint = "pass it in as an argument, or make it inside the function"
         raise lx.error("T123", cell.readonly, hint="return a new one" if cell.readonly == HANDED_ON else hint)
     aliases.check_write(lx, cell)
+    if state.kind == "list" and len(new) != len(state.items):
+        growing.changes_length(lx, cell, state.items, new)
     lx.state.cells[cell] = Items(state.kind, new, state.keys if keys is None else keys, state.cls)
 
 
@@ -50,8 +54,13 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
         held[key] = value
         replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
         return
+    if state.kind in grown_lists.KINDS:
+        grown_lists.set_item(lx, owner, index, value, node)
+        return
     if state.kind != "list":
         raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+    from transpile.frontend import growing
+
     k = lx.static(index, "the index of a list", node)
     held_items = list(state.items)
     if isinstance(k, slice):
@@ -61,6 +70,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
     elif -len(held_items) <= k < len(held_items):
         held_items[k] = value
     else:
+        growing.beyond(lx, owner.cell, "list assignment index out of range", node)
         raise lx.error("T207", f"index {k} is out of range for a list of {len(held_items)}", node)
     replace_items(lx, owner.cell, tuple(held_items))
 
@@ -103,10 +113,8 @@ def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
     from transpile.frontend import growing
 
     state = items(lx, owner, node)
-    growing.tally(lx, owner.cell)
     if state.kind in ("grown", "counted"):
         return growing.append(lx, owner, args[0], node)
-    growing.note(lx, owner.cell, args[0])
     replace_items(lx, owner.cell, (*state.items, args[0]))
     return Static(None)
 
@@ -114,13 +122,31 @@ def _append(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
 def _extend(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend import iteration
 
+    items(lx, owner, node)
+    if is_long(lx, owner) or is_long(lx, args[0]):
+        return _library("extend")(lx, owner, args, kwargs, node)
     more = iteration.unrolled(lx, args[0], node)
-    if items(lx, owner, node).kind in ("grown", "counted"):
-        for item in more:
-            _append(lx, owner, [item], {}, node)
-        return Static(None)
-    replace_items(lx, owner.cell, (*items(lx, owner, node).items, *more))
+    for item in more:
+        _append(lx, owner, [item], {}, node)
     return Static(None)
+
+
+def is_long(lx: Lifter, value: Any) -> bool:
+    """Whether only the run knows how many elements there are."""
+    if isinstance(value, Iteration):
+        return any(is_long(lx, p) for p in value.parts)
+    return grown_lists.is_grown(lx, value)
+
+
+def _library(name: str) -> Any:
+    """A method that is written in Python, for lists of which only the run knows how many elements they have."""
+
+    def call(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        from transpile.frontend import table_calls
+
+        return table_calls.library(lx, f"library_lists:{name}", [owner, *args], kwargs, node)
+
+    return call
 
 
 def _insert(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -130,13 +156,36 @@ def _insert(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
     return Static(None)
 
 
+def _remove(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """Where it is known now which item it is."""
+    from transpile.frontend import comparisons
+
+    held = list(items(lx, owner, node).items)
+    for k, item in enumerate(held):
+        same = comparisons.is_equal(lx, item, args[0], node)
+        if not isinstance(same, Const):
+            message = "which item of a list is removed depends on the data"
+            raise lx.error("T119", message, node, hint="make a list of those that stay")
+        if same.value:
+            replace_items(lx, owner.cell, (*held[:k], *held[k + 1 :]))
+            return Static(None)
+    raise lx.error("T131", "list.remove(x): x is not in the list", node)
+
+
 def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import growing
+
     state = items(lx, owner, node)
     if state.kind == "dict":
         return _pop_key(lx, owner, args, node)
+    if state.kind in grown_lists.KINDS:
+        if args and not (statics.is_known(lx, args[0]) and statics.known(lx, args[0]) == -1):
+            return _library("pop")(lx, owner, args, kwargs, node)
+        return grown_lists.pop(lx, owner, node)
     held = list(state.items)
     k = lx.static(args[0], "the position", node) if args else -1
     if not -len(held) <= k < len(held):
+        growing.beyond(lx, owner.cell, "pop from empty list" if not held else "pop index out of range", node)
         raise lx.error("T207", f"pop from a list of {len(held)}", node)
     found = held.pop(k)
     replace_items(lx, owner.cell, tuple(held))
@@ -166,39 +215,35 @@ def _copy(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _clear(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if items(lx, owner, node).kind in grown_lists.KINDS:
+        grown_lists.clear(lx, owner, node)
+        return Static(None)
     keys = () if items(lx, owner, node).kind == "dict" else None
     replace_items(lx, owner.cell, (), keys)
     return Static(None)
 
 
-def _count(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    held = owner.items if isinstance(owner, Tuple) else items(lx, owner, node).items
-    wanted = lx.static(args[0], "what is counted", node)
-    return lx.const(sum(lx.static(v, "an element", node) == wanted for v in held))
+def _search(name: str) -> Any:
+    """``count`` and ``index``: now, where all is known, else by comparisons when the function runs."""
+
+    def call(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        held = owner.items if isinstance(owner, Tuple) else items(lx, owner, node).items
+        if len(args) == 1 and all(statics.is_known(lx, v) for v in (*held, args[0])):
+            known = [statics.known(lx, v) for v in held]
+            wanted = statics.known(lx, args[0])
+            if name == "count":
+                return lx.const(known.count(wanted))
+            if wanted not in known:
+                raise lx.error("T207", f"{wanted!r} is not in it", node)
+            return lx.const(known.index(wanted))
+        return _library(name)(lx, owner, args, kwargs, node)
+
+    return call
 
 
-def _index(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    held = owner.items if isinstance(owner, Tuple) else items(lx, owner, node).items
-    wanted = lx.static(args[0], "what is looked for", node)
-    found = [k for k, v in enumerate(held) if statics.is_known(lx, v) and statics.known(lx, v) == wanted]
-    if not found:
-        raise lx.error("T207", f"{wanted!r} is not in it", node)
-    return lx.const(found[0])
-
-
-def _keys(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return Tuple(
-        tuple(lx.const(k) if not isinstance(k, tuple) else Static(k) for k in items(lx, owner, node).keys or ())
-    )
-
-
-def _values(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return Tuple(items(lx, owner, node).items)
-
-
-def _items(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    state = items(lx, owner, node)
-    return Tuple(tuple(Tuple((lx.const(k), v)) for k, v in zip(state.keys or (), state.items)))
+def _view(kind: str) -> Any:
+    """``d.keys()`` and its like: they show what the dict holds when they are read."""
+    return lambda lx, owner, args, kwargs, node: Iteration(kind, (owner,))
 
 
 def _get(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -235,13 +280,27 @@ def _sort(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return Static(None)
 
 
+def _sort_grown(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    if not grown_lists.is_of_numbers(lx, owner) or "key" in kwargs:
+        return _library("sort")(lx, owner, args, kwargs, node)
+    grown_lists.sort(lx, owner, node)
+    if "reverse" in kwargs and lx.static(kwargs["reverse"], "reverse", node):
+        _library("reverse")(lx, owner, [], {}, node)
+    return Static(None)
+
+
 METHODS: dict[tuple[str, str], Callable[[Lifter, Any, Args, Kwargs, Any], Any]] = {
-    ("grown", "extend"): _extend, ("counted", "extend"): _extend,
+    **{(kind, name): rule for kind in grown_lists.KINDS for name, rule in (
+        ("append", _append), ("extend", _extend), ("pop", _pop), ("clear", _clear),
+        ("sort", _sort_grown),
+        *((name, _library(name)) for name in ("insert", "remove", "reverse", "index", "count", "copy")),
+    )},
     ("list", "append"): _append, ("list", "extend"): _extend, ("list", "insert"): _insert, ("list", "pop"): _pop,
-    ("list", "reverse"): _reverse, ("list", "copy"): _copy, ("list", "clear"): _clear, ("list", "count"): _count,
-    ("list", "index"): _index, ("list", "sort"): _sort, ("grown", "append"): _append, ("counted", "append"): _append,
-    ("tuple", "count"): _count, ("tuple", "index"): _index,
-    ("dict", "keys"): _keys, ("dict", "values"): _values, ("dict", "items"): _items, ("dict", "get"): _get,
+    ("list", "reverse"): _reverse, ("list", "copy"): _copy, ("list", "clear"): _clear, ("list", "count"): _search("count"),
+    ("list", "index"): _search("index"), ("list", "remove"): _remove, ("list", "sort"): _sort,
+    ("tuple", "count"): _search("count"), ("tuple", "index"): _search("index"),
+    **{("dict", name): _view(f"dict_{name}") for name in ("keys", "values", "items")},
+    ("dict", "get"): _get,
     ("dict", "pop"): _pop, ("dict", "copy"): _copy, ("dict", "clear"): _clear, ("dict", "update"): _update,
     ("dict", "setdefault"): _setdefault,
 }  # fmt: skip

@@ -81,13 +81,15 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
     if isinstance(value, Tuple):
         return tuple(exprs(lx, v, node) for v in value.items)
     if isinstance(value, Ref):
-        state: Items = lx.state.cells[value.cell]
+        from transpile.frontend import containers
+
+        state = containers.items(lx, value, node)
         if state.kind == "list":
             return [exprs(lx, v, node) for v in state.items]
         if state.kind in ("grown", "counted"):
-            from transpile.frontend import growing
+            from transpile.frontend import grown_lists
 
-            return growing.stacked(lx, value)
+            return grown_lists.stacked(lx, value)
         raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node)
     if isinstance(value, Static):
         if isinstance(value.value, (Known, StaticValue)) and isinstance(value.value.value, (float, np.generic)):
@@ -138,6 +140,7 @@ def describe(lx: Lifter, value: Any) -> str:
                 "dict": "a dict",
                 "grown": "a list that a loop appends to",
                 "counted": "a list that a loop appends to",
+                "conflict": "a list or dict that depends on the data",
             }.get(state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}")
         case Static():
             from transpile.frontend import formatting

@@ -9,7 +9,17 @@ import gast
 
 from transpile.core.nodes import Const
 from transpile.core.types import INT
-from transpile.frontend import attributes, calls, comprehensions, formatting, names, overloads, subscripts, truth
+from transpile.frontend import (
+    attributes,
+    calls,
+    comparisons,
+    comprehensions,
+    formatting,
+    names,
+    overloads,
+    subscripts,
+    truth,
+)
 from transpile.frontend.containers import key_of
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
@@ -109,8 +119,8 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
 def _compare(lx: Lifter, node: gast.Compare) -> Any:
     left = lx.expr(node.left)
     if len(node.ops) == 1:
-        return truth.compare(lx, node.ops[0], left, lx.expr(node.comparators[0]), node)
-    return truth.chain(lx, left, list(node.ops), list(node.comparators), node)
+        return comparisons.compare(lx, node.ops[0], left, lx.expr(node.comparators[0]), node)
+    return comparisons.chain(lx, left, list(node.ops), list(node.comparators), node)
 
 
 # -------------------------------------------------------------------------------------------------------- others

@@ -12,14 +12,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import gast
+
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Const, Effect, Index, Operand, Point, Slice, Undef, Var
-from transpile.core.types import Type, promote
+from transpile.core.nodes import Effect, Index, Operand, Point, Slice, Undef, Var
+from transpile.core.places import is_nonnegative
+from transpile.core.types import Type
 from transpile.core.walk import statements
-from transpile.frontend import aliases, carries, memory
-from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend import aliases, carries, grown_lists, memory
+from transpile.frontend.grown_lists import count, wider
+from transpile.frontend.lifter import Dead, Lifter, Restart
+from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static
 
 
 @dataclass(eq=False)
@@ -68,6 +72,14 @@ class NeedRoom(Exception):
         self.cell = cell
 
 
+class NeedWider(Exception):
+    """The arrays of a list get an element that they cannot hold: they must be wider before the loop."""
+
+    def __init__(self, cell: Cell, loop: Any) -> None:
+        super().__init__(cell)
+        self.cell, self.loop = cell, loop
+
+
 class NeedArray(Exception):
     """A list that an open loop appends to is read there by an index that only the run knows."""
 
@@ -79,46 +91,94 @@ class NeedArray(Exception):
 # ------------------------------------------------------------------------------------------------------- in loops
 
 
-def read_inside(lx: Lifter, cell: Cell) -> None:
+def read_inside(lx: Lifter, cell: Cell, node: Any) -> None:
     """Asks for arrays in the place of a list if the innermost loop that knows the list appends to it."""
     held: Items = lx.state.cells[cell]
     for loop in reversed(lx.loops):
         before = loop.entered.cells.get(cell)
         if before is not None and before.kind == "list" and _append_calls(loop.body):
+            if not held.items:
+                beyond(lx, cell, "list index out of range", node)
             for item in held.items:
                 note_any(lx, cell, item)
             raise NeedArray(cell, loop)
 
 
-def use_inside(lx: Lifter, cell: Cell) -> None:
-    """Asks for arrays in the place of a list that has more or fewer items by now, depending on the data."""
-    if cell in lx.appended:
-        for loop in reversed(lx.loops):
-            before = loop.entered.cells.get(cell)
-            if before is not None and before.kind == "list" and loop.length is not None:
-                raise NeedArray(cell, loop)
+def beyond(lx: Lifter, cell: Cell, message: str, node: Any) -> None:
+    """An index that no element of a known list has: where a loop or branch comes there only now and then, and may have appended
+    by then, that is an error of the run; what follows is dead."""
+    if any(cell in region for region in lx.regions):
+        lx.b.emit(Effect("raise", (), {"exception": "IndexError", "parts": (message,)}, lx.b.loc))
+        raise Dead
+
+
+def use_inside(lx: Lifter, cell: Cell, state: Items) -> None:
+    """Asks for arrays in the place of a list that has more or fewer items by now, depending on the data: before the loop that
+    changes it, or before the branch."""
+    for loop in reversed(lx.loops):
+        before = loop.entered.cells.get(cell)
+        if before is not None and before.kind == "list" and cell in lx.appended:
+            if loop.length is None:
+                raise Grows(cell)
+            raise NeedArray(cell, loop)
+    if state.cls is not None and state.cls not in lx.memo:
+        lx.memo[state.cls] = True
+        raise Restart(f"a list is an array from {state.cls[1]} on")
+
+
+def at_branch(node: Any, lx: Lifter) -> Any:
+    """What the memory of the lifter has for a branch whose lists must be arrays before it."""
+    return ("lists of a branch", lx.loc(node))
+
+
+def meet_as_arrays(lx: Lifter, node: Any, states: Sequence[Any]) -> bool:
+    """Whether a list of before a branch that its sides leave with more or fewer items became arrays now, before the branch."""
+    if at_branch(node, lx) not in lx.memo:
+        return False
+    found = False
+    for cell, held in list(lx.state.cells.items()):
+        if not isinstance(held, Items) or held.kind != "list":
+            continue
+        ends = [state.cells[cell] for state in states]
+        if all(e.kind == "list" and len(e.items) == len(ends[0].items) for e in ends):
+            continue
+        for item in held.items:
+            note_any(lx, cell, item)
+        if cell in lx.appended:
+            most = max([len(e.items) for e in ends if e.kind == "list"], default=0)
+            convert(lx, cell, lx.appended[cell], Dim(max(most, len(held.items))), lx.b.symbols, node)
+            found = True
+    return found
 
 
 def as_array(loop: Any, cell: Cell) -> None:
     """The list becomes arrays when its loop is lifted again."""
     lx: Lifter = loop.lx
-    if cell not in lx.appended or loop.length is None:
-        raise lx.error("T119", "a list that grows in this loop is read by an index that only the run knows", loop.node)
-    loop.grow[cell] = (lx.appended[cell], Dim(max(_appends(lx, loop, cell), 1)))
+    known = loop.length is not None
+    loop.grow[cell] = (lx.appended[cell], _appends(lx, loop, cell) if known else Dim(0))
 
 
-def _append_calls(body: list[Any], loops: bool = True) -> int:
-    """How many ``append`` stand in statements; with ``loops`` False, not in the loops among them."""
-    import gast
+def as_wider(loop: Any, cell: Cell) -> None:
+    """The arrays of a list get other types when its loop is lifted again."""
+    loop.grow[cell] = (loop.lx.appended[cell], loop.reserved[cell])
 
-    count = 0
-    stack = list(body)
-    while stack:
-        node = stack.pop()
-        count += isinstance(node, gast.Attribute) and node.attr == "append"
-        if loops or not isinstance(node, (gast.For, gast.While)):
-            stack.extend(gast.iter_child_nodes(node))
-    return count
+
+def _append_calls(body: list[Any]) -> int:
+    """How many ``append`` stand in statements."""
+    nodes = (n for stmt in body for n in gast.walk(stmt))
+    return sum(isinstance(n, gast.Attribute) and n.attr == "append" for n in nodes)
+
+
+def changes_length(lx: Lifter, cell: Cell, old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+    """Notes that a known list becomes longer or shorter, and by what."""
+    before = {id(item) for item in old}
+    added = [item for item in new if id(item) not in before]
+    for item in added:
+        note(lx, cell, item)
+    for _ in range(max(len(added), len(new) - len(old))):
+        tally(lx, cell)
+    if len(new) < len(old):
+        shrinks(lx, cell)
 
 
 def note(lx: Lifter, cell: Cell, item: Any) -> None:
@@ -135,12 +195,7 @@ def note_any(lx: Lifter, cell: Cell, item: Any) -> None:
     if known is None or known.skeleton != skeleton:
         lx.appended[cell] = Element(carries.template(lx, item), skeleton, types)
         return
-    known.types = [_wider(a, b) for a, b in zip(known.types, types)]
-
-
-def _wider(a: Type, b: Type) -> Type:
-    common = promote(a, b)
-    return Type(common.dtype, a.dims, common.weak and not a.dims)
+    known.types = [wider(a, b) for a, b in zip(known.types, types)]
 
 
 def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
@@ -148,12 +203,15 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
     from transpile.frontend.slots import StructureChanges
 
     lx: Lifter = carrying.lx
+    for item in held.items if held.kind == "list" else ():
+        note_any(lx, cell, item)
     element = lx.appended.get(cell)
     if held.kind not in ("list", "grown") or element is None or now.kind not in ("list", "grown", "conflict"):
         why = "a list or dict changes its structure from trip to trip of this loop"
         raise StructureChanges(lx.error("T119", why, carrying.node, hint="fill an array of known size instead"))
-    if now.kind == "list" and len(now.items) < len(held.items):
-        raise StructureChanges(lx.error("T119", "a list becomes shorter in this loop", carrying.node))
+    if not _grows(carrying, cell):
+        carrying.grow[cell] = (element, Dim(0))
+        return
     if carrying.length is None and held.kind == "grown":
         message = "a list that grew in an earlier loop grows in one whose number of trips is not known"
         raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
@@ -163,20 +221,23 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
     if now.kind == "list":
         per_trip = Dim(len(now.items) - len(held.items))
     elif now.kind == "grown":
-        start = lx.b.form(_count(held)) if held.kind == "grown" else Dim(len(held.items))
-        per_trip = lx.symbols.resolve(lx.b.form(_count(now)) - start)
-    most = per_trip if per_trip is not None and lx.symbols.is_size(per_trip) else None
-    if most is None:
-        most = Dim(max(_appends(lx, carrying, cell), 1))
-    carrying.grow[cell] = (element, most)
+        start = lx.b.form(count(held)) if held.kind == "grown" else Dim(len(held.items))
+        per_trip = lx.symbols.resolve(lx.b.form(count(now)) - start)
+    fits = per_trip is not None and lx.symbols.is_size(per_trip) and cell not in carrying.shrinks
+    carrying.grow[cell] = (element, per_trip if fits else _appends(lx, carrying, cell))
 
 
-def _appends(lx: Lifter, carrying: Any, cell: Cell) -> int:
+def _grows(carrying: Any, cell: Cell) -> bool:
+    """Whether the body appends to a list at all: if not, it only becomes shorter, or is an array for its indices."""
+    return cell in carrying.tally or cell in carrying.deep
+
+
+def _appends(lx: Lifter, carrying: Any, cell: Cell) -> Dim:
     """How often a trip may append at most: each ``append`` that was lifted counts once."""
-    if cell in carrying.deep or _append_calls(carrying.body, loops=False) < _append_calls(carrying.body):
+    if cell in carrying.deep:
         raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
                        hint="fill an array of known size instead")  # fmt: skip
-    return max(carrying.tally.get(cell, 0), _append_calls(carrying.body))
+    return Dim(max(carrying.tally.get(cell, 0), _append_calls(carrying.body)))
 
 
 def tally(lx: Lifter, cell: Cell) -> None:
@@ -189,12 +250,31 @@ def tally(lx: Lifter, cell: Cell) -> None:
             loop.deep[cell] = None
 
 
-def is_full(lx: Lifter, carrying: Any, cell: Cell) -> bool:
-    """Whether a trip may append more to a list than there is room for; then more is asked for."""
-    most = carrying.reserved.get(cell)
-    if most is None or cell in carrying.deep or carrying.tally.get(cell, 0) <= most:
+def shrinks(lx: Lifter, cell: Cell) -> None:
+    """Notes that a list becomes shorter: what it has after a trip is not the most that it had."""
+    for loop in lx.loops:
+        loop.shrinks[cell] = None
+
+
+def is_full(lx: Lifter, carrying: Any, cell: Cell, start: Items, now: Items) -> bool:
+    """Whether a trip may append more to a list than there is room for; then more is asked for. ``start`` and ``now`` are what
+    it was when the trip began and when it ended."""
+    most: Dim | None = carrying.reserved.get(cell)
+    if most is None or not _grows(carrying, cell):
         return False
-    carrying.grow[cell] = (lx.appended[cell], Dim(carrying.tally[cell]))
+    need = Dim(carrying.tally.get(cell, 0))
+    if cell in carrying.deep:
+        gap = None
+        if cell not in carrying.shrinks and now.kind == "grown":
+            first = carrying.counts[cell] if cell in carrying.even else count(start)
+            gap = lx.symbols.resolve(lx.b.form(count(now)) - lx.b.form(first))
+        need = gap if gap is not None and lx.symbols.is_size(gap) else _appends(lx, carrying, cell)
+    if is_nonnegative(lx.symbols.resolve(most - need)):
+        return False
+    if carrying.length is None:
+        message = "a list that grows in this loop is read by an index that only the run knows"
+        raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
+    carrying.grow[cell] = (lx.appended[cell], need)
     return True
 
 
@@ -217,10 +297,11 @@ def convert(
         message = "the arrays of a list that grows in this loop may have other sizes in each trip"
         raise lx.error("T206", message, node, hint="append arrays of one shape")
     prefix = [carries.leaves(lx, item) for item in held.items]
-    for leaves in prefix:
-        if len(leaves) != len(types):
+    for item, leaves in zip(held.items, prefix):
+        if carries.skeleton(lx, item) != element.skeleton:
             raise lx.error("T119", "the elements of a list that grows in a loop have different structures")
-        types = [_wider(t, o.type) for t, o in zip(types, leaves)]
+        _check_sizes(lx, types, leaves, node)
+        types = [wider(t, o.type) for t, o in zip(types, leaves)]
     cells: list[Cell] = []
     for j, type_ in enumerate(types):
         dims = (capacity, *type_.dims)
@@ -232,7 +313,7 @@ def convert(
         for k, leaves in enumerate(prefix):
             _put(lx, made, lx.b.expr(k), leaves[j])
     for item in held.items:
-        _freeze(lx, item)
+        freeze(lx, item)
     grown = Grown(tuple(cells), element.like, element.skeleton, tuple(types), owners)
     lx.state.cells[cell] = Items("grown", (lx.const(len(held.items)),), None, grown)
 
@@ -242,17 +323,19 @@ def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: A
     state: Items = lx.state.cells[cell]
     grown: Grown = state.cls
     cells: list[Cell] = []
-    wider = [_wider(a, b) for a, b in zip(grown.types, types)]
-    for old, type_, is_new in zip(grown.cells, wider, grown.types):
-        have = _filled_part(lx, old, _count(state))
+    common = [wider(a, b) for a, b in zip(grown.types, types)]
+    for old, type_, is_new in zip(grown.cells, common, grown.types):
         dims = (capacity, *is_new.dims)
         var = lx.b.alloc(old.name, Type(type_.dtype, dims), "empty", dims=dims, dtype=type_.dtype)
         made = Cell(old.name, contiguous=True)
         lx.state.cells[made] = Buffer(var)
         cells.append(made)
         place = Index((Slice(None, 0, None), *[Slice()] * len(is_new.dims)))
-        memory.write(lx, made, place, (_count(state),), lx.b.cast(have, type_.dtype).op)
-    moved = Grown(tuple(cells), grown.like, grown.skeleton, tuple(wider), owners)
+        if lx.b.form(count(state)) == Dim(0):
+            continue
+        have = grown_lists.filled_part(lx, old, count(state))
+        memory.write(lx, made, place, (count(state),), lx.b.cast(have, type_.dtype).op)
+    moved = Grown(tuple(cells), grown.like, grown.skeleton, tuple(common), owners)
     lx.state.cells[cell] = Items("grown", state.items, None, moved)
 
 
@@ -264,36 +347,52 @@ def make_room(lx: Lifter, cell: Cell) -> None:
 
 def _spare(lx: Lifter, state: Items) -> int:
     """How many elements there is surely room for."""
-    found = lx.symbols.resolve(memory.type_of(lx, state.cls.cells[0]).dims[0] - lx.b.form(_count(state)))
-    return found.const if found.is_const else 0
+    if not state.cls.cells:
+        return 1  # elements without numbers: None, a string
+    found = lx.symbols.resolve(memory.type_of(lx, state.cls.cells[0]).dims[0] - lx.b.form(count(state)))
+    least = lx.symbols.least(found)
+    return least.const if is_nonnegative(least) else 0
 
 
 def count_dim(lx: Lifter, cell: Cell) -> Dim:
     """How many elements a list has, as a size."""
     state: Items = lx.state.cells[cell]
-    return _count_dim(lx, _count(state)) if state.kind == "grown" else Dim(len(state.items))
+    return grown_lists.count_dim(lx, count(state)) if state.kind == "grown" else Dim(len(state.items))
 
 
-def _see_to_room(lx: Lifter, cell: Cell, state: Items, item: Any) -> None:
+def _see_to_room(lx: Lifter, cell: Cell, state: Items) -> None:
     """A place for one more element: the loop has made it, or it is made here, or before the branch around."""
     grown: Grown = state.cls
     if any(loop is owner for loop in lx.loops for owner in grown.owners):
         return
-    note_any(lx, cell, item)
     for loop in reversed(lx.loops):
         if cell in loop.entered.cells:
             loop.short[cell] = None  # it is lifted again, with room for what each trip appends
             return
-    if _spare(lx, state) > 0 and _holds(lx, grown, cell):
+    if _spare(lx, state) > 0:
         return
     if any(cell in region for region in lx.regions):
         raise NeedRoom(cell)
     make_room(lx, cell)
 
 
-def _holds(lx: Lifter, grown: Grown, cell: Cell) -> bool:
-    """Whether the arrays are of dtypes that what is appended fits in."""
-    return all(_wider(a, b).dtype == a.dtype for a, b in zip(grown.types, lx.appended[cell].types))
+def see_to_type(lx: Lifter, cell: Cell, item: Any, node: Any) -> None:
+    """Makes sure that an element is like the others, and that the arrays can hold it."""
+    state: Items = lx.state.cells[cell]
+    _check_like(lx, state.cls.skeleton, item, node)
+    if state.kind == "grown":
+        _check_sizes(lx, state.cls.types, carries.leaves(lx, item), node)
+    note_any(lx, cell, item)
+    wanted = lx.appended[cell].types
+    if state.kind == "counted" or all(wider(a, b) == a for a, b in zip(state.cls.types, wanted)):
+        return
+    for loop in lx.loops:
+        if cell in loop.reserved:
+            raise NeedWider(cell, loop)
+    if any(cell in region for region in lx.regions):
+        message = "a list that grew gets an element of another type in a loop or branch"
+        raise lx.error("T119", message, node, hint="let all elements be floats")
+    _enlarge(lx, cell, memory.type_of(lx, state.cls.cells[0]).dims[0], list(wanted))
 
 
 def _put(lx: Lifter, cell: Cell, k: Expr, value: Operand) -> None:
@@ -301,29 +400,25 @@ def _put(lx: Lifter, cell: Cell, k: Expr, value: Operand) -> None:
     memory.write(lx, cell, Index((Point(0), *[Slice()] * (rank - 1))), (k.op,), value)
 
 
-def _count(state: Items) -> Operand:
-    return state.items[-1].op if state.kind == "counted" else state.items[0].op
-
-
 # ------------------------------------------------------------------------------------------------------ operations
 
 
 def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
     """``owner.append(item)``."""
+    tally(lx, owner.cell)
+    see_to_type(lx, owner.cell, item, node)
     state: Items = lx.state.cells[owner.cell]
-    more = lx.b.expr(_count(state)) + 1
+    more = lx.b.expr(count(state)) + 1
     if state.kind == "counted":
-        _check_like(lx, state.cls.skeleton, item, node)
         lx.state.cells[owner.cell] = Items("counted", (item, Scalar(more.op)), None, state.cls)
         return Static(None)
-    _check_like(lx, state.cls.skeleton, item, node)
-    _see_to_room(lx, owner.cell, state, item)
+    _see_to_room(lx, owner.cell, state)
     state = lx.state.cells[owner.cell]
     grown: Grown = state.cls
-    _freeze(lx, item, node)
+    freeze(lx, item, node)
     aliases.check_write(lx, owner.cell)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
-        _put(lx, cell, lx.b.expr(_count(state)), op)
+        _put(lx, cell, lx.b.expr(count(state)), op)
     lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
     return Static(None)
 
@@ -331,7 +426,7 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
 _SHARED = "this stands in a list that grows in a loop, where writes to it in a later trip cannot be followed"
 
 
-def _freeze(lx: Lifter, item: Any, node: Any = None) -> None:
+def freeze(lx: Lifter, item: Any, node: Any = None) -> None:
     """What is appended is kept as it is now; Python's list would show later writes to it, so those are refused, and so are
     those that a loop around has already done: they come again in its next trip."""
     for cell in dict.fromkeys(memory.root(lx, c) for c in aliases.cells_of(lx, item)):
@@ -345,95 +440,12 @@ def _check_like(lx: Lifter, skeleton: Any, item: Any, node: Any) -> None:
         raise lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
 
 
-def length(lx: Lifter, value: Ref) -> Any:
-    """``len(value)``."""
-    return Scalar(_count(lx.state.cells[value.cell]))
-
-
-def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
-    """``value[index]``."""
-    from transpile.frontend.values import SliceOf
-
-    state: Items = lx.state.cells[value.cell]
-    if isinstance(index, SliceOf):
-        return _slice(lx, value, index, node)
-    k = lx.b.expr(lx.operand(index, node))
-    if state.kind == "counted":
-        if not (isinstance(k.op, Const) and k.op.value == -1):
-            raise lx.error(
-                "T119", "of a list that grows in a 'while' loop only the last element can be read there", node
-            )
-        return state.items[0]
-    if isinstance(k.op, Const) and k.op.value < 0:
-        k = lx.b.expr(_count(state)) + k.op.value
-    return at(lx, value, k)
-
-
-def at(lx: Lifter, value: Ref, k: Expr) -> Any:
-    """The element of a number that is not negative."""
-    grown: Grown = lx.state.cells[value.cell].cls
-    ops: list[Operand] = []
-    for cell, type_ in zip(grown.cells, grown.types):
-        rank = len(memory.type_of(lx, cell).dims)
-        found = memory.read_place(lx, cell, (Index((Point(0), *[Slice()] * (rank - 1))),), (k.op,))
-        ops.append(lx.b.cast(found, type_).op)
-    found = carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC)
-    for made in aliases.cells_of(lx, found):  # a copy of what Python's list would give: it must not be written
-        made.appended = True
-    return found
-
-
-def _slice(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
-    """A slice with bounds that are known and not negative: a list of known length."""
-    from transpile.frontend.convert import new_list
-
-    bounds = [
-        0 if b is None else lx.static(b, "the bound of a slice of a list", node) for b in (index.start, index.stop)
-    ]
-    if index.stop is None or min(bounds) < 0 or index.step is not None:
-        raise lx.error(
-            "T119", "this slice of a list that a loop appends to is not supported", node, hint="make it an array first"
-        )
-    return new_list(lx, [at(lx, value, lx.b.expr(k)) for k in range(*bounds)])
-
-
-def _count_dim(lx: Lifter, op: Operand) -> Dim:
-    """The number of elements as a size: it is not negative."""
-    form = lx.symbols.resolve(lx.b.form(op))
-    name = form.as_symbol
-    if name is not None and isinstance(op, Var) and lx.b.symbols.get(name) is op:
-        op.form = form = Dim.symbol(name)
-    return form
-
-
-def _filled_part(lx: Lifter, cell: Cell, count: Operand) -> Expr:
-    """The elements so far of one of the arrays of a list."""
-    type_ = memory.type_of(lx, cell)
-    path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
-    dims = (_count_dim(lx, count), *type_.dims[1:])
-    return lx.b.let("index", lx.state.cells[cell].var, count, path=path, dims=dims)
-
-
-def stacked(lx: Lifter, value: Ref) -> Any:
-    """All elements, as what NumPy makes an array of: an Expr, or a nested list of Exprs."""
-    state: Items = lx.state.cells[value.cell]
-    if state.kind == "counted":
-        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there")
-    grown: Grown = state.cls
-    count = _count_dim(lx, _count(state))
-    wholes: list[Expr] = []
-    for cell in grown.cells:
-        type_ = memory.type_of(lx, cell)
-        if lx.symbols.resolve(type_.dims[0]) == count:
-            wholes.append(lx.b.expr(memory.read(lx, cell)))
-            continue
-        wholes.append(_filled_part(lx, cell, _count(state)))
-    if isinstance(grown.like, (Scalar, carries.ArrayOf)):
-        return wholes[0]
-    if not isinstance(grown.like, Tuple) or not all(isinstance(v, (Scalar, carries.ArrayOf)) for v in grown.like.items):
-        raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
-    common = promote(*(w.type for w in wholes)).strong
-    return lx.b.let("stack", *(lx.b.cast(w, common.dtype) for w in wholes), axis=1)
+def _check_sizes(lx: Lifter, types: Sequence[Type], leaves: Sequence[Operand], node: Any) -> None:
+    """The arrays of a list are of one shape: one of another size is no row of theirs."""
+    for type_, op in zip(types, leaves):
+        if not all(lx.b.same(p, q) for p, q in zip(type_.dims, op.type.dims)):
+            message = f"a list that grows in a loop has arrays of several shapes: {type_} and {op.type}"
+            raise lx.error("T206", message, node, hint="append arrays of one shape")
 
 
 # --------------------------------------------------------------------------------------- loops of unknown length
@@ -452,7 +464,7 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
     run()
     found: dict[Cell, Dim] = {}
     for cell in cells:
-        op = _count(lx.state.cells[cell])
+        op = count(lx.state.cells[cell])
         assert isinstance(op, Var)
         name = lx.symbols.unique(lx, cell.name if cell.name not in ("", "list") else "items")
         op.form = found[cell] = Dim.symbol(name)
@@ -475,7 +487,7 @@ def undefined(lx: Lifter, element: Element) -> Any:
 
 
 def _cast_leaves(lx: Lifter, value: Any, element: Element) -> Any:
-    types = [_wider(t, o.type) for t, o in zip(element.types, carries.leaves(lx, value))]
+    types = [wider(t, o.type) for t, o in zip(element.types, carries.leaves(lx, value))]
     element.types = types
     ops = iter([lx.b.cast(o, t).op for o, t in zip(carries.leaves(lx, value), types)])
     return carries.rebuilt(lx, element.like, ops, "last")

@@ -41,7 +41,7 @@ def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
     if isinstance(value, RangeOf):
         return _numbers(lx, value, node)
     if isinstance(value, Iteration):
-        return _together(lx, value, [unrolled(lx, p, node) for p in _sources(value)], node)
+        return _together(lx, value, [unrolled(lx, p, node) for p in sources(value)], node)
     raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
 
 
@@ -66,17 +66,32 @@ def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
     return None
 
 
-def _sources(value: Iteration) -> tuple[Any, ...]:
+DICT_VIEWS = ("dict_keys", "dict_values", "dict_items")
+
+
+def of_view(lx: Lifter, value: Iteration, node: Any) -> list[Any]:
+    """What ``d.keys()``, ``d.values()`` or ``d.items()`` shows now."""
+    state = containers.items(lx, value.parts[0], node)
+    keys = [lx.const(k) if not isinstance(k, tuple) else Static(k) for k in state.keys or ()]
+    if value.kind == "dict_items":
+        return [Tuple(pair) for pair in zip(keys, state.items)]
+    return keys if value.kind == "dict_keys" else list(state.items)
+
+
+def sources(value: Iteration) -> tuple[Any, ...]:
+    """What is iterated together."""
     return value.parts[1:] if value.kind in ("map", "enumerate") else value.parts
 
 
 def _known_together(lx: Lifter, value: Iteration, node: Any) -> list[Any] | None:
-    known = [known_items(lx, p, node) for p in _sources(value)]
+    if value.kind in DICT_VIEWS:
+        return of_view(lx, value, node)
+    known = [known_items(lx, p, node) for p in sources(value)]
     if all(k is None for k in known):
         return None
     lengths = [len(k) for k in known if k is not None]
     shortest = min(lengths)
-    for k, (found, source) in enumerate(zip(known, _sources(value))):
+    for k, (found, source) in enumerate(zip(known, sources(value))):
         if found is None:
             known[k] = _first(lx, source, shortest, node)
     return _together(lx, value, [k for k in known if k is not None], node)
@@ -160,11 +175,13 @@ def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
 
 
 def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:
-    from transpile.frontend import growing
+    from transpile.frontend import grown_lists
 
     if lx.state.cells[value.cell].kind != "grown":
         return None
-    return Stream(lx.symbols.resolve(lx.b.form(growing.length(lx, value).op)), lambda k: growing.at(lx, value, k))
+    return Stream(
+        lx.symbols.resolve(lx.b.form(grown_lists.length(lx, value).op)), lambda k: grown_lists.at(lx, value, k)
+    )
 
 
 def length_of_range(lx: Lifter, value: RangeOf) -> Dim | Operand:
@@ -188,7 +205,9 @@ def _of_range(lx: Lifter, value: RangeOf, node: Any) -> Stream:
 
 
 def _of_iteration(lx: Lifter, value: Iteration, node: Any) -> Stream | None:
-    parts = [stream(lx, p, node) for p in _sources(value)]
+    if value.kind in DICT_VIEWS:
+        return None
+    parts = [stream(lx, p, node) for p in sources(value)]
     if any(p is None for p in parts):
         return None
     return _ITERATIONS[value.kind](lx, value, [p for p in parts if p is not None], node)

@@ -14,6 +14,7 @@ from transpile.frontend import (
     calls,
     comprehensions,
     containers,
+    grown_lists,
     iteration,
     overloads,
     statics,
@@ -144,6 +145,8 @@ def _list(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
             return growing.filled(lx, args[0], node)
         return new_list(lx, found)
+    if args and containers.is_long(lx, args[0]):
+        return containers.METHODS["grown", "copy"](lx, args[0], [], {}, node)
     return new_list(lx, iteration.unrolled(lx, args[0], node) if args else [])
 
 
@@ -175,12 +178,12 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(value, Array):
         return attributes.size(lx, iteration.length_of(lx, value, node))
     if isinstance(value, (Tuple, Ref)):
-        if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
-            from transpile.frontend import growing
-
-            return growing.length(lx, value)
+        if isinstance(value, Ref) and grown_lists.is_grown(lx, value):
+            return grown_lists.length(lx, value)
         held = value.items if isinstance(value, Tuple) else containers.items(lx, value, node).items
         return lx.const(len(held))
+    if isinstance(value, Iteration) and value.kind in iteration.DICT_VIEWS:
+        return _len(lx, list(value.parts), {}, node)
     if isinstance(value, RangeOf):
         return lx.value(iteration.as_expr(lx, iteration.length_of_range(lx, value)))
     if isinstance(value, Static) and hasattr(statics.known(lx, value), "__len__"):

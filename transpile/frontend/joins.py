@@ -56,6 +56,7 @@ class Join:
     lx: Lifter
     test: Operand
     sides: tuple[Side, Side]
+    where: Any = None  # what a list that is not known after it is remembered by
     results: list[Var] = field(default_factory=list)
     yields: tuple[list[Operand], list[Operand]] = field(default_factory=lambda: ([], []))
     cells: dict[Cell, Any] = field(default_factory=dict)  # what joined cells hold after it
@@ -302,10 +303,15 @@ class Join:
             return a
         if isinstance(a, Items):
             joined = self.items(a, b, cell.name)
-            return joined if joined is not None else Items("conflict", ())
+            return joined if joined is not None else self._either(a, b)
         if isinstance(a, Buffer):
             return Buffer(a.var)
         return before
+
+    def _either(self, a: Items, b: Items) -> Items:
+        """One of two structures: it cannot be read; a list may be read once it is an array."""
+        lists = all(s.kind in ("list", "grown") or (s.kind == "conflict" and s.cls is not None) for s in (a, b))
+        return Items("conflict", (), None, self.where if lists else None)
 
 
 def _common(x: Operand, y: Operand) -> Type:

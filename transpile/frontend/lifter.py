@@ -108,6 +108,7 @@ class Lifter:
         self.regions: list[frozenset[Cell]] = []  # the cells that each open loop body or branch found when it began
         self.facts: list[Any] = []  # what is known here: operands that are true, an `Opposite` of one that is false
         self.aliases: dict[Cell, dict[Cell, None]] = {}
+        self.writes: dict[Cell, int] = {}  # how often arrays and containers were written so far
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
@@ -128,7 +129,6 @@ class Lifter:
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.errstate: dict[str, str] = {}  # what np.errstate was asked for, anywhere
         self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
-        self.inside_counts: dict[Cell, Operand] = {}  # how many elements lists that grow have when a trip begins
         self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying
         # the place of all that is lifted: of a call whose body is none of the user's business
         self.pinned: Loc | None = None

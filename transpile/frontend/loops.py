@@ -16,7 +16,7 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, For, Operand, Var, While
 from transpile.core.types import INT
-from transpile.frontend import assignment, branches, growing, iteration, truth
+from transpile.frontend import aliases, assignment, branches, comparisons, growing, grown_lists, iteration, live, truth
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
@@ -52,18 +52,18 @@ def split_stop(body: list[gast.stmt]) -> tuple[list[gast.stmt], gast.expr | None
 def for_statement(lx: Lifter, node: gast.For) -> None:
     """``for target in iterable``."""
     iterable = lx.expr(node.iter)
-    items = iteration.known_items(lx, iterable, node.iter)
+    items = live.known(lx, iterable, node.iter)
     if items is not None:
-        unroll(lx, node, items)
+        unroll(lx, node, iterable, items)
         return
     learnt: Learnt = lx.memo.setdefault(lx.key(node), Learnt())
     stream = None if learnt.unroll else iteration.stream(lx, iterable, node.iter)
     if stream is None:
-        unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
+        unroll(lx, node, iterable, live.every(lx, iterable, node.iter))
         return
     index = Var("", INT)
     try:
-        _count(lx, node, stream, index, learnt)
+        _count(lx, node, iterable, stream, index, learnt)
         return
     except NeedValue as needed:  # the body needs the index, or what is computed from trip to trip
         if not any(v is index or v in learnt.params for v in needed.sources):
@@ -74,7 +74,7 @@ def for_statement(lx: Lifter, node: gast.For) -> None:
         if not _is_short(lx, stream, SMALL):
             raise changes.why from None
     learnt.unroll = True
-    unroll(lx, node, iteration.unrolled(lx, iterable, node.iter))
+    unroll(lx, node, iterable, live.every(lx, iterable, node.iter))
 
 
 def _is_short(lx: Lifter, stream: Stream, most: int) -> bool:
@@ -87,33 +87,41 @@ def _is_short(lx: Lifter, stream: Stream, most: int) -> bool:
     lx.need(iteration.as_expr(lx, length).op, "the number of trips of this loop")
 
 
-def unroll(lx: Lifter, node: gast.For, items: list[Any]) -> None:
+def unroll(lx: Lifter, node: gast.For, iterable: Any, items: live.At) -> None:
     """The body once for each item; behind a ``break`` that depends on the data the rest stands in a branch."""
     body, stop = split_stop(node.body)
+    cells = aliases.cells_of(lx, iterable)
+    writes = [lx.writes.get(c, 0) for c in cells]
 
-    def rest(k: int) -> None:
-        while k < len(items):
-            assignment.assign(lx, node.target, items[k])
+    def rest(k: int, item: Any) -> None:
+        while item is not live.END:
+            if k > (UNROLL_AT_MOST if stop is None else SMALL) and [lx.writes.get(c, 0) for c in cells] != writes:
+                message = (
+                    "a loop over a list that its body makes longer, and whose end depends on the data or never comes"
+                )
+                raise lx.error("T119", message, node, hint="write it as a 'while' loop over an index")
+            assignment.assign(lx, node.target, item)
             lx.block(body)
             k += 1
-            if stop is None:
+            ended = None if stop is None else truth.test(lx, stop)
+            if isinstance(ended, Const) and ended.value:
+                return
+            if ended is None or isinstance(ended, Const):
+                item = items(k)
                 continue
-            ended = truth.test(lx, stop)
-            if isinstance(ended, Const):
-                if ended.value:
-                    return
-                continue
-            if k < len(items):
-                branches.choose(lx, ended, lambda: None, partial(rest, k), node)
+            branches.choose(lx, ended, lambda: None, partial(further, k), node)
             return
 
-    rest(0)
+    def further(k: int) -> None:
+        rest(k, items(k))
+
+    further(0)
 
 
 # ------------------------------------------------------------------------------------------------------ for
 
 
-def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learnt) -> None:
+def _count(lx: Lifter, node: gast.For, iterable: Any, stream: Stream, index: Var, learnt: Learnt) -> None:
     """A core loop over an index."""
     known = frozenset(lx.b.symbols)
     plain = stream.range is not None
@@ -126,19 +134,21 @@ def _count(lx: Lifter, node: gast.For, stream: Stream, index: Var, learnt: Learn
     body, stop = split_stop(node.body)
 
     def lift() -> Operand | None:
+        before = grown_lists.lengths(lx, iterable)
         item = Scalar(index) if plain else stream.at(lx.b.expr(index))
         assignment.assign(lx, node.target, item)
         lx.block(body)
+        grown_lists.check_lengths(lx, before, node)
         return None if stop is None else truth.test(lx, stop)
 
     def trips() -> Operand:
         """Whether the body ran at all."""
-        forward = truth.compare(lx, gast.Lt(), Scalar(start.op), Scalar(bound.op), node)
+        forward = comparisons.compare(lx, gast.Lt(), Scalar(start.op), Scalar(bound.op), node)
         if isinstance(step.op, Const):
             ahead = step.op.value > 0
-            other = forward if ahead else truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
+            other = forward if ahead else comparisons.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
             return other.op
-        back = truth.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
+        back = comparisons.compare(lx, gast.Gt(), Scalar(start.op), Scalar(bound.op), node)
         return lx.b.elementwise("where", step > 0, forward.op, back.op).op
 
     length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))

@@ -45,8 +45,7 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
 
 def _kind(lx: Lifter, owner: Any) -> str:
     if isinstance(owner, Ref):
-        state: Items = lx.state.cells[owner.cell]
-        return state.kind
+        return containers.items(lx, owner).kind
     return "tuple" if isinstance(owner, Tuple) else "static"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT
-from transpile.frontend import calls, comprehensions, iteration, memory, statics, truth
+from transpile.frontend import calls, comprehensions, containers, grown_lists, iteration, memory, statics, truth
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
@@ -105,8 +105,8 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     if "key" in kwargs:
         return _by_key(lx, args, kwargs, node, name)
     if len(args) == 1:
-        if isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown":
-            args = [lx.value(lx.array(args[0]))]
+        if grown_lists.is_grown(lx, args[0]):
+            return _extreme_of_grown(lx, args[0], kwargs, node, name)
         if isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) == 1:
             return calls.known_call(lx, f"numpy.{name}", [args[0]], {}, node)
         found = items_of(lx, args[0], node)
@@ -121,6 +121,22 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     for item in args[1:]:
         best = _better(lx, best, item, name, node)
     return best
+
+
+def _extreme_of_grown(lx: Lifter, value: Ref, kwargs: Kwargs, node: Any, name: str) -> Any:
+    """Of a list of which only the run knows how many elements it has, maybe none."""
+    from transpile.frontend import branches
+
+    has_any = grown_lists.has_any(lx, value)
+    if isinstance(has_any, Const) and not has_any.value and "default" in kwargs:
+        return kwargs["default"]
+
+    def largest() -> Any:
+        return _extreme(lx, [lx.value(lx.array(value))], {}, node, name)
+
+    if "default" not in kwargs or isinstance(has_any, Const):
+        return largest()
+    return branches.choose(lx, has_any, largest, lambda: kwargs["default"], node)
 
 
 def _by_key(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
@@ -236,6 +252,10 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
 def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(args[0], Array) and not kwargs and len(memory.type_of(lx, args[0].cell).dims) == 1:
         return calls.known_call(lx, "numpy.sort", [args[0]], {}, node)
+    if containers.is_long(lx, args[0]):
+        made = calls.known_call(lx, "builtins.list", [args[0]], {}, node)
+        containers.METHODS["grown", "sort"](lx, made, [], kwargs, node)
+        return made
     return new_list(lx, sorted_items(lx, args[0], kwargs, node))
 
 

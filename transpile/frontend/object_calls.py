@@ -62,8 +62,8 @@ def class_of(lx: Lifter, value: Any) -> Any:
         case Tuple():
             return value.cls or tuple
         case Ref():
-            state: Items = lx.state.cells[value.cell]
-            return {"list": list, "grown": list, "dict": dict}.get(state.kind, state.cls)
+            state = containers.items(lx, value)
+            return {"list": list, "grown": list, "counted": list, "dict": dict}.get(state.kind, state.cls)
         case Closure() | Bound() | Method():
             return type(lambda: None)
         case Static():

@@ -10,10 +10,10 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand
 from transpile.core.types import FLOAT
-from transpile.frontend import aliases, memory, overloads
+from transpile.frontend import aliases, grown_lists, memory, overloads
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
 
 BINARY = {
     gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
@@ -32,7 +32,7 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
         found = overloads.binary(lx, prim, left, right, node)
         if found is not None:
             return found
-        found = _containers(lx, prim, left, right)
+        found = _containers(lx, prim, left, right, node)
         if found is not None:
             return found
     x, y = _operand(lx, left, prim, node), _operand(lx, right, prim, node)
@@ -80,8 +80,10 @@ def _fold(prim: str, x: Any, y: Any) -> Any:
     return found
 
 
-def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
+def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     """``+`` and ``*`` of lists, tuples and strings."""
+    if grown_lists.is_grown(lx, left) or grown_lists.is_grown(lx, right):
+        return _of_grown(lx, prim, left, right, node)
     kinds = (_items(lx, left), _items(lx, right))
     if prim == "add" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
         joined = [*kinds[0], *kinds[1]]
@@ -107,6 +109,19 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any) -> Any:
     return None
 
 
+def _of_grown(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
+    """``+`` and ``*`` of lists of which only the run knows how many elements they have."""
+    from transpile.frontend import table_calls
+
+    lists = [isinstance(v, Ref) and lx.state.cells[v.cell].kind in ("list", *grown_lists.KINDS) for v in (left, right)]
+    if prim == "add" and all(lists):
+        return table_calls.library(lx, "library_lists:joined", [left, right], {}, node)
+    whole, times = (left, right) if lists[0] else (right, left)
+    if prim == "mul" and isinstance(times, Scalar) and times.op.type.weak and not times.op.type.is_float:
+        return table_calls.library(lx, "library_lists:repeated", [whole, times], {}, node)
+    return None
+
+
 _PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b, "mod": lambda a, b: a % b, "bitwise_or": lambda a, b: a | b,
     "bitwise_and": lambda a, b: a & b, "sub": lambda a, b: a - b,
@@ -117,7 +132,9 @@ def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Ref):
-        state: Items = lx.state.cells[value.cell]
+        from transpile.frontend import containers
+
+        state = containers.items(lx, value)
         return state.items if state.kind == "list" else None
     return None
 
@@ -132,10 +149,10 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
         write_operator(lx, target.cell, None, (), prim, value, node)
         return None
     if isinstance(target, Ref):
-        state: Items = lx.state.cells[target.cell]
-        if state.kind in ("list", "grown", "counted") and prim == "add":
-            from transpile.frontend import containers
+        from transpile.frontend import containers
 
+        state = containers.items(lx, target, node)
+        if state.kind in ("list", *grown_lists.KINDS) and prim == "add":
             containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
             return None
     own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Bound, Items, Ref, Static, Tuple
 
@@ -22,14 +24,26 @@ def is_written(cls: Any) -> bool:
 
 def method(lx: Lifter, value: Any, name: str) -> Bound | None:
     """The special method of an object, bound to it, if its class has one that is written in Python."""
-    for cls in getattr(_class_of(lx, value), "__mro__", ()):
+    own = class_of(lx, value)
+    if isinstance(own, StaticClass):
+        return Bound(Static(own.methods[name]), (value,)) if name in own.methods else None
+    for cls in getattr(own, "__mro__", ()):
         if name in vars(cls):
             found = vars(cls)[name]
+            if is_made_by_dataclass(cls, name):
+                return None
             return Bound(Static(found), (value,)) if is_written(cls) and callable(found) else None
     return None
 
 
-def _class_of(lx: Lifter, value: Any) -> Any:
+def is_made_by_dataclass(cls: Any, name: str) -> bool:
+    """Whether a class has the method from ``dataclass``: it has no source."""
+    found = vars(cls).get(name) if isinstance(cls, type) and dataclasses.is_dataclass(cls) else None
+    return getattr(getattr(found, "__code__", None), "co_filename", "") == "<string>"
+
+
+def class_of(lx: Lifter, value: Any) -> Any:
+    """The class of an object of the user's; None of everything else."""
     match value:
         case Tuple():
             return value.cls

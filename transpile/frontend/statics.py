@@ -71,7 +71,7 @@ def _tuple(lx: Lifter, value: Tuple) -> Any:
 
 def _ref(lx: Lifter, value: Ref) -> Any:
     state: Items = lx.state.cells[value.cell]
-    if state.kind == "grown" or state.kind == "instance":
+    if state.kind not in ("list", "dict"):
         raise Unknown(None)
     items = [known(lx, v) for v in state.items]
     return dict(zip(state.keys or (), items)) if state.kind == "dict" else items

@@ -11,7 +11,7 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Operand, Point, Slice
-from transpile.frontend import containers, memory, operators, overloads, statics
+from transpile.frontend import containers, grown_lists, memory, operators, overloads, statics
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
@@ -31,10 +31,8 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
         return value
     if isinstance(value, RangeOf):
         return containers.range_item(lx, value, index, node)
-    if isinstance(value, Ref) and lx.state.cells[value.cell].kind in ("grown", "counted"):
-        from transpile.frontend import growing
-
-        return growing.item(lx, value, index, node)
+    if grown_lists.is_grown(lx, value):
+        return grown_lists.item(lx, value, index, node)
     own = overloads.call(lx, value, "__getitem__", [index], node)
     if own is not None:
         return own
@@ -69,13 +67,15 @@ def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> A
 def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     state = containers.items(lx, value, node)
     if state.kind == "list":
-        if lx.loops and not statics.is_known(lx, index):
-            from transpile.frontend import growing
+        from transpile.frontend import growing
 
-            growing.read_inside(lx, value.cell)
+        if lx.loops and not statics.is_known(lx, index):
+            growing.read_inside(lx, value.cell, node)
         k = lx.static(index, "the index of a list", node)
         if isinstance(k, slice):
             return containers.new_list(lx, list(state.items[k]))
+        if isinstance(k, (int, np.integer)) and not -len(state.items) <= k < len(state.items):
+            growing.beyond(lx, value.cell, "list index out of range", node)
         return _item(lx, state.items, k, "a list", node)
     if state.kind == "dict":
         key = containers.key_of(lx, index, node)

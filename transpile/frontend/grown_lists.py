@@ -1,0 +1,313 @@
+"""What is asked of a list that grew: how many elements it has, one of them, a part, all of them as an array.
+
+Its arrays have room for more than there is (see `transpile.frontend.growing`); nothing here reads beyond the elements. An
+index that is not known to be one of an element reads ``items[:count][k]``: it is checked, and counted from the end, as NumPy
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, If, Index, Operand, Path, Point, Slice, Var
+from transpile.core.places import is_nonnegative, place_dims
+from transpile.core.types import BOOL, Type, promote
+from transpile.frontend import aliases, carries, memory
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
+
+if TYPE_CHECKING:
+    from transpile.frontend.growing import Grown
+
+KINDS = ("grown", "counted")
+
+
+def is_grown(lx: Lifter, value: Any) -> bool:
+    """Whether a value is a list that a loop appends to, or appended to."""
+    return isinstance(value, Ref) and lx.state.cells[value.cell].kind in KINDS
+
+
+def count(state: Items) -> Operand:
+    """How many elements such a list has."""
+    op: Operand = (state.items[-1] if state.kind == "counted" else state.items[0]).op
+    return op
+
+
+def length(lx: Lifter, value: Ref) -> Scalar:
+    """``len(value)``."""
+    return Scalar(count(lx.state.cells[value.cell]))
+
+
+def has_any(lx: Lifter, value: Ref) -> Operand:
+    """Whether such a list has an element: its truth value."""
+    many = lx.symbols.resolve(count_dim(lx, count(lx.state.cells[value.cell])))
+    if many.is_const or is_nonnegative(lx.symbols.least(many - 1)):
+        return Const(not many.is_const or many.const > 0, BOOL)
+    return (lx.b.expr(count(lx.state.cells[value.cell])) > 0).op
+
+
+def count_dim(lx: Lifter, op: Operand) -> Dim:
+    """The number of elements as a size: it is not negative."""
+    form = lx.symbols.resolve(lx.b.form(op))
+    name = form.as_symbol
+    if name is not None and isinstance(op, Var) and lx.b.symbols.get(name) is op:
+        op.form = form = Dim.symbol(name)
+    return form
+
+
+def lengths(lx: Lifter, value: Any) -> dict[Cell, Dim]:
+    """How many elements the lists have that an iterable is made of."""
+    cells = [c for c in aliases.cells_of(lx, value) if getattr(lx.state.cells.get(c), "kind", "") == "grown"]
+    return {c: count_dim(lx, count(lx.state.cells[c])) for c in cells}
+
+
+def check_lengths(lx: Lifter, before: dict[Cell, Dim], node: Any) -> None:
+    """Refuses a loop over a list that its body makes longer or shorter: Python's loop would see that."""
+    for cell, many in before.items():
+        if count_dim(lx, count(lx.state.cells[cell])) != many:
+            raise lx.error("T119", "a list becomes longer or shorter in a loop over it", node.iter,
+                           hint="iterate over a copy: items[:]")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------ an element
+
+
+def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
+    """``value[index]``."""
+    state: Items = lx.state.cells[value.cell]
+    if isinstance(index, SliceOf):
+        return part(lx, value, index, node)
+    k = _integer(lx, index, node)
+    if state.kind == "counted":
+        if not (isinstance(k.op, Const) and k.op.value == -1):
+            message = "of a list that grows in a 'while' loop only the last element can be read there"
+            raise lx.error("T119", message, node)
+        _raise_if_empty(lx, state, "list index out of range")
+        return state.items[0]
+    known, k = _place(lx, state, k)
+    return _read(lx, state, k, known)
+
+
+def _integer(lx: Lifter, index: Any, node: Any) -> Expr:
+    op = lx.operand(index, node)
+    if op.type.dims or op.type.is_float:
+        raise lx.error("T207", f"the index of a list must be an integer or a slice, not {op.type}", node)
+    return lx.b.expr(op)
+
+
+def _place(lx: Lifter, state: Items, k: Expr) -> tuple[bool, Expr]:
+    """Whether the element is sure to be there, and then its number from the front."""
+    many = count_dim(lx, count(state))
+    if isinstance(k.op, Const) and k.op.value < 0 and is_nonnegative(lx.symbols.least(many + int(k.op.value))):
+        return True, lx.b.expr(count(state)) + k.op.value
+    form = lx.symbols.resolve(lx.b.form(k.op))
+    left = lx.symbols.resolve(many - 1 - form)
+    return is_nonnegative(lx.symbols.least(form)) and is_nonnegative(lx.symbols.least(left)), k
+
+
+def _path(rank: int, known: bool, many: Operand, k: Expr) -> tuple[Path, tuple[Operand, ...]]:
+    """The way to an element in an array of a list."""
+    rest = [Slice()] * (rank - 1)
+    if known:
+        return (Index((Point(0), *rest)),), (k.op,)
+    return (Index((Slice(None, 0, None), *rest)), Index((Point(1), *rest))), (many, k.op)
+
+
+def at(lx: Lifter, value: Ref, k: Expr) -> Any:
+    """The element of a number that is known to be one of an element's."""
+    return _read(lx, lx.state.cells[value.cell], k, True)
+
+
+def _read(lx: Lifter, state: Items, k: Expr, known: bool) -> Any:
+    grown: Grown = state.cls
+    ops: list[Operand] = []
+    for cell, type_ in zip(grown.cells, grown.types):
+        path, args = _path(len(memory.type_of(lx, cell).dims), known, count(state), k)
+        ops.append(lx.b.cast(memory.read_place(lx, cell, path, args), type_).op)
+    found = carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC)
+    for made in aliases.cells_of(lx, found):  # a copy of what Python's list would give: it must not be written
+        made.appended = True
+    return found
+
+
+def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
+    """``owner[index] = value``."""
+    from transpile.frontend import growing
+
+    state: Items = lx.state.cells[owner.cell]
+    if state.kind == "counted" or isinstance(index, SliceOf):
+        what = "a slice of it" if isinstance(index, SliceOf) else "an element of it"
+        where = "in a 'while' loop" if state.kind == "counted" else "in a loop"
+        raise lx.error("T123", f"a list grows {where}, and {what} is written", node, "append to it only")
+    growing.see_to_type(lx, owner.cell, value, node)
+    state = lx.state.cells[owner.cell]
+    grown: Grown = state.cls
+    growing.freeze(lx, value, node)
+    aliases.check_write(lx, owner.cell)
+    known, k = _place(lx, state, _integer(lx, index, node))
+    for cell, op in zip(grown.cells, carries.leaves(lx, value)):
+        path, args = _path(len(memory.type_of(lx, cell).dims), known, count(state), k)
+        memory.write_place(lx, cell, path, args, op)
+
+
+def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
+    """``owner.pop()``."""
+    from transpile.frontend import growing
+
+    state: Items = lx.state.cells[owner.cell]
+    if state.kind == "counted":
+        raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
+                       hint="keep it in an array of known size, with its length")  # fmt: skip
+    growing.shrinks(lx, owner.cell)
+    aliases.check_write(lx, owner.cell)
+    _raise_if_empty(lx, state, "pop from empty list")
+    less = lx.b.expr(count(state)) - 1
+    found = _read(lx, state, less, True)
+    lx.state.cells[owner.cell] = Items("grown", (Scalar(less.op),), None, state.cls)
+    return found
+
+
+def clear(lx: Lifter, owner: Ref, node: Any) -> None:
+    """``owner.clear()``."""
+    from transpile.frontend import growing
+
+    state: Items = lx.state.cells[owner.cell]
+    if state.kind == "counted":
+        raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
+                       hint="keep it in an array of known size, with its length")  # fmt: skip
+    growing.shrinks(lx, owner.cell)
+    aliases.check_write(lx, owner.cell)
+    lx.state.cells[owner.cell] = Items("grown", (lx.const(0),), None, state.cls)
+
+
+def _raise_if_empty(lx: Lifter, state: Items, message: str) -> None:
+    many = count_dim(lx, count(state))
+    if is_nonnegative(lx.symbols.least(many - 1)):
+        return
+    raise_if(lx, (lx.b.expr(count(state)) < 1).op, "IndexError", message)
+
+
+def raise_if(lx: Lifter, test: Operand, exception: str, message: str) -> None:
+    """An error of Python's, when the function runs."""
+    if isinstance(test, Const) and not test.value:
+        return
+    failed = Block(stmts=[Effect("raise", (), {"exception": exception, "parts": (message,)}, lx.b.loc)])
+    lx.b.emit(If(test, failed, Block(), (), lx.b.loc))
+
+
+# ----------------------------------------------------------------------------------------------- several elements
+
+
+def part(lx: Lifter, value: Ref, index: SliceOf, node: Any) -> Any:
+    """``value[start:stop:step]``: a list of its own."""
+    state: Items = lx.state.cells[value.cell]
+    if state.kind == "counted":
+        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there", node)
+    grown: Grown = state.cls
+    bounds = [None if b is None else _integer(lx, b, node).op for b in (index.start, index.stop, index.step)]
+    slots = iter(range(1, 4))
+    cut = Slice(*(None if b is None else next(slots) for b in bounds))
+    args = (count(state), *(b for b in bounds if b is not None))
+    many = count_dim(lx, count(state))
+    size = place_dims((many,), (Index((cut,)),), args, lx.symbols.least)[
+        0
+    ]  # of what is there, not of what there is room for
+    ops: list[Operand] = []
+    for cell in grown.cells:
+        inner = memory.type_of(lx, cell).dims[1:]
+        rest = [Slice()] * len(inner)
+        path = (Index((Slice(None, 0, None), *rest)), Index((cut, *rest)))
+        op = (
+            memory.read_place(lx, cell, path, args)
+            if size is None
+            else _read_part(lx, cell, path, args, (size, *inner))
+        )
+        size = op.type.dims[0]
+        ops.append(op)
+    return of_arrays(lx, grown, ops, size)
+
+
+def _read_part(lx: Lifter, cell: Cell, path: Path, args: tuple[Operand, ...], dims: tuple[Dim, ...]) -> Operand:
+    held = lx.state.cells[cell]
+    source = held.op if isinstance(held, Held) else held.var
+    return lx.b.let("index", source, *args, path=path, dims=dims).op
+
+
+def is_of_numbers(lx: Lifter, value: Ref) -> bool:
+    """Whether all elements are numbers."""
+    state: Items = lx.state.cells[value.cell]
+    return state.kind == "grown" and isinstance(state.cls.like, Scalar)
+
+
+def sort(lx: Lifter, owner: Ref, node: Any) -> None:
+    """``owner.sort()`` of numbers."""
+    from transpile.frontend import calls
+
+    state: Items = lx.state.cells[owner.cell]
+    (cell,) = state.cls.cells
+    aliases.check_write(lx, owner.cell)
+    found = calls.known_call(lx, "numpy.sort", [lx.value(filled_part(lx, cell, count(state)))], {}, node)
+    memory.write_place(lx, cell, (Index((Slice(None, 0, None),)),), (count(state),), lx.operand(found))
+
+
+def of_arrays(lx: Lifter, grown: Grown, ops: Sequence[Operand], many: Dim | None) -> Ref:
+    """A list with these arrays of the leaves of its elements."""
+    cells: list[Cell] = []
+    for op in ops:
+        cell = Cell("items", contiguous=True)
+        lx.state.cells[cell] = Held(op)
+        cells.append(cell)
+    made = Cell("list")
+    many_op = lx.symbols.sized(lx, many) if many is not None else lx.b.operand(0)
+    lx.state.cells[made] = Items("grown", (Scalar(many_op),), None, replace(grown, cells=tuple(cells), owners=()))
+    return Ref(made)
+
+
+def filled_part(lx: Lifter, cell: Cell, many: Operand) -> Expr:
+    """The elements so far of one of the arrays of a list."""
+    type_ = memory.type_of(lx, cell)
+    size = count_dim(lx, many)
+    if lx.symbols.resolve(type_.dims[0]) == size:
+        return lx.b.expr(memory.read(lx, cell))
+    path = (Index((Slice(None, 0, None), *[Slice()] * (len(type_.dims) - 1))),)
+    return lx.b.expr(_read_part(lx, cell, path, (many,), (size, *type_.dims[1:])))
+
+
+def stacked(lx: Lifter, value: Ref) -> Any:
+    """All elements, as what NumPy makes an array of."""
+    state: Items = lx.state.cells[value.cell]
+    if state.kind == "counted":
+        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there")
+    grown: Grown = state.cls
+    if not isinstance(grown.like, Scalar):
+        many = count_dim(lx, count(state))
+        if not is_nonnegative(lx.symbols.least(many - 1)):
+            raise_if(lx, (lx.b.expr(count(state)) < 1).op, "ValueError", _EMPTY)
+    return _whole(lx, grown.like, iter([filled_part(lx, cell, count(state)) for cell in grown.cells]))
+
+
+_EMPTY = "need at least one array: of a list that is empty, the shape is not known"
+
+
+def _whole(lx: Lifter, like: Any, wholes: Iterator[Expr]) -> Expr:
+    """An array of all elements that are like this: of tuples and lists, one more axis."""
+    if isinstance(like, (Scalar, carries.ArrayOf)):
+        return next(wholes)
+    inner = like.items if isinstance(like, Tuple) else None
+    if isinstance(like, carries.RefOf) and like.items.kind == "list":
+        inner = like.items.items
+    if not inner:
+        raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
+    parts = [_whole(lx, v, wholes) for v in inner]
+    common = promote(*(w.type for w in parts)).strong
+    return lx.b.let("stack", *(lx.b.cast(w, common.dtype) for w in parts), axis=1)
+
+
+def wider(a: Type, b: Type) -> Type:
+    """The type of elements of both types."""
+    common = promote(a, b)
+    return Type(common.dtype, a.dims, common.weak and not a.dims)
