@@ -47,9 +47,10 @@ def clean(fn: Function) -> Function:
     from transpile.transform.custom import expand_calls
     from transpile.transform.dce import remove_dead
     from transpile.transform.kept import settled
+    from transpile.transform.placeholders import is_size, with_placeholders
     from transpile.transform.tidy import tidy
 
-    return settled(fn, lambda one: remove_dead(tidy(expand_calls(one))))
+    return settled(fn, lambda one: with_placeholders(remove_dead(tidy(expand_calls(one))), is_size))
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:

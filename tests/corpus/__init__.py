@@ -14,6 +14,7 @@ MODULES = (
     "loops",
     "whiles",
     "trips",
+    "names",
     "exits",
     "inplace",
     "views",

@@ -293,9 +293,11 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
 
 
 def resize(block: Block, sizes: Mapping[str, Dim]) -> None:
-    """Puts other forms in the place of sizes, in the types of all that a block defines and in what it is made with."""
+    """Puts other forms in the place of sizes, in the types and forms of all that a block defines and in what it is made with."""
     for var in defined(block):
         var.type = resized(var.type, sizes.get)
+        if var.form is not None:
+            var.form = var.form.substitute(sizes.get)
     for stmt in statements(block):
         if isinstance(stmt, (Let, Alloc)):
             stmt.params = {k: _map_dims(v, sizes.get) for k, v in stmt.params.items()}

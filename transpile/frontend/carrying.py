@@ -66,6 +66,7 @@ class Carrying:
         self.learnt_aliases = carried_aliases.Learnt()
         self.written: dict[Cell, None] = {}  # what the body has written so far
         self.kept: dict[Key, Any] = {}  # names that only the body assigns: arrays and containers of outside
+        self.gone: dict[Key, None] = {}  # names that a trip may remove
         self.unlike: dict[Key, Conflict] = {}  # names that only the body assigns, whose shape changes from trip to trip
 
     def run(
@@ -129,6 +130,10 @@ class Carrying:
         self._add_late(block, late, inits, results, lifted_test)
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
         self._leave(slots, late, results, state, shared)
+
+    def is_known(self, key: Key) -> bool:
+        """Whether a trip begins with what the name holds, or with nothing if no trip has assigned it."""
+        return key in self.late or key in self.entered.vars
 
     def _is_live(self, frame: Any, name: str) -> bool:
         """Whether a name may be read in the next trip or after the loop."""
@@ -194,6 +199,8 @@ class Carrying:
         slots: list[Slot] = []
         for key in keys:
             value = lx.state.vars.get(key)
+            if key in self.gone and value is not None:
+                value = carries.as_maybe(value, carries.TRUE)
             if value is not None and not isinstance(value, Conflict):
                 slots.append(self._slot(key, value, key[1]))
         slots += [self._slot(cell, lx.state.cells[cell], cell.name, places) for cell, places in self.cells.items()]
@@ -231,9 +238,10 @@ class Carrying:
     def _late_slot(self, key: Key, value: Any) -> Slot:
         """A name that some trips assign: nothing, and a flag that says so, before the loop."""
         like, types = value
+        types = [self.learnt.types.get((text_of(key), k), t) for k, t in enumerate(types)]
         slot = Slot(key, like)
         slot.inits = [*carries.undefined_like(self.lx, types), carries.FALSE]
-        slot.params = [Var(key[1], t) for t in (*types, carries.FALSE.type)]
+        slot.params = [*(Var(key[1], t) for t in types), Var(f"has_{key[1]}", carries.FALSE.type)]
         slot.numbers = list(range(len(slot.params)))
         return slot
 
@@ -365,6 +373,11 @@ class Carrying:
         if isinstance(end, Conflict):
             raise StructureChanges(lx.error("T119", f"{end.message}, in a loop", self.node))
         late = isinstance(slot.entry, Maybe)
+        if not late and (end is None or isinstance(end, Maybe)):
+            self.gone[slot.key] = None
+            raise Again
+        if end is None:
+            return [*(Undef(p.type) for p in slot.params[:-1]), carries.FALSE]
         if self._skeleton(end) != slot.skeleton:
             self._mismatch(slot, end)
         if isinstance(end, Items):
@@ -393,7 +406,7 @@ class Carrying:
             return None
         name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
         if len(op.type.dims) == len(param.type.dims):
-            fits = all(p == q or lx.b.same(p, q) for p, q in zip(op.type.dims, param.type.dims))
+            fits = all(p == q or self._fits(slot, p, q) for p, q in zip(op.type.dims, param.type.dims))
         else:
             fits = False
         if not fits:
@@ -407,6 +420,11 @@ class Carrying:
         common = promote(op.type, param.type)
         wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
         return None if wider == param.type else wider
+
+    def _fits(self, slot: Slot, p: Dim, q: Dim) -> bool:
+        """Whether sizes before and after a trip are equal, or checked to be; what may have no value has no size to compare."""
+        known = all(self.lx.symbols.is_size(d) for d in (p, q))
+        return (known or not isinstance(slot.entry, Maybe)) and self.lx.b.same(p, q)
 
     # ---- names that only the body assigns
 

@@ -113,19 +113,28 @@ class _Flow:
         yes, no = self.test(stmt.test, state)
         return meet(self.block(stmt.body, yes), self.block(stmt.orelse, no))
 
+    def delete(self, stmt: gast.Delete, state: frozenset[str]) -> State:
+        for target in stmt.targets:
+            if isinstance(target, gast.Name):
+                self.read(target, state)
+            else:
+                state = self.children(target, state)
+        return state - deleted(stmt)
+
     def for_loop(self, stmt: gast.For, state: frozenset[str]) -> State:
-        state = self.expr(stmt.iter, state)
+        state = self.expr(stmt.iter, state) - deleted(stmt)
         loop = self.trip(stmt.body, self.target(stmt.target, state))
         ended = loop.again if has_trip(stmt.iter) else state
         return meet(loop.out, self.block(stmt.orelse, ended))
 
     def while_loop(self, stmt: gast.While, state: frozenset[str]) -> State:
+        state -= deleted(stmt)
         yes, no = self.test(stmt.test, state)
         loop = self.trip(stmt.body, yes)
         return meet(loop.out, self.block(stmt.orelse, None if is_true(stmt.test) else no))
 
     def trip(self, body: Sequence[gast.stmt], state: State) -> _Loop:
-        # a body only adds names, so what is known when it begins again is what is known when it begins
+        # what the body deletes is not known, so it only adds names: what is known when it begins is so when it begins again
         self.loops.append(_Loop())
         after = self.block(body, state)
         loop = self.loops.pop()
@@ -269,6 +278,11 @@ def has_trip(iterated: gast.expr) -> bool:
     return False
 
 
+def deleted(stmt: gast.stmt) -> frozenset[str]:
+    """The names that a ``del`` in the statement removes."""
+    return frozenset(n.id for n in gast.walk(stmt) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del))
+
+
 def meet(*states: State) -> State:
     """What is sure on every path that gets here."""
     reached = [s for s in states if s is not None]
@@ -291,6 +305,7 @@ _STATEMENTS: dict[type, Callable[..., State]] = {
     gast.Return: _Flow.leave,
     gast.Raise: _Flow.leave,
     gast.Assert: _Flow.check,
+    gast.Delete: _Flow.delete,
     gast.With: _Flow.scoped,
     gast.Try: _Flow.attempt,
     gast.FunctionDef: _Flow.define,

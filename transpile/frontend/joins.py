@@ -130,7 +130,10 @@ class Join:
             case Scalar() | Array():
                 x = self.operand(k, value)
                 nothing = Undef(x.type)
-                made = self.leaf(x, nothing, name) if k == 0 else self.leaf(nothing, x, name)
+                if any(map(self._is_computed, x.type.dims)):
+                    made = self._sized(k, x, name)
+                else:
+                    made = self.leaf(x, nothing, name) if k == 0 else self.leaf(nothing, x, name)
                 if isinstance(value, Scalar):
                     return Scalar(made)
                 cells = (value.cell, None) if k == 0 else (None, value.cell)
@@ -185,7 +188,9 @@ class Join:
         x, y = self.operand(0, a), self.operand(1, b)
         if len(x.type.dims) != len(y.type.dims):
             return self.conflict(a, b, name, "T204")
-        if self.lx.symbols.is_open and not self.lx.symbols.agree_all(x.type.dims, y.type.dims):
+        if not self.lx.symbols.agree_all(x.type.dims, y.type.dims) and (
+            self.lx.symbols.is_open or any(map(self._are_computed, x.type.dims, y.type.dims))
+        ):
             return Array(self.cell(self._of_any_size(x, y, name), a.cell, b.cell, name))
         if not all(p == q or self._agree(p, q) for p, q in zip(x.type.dims, y.type.dims)):
             return self.conflict(a, b, name, "T205")
@@ -221,6 +226,16 @@ class Join:
             self.yields[k].append(self.on(k, partial(self._in_dims, op, common)))
         return result
 
+    def _sized(self, k: int, x: Operand, name: str) -> Operand:
+        """An array of one side whose sizes only that side knows: it has sizes of its own."""
+        dims = tuple(self.lx.b.fresh_symbol("size") if self._is_computed(d) else d for d in x.type.dims)
+        result = Var(name or SYNTHETIC, replace(x.type, dims=dims))
+        self.sizes += [(d, result, axis) for axis, d in enumerate(dims) if d != x.type.dims[axis]]
+        self.results.append(result)
+        for side in (0, 1):
+            self.yields[side].append(x if side == k else Undef(result.type))
+        return result
+
     def _in_dims(self, op: Operand, common: Type) -> Operand:
         """The operand in the common dtype; a size of 1 is one of any."""
         cast = self.lx.b.cast(op, common.dtype)
@@ -240,6 +255,10 @@ class Join:
             if self._is_computed(own) and not self._is_computed(other):
                 return self.on(k, partial(self.lx.b.same, own, other))
         return self.lx.b.same(p, q)
+
+    def _are_computed(self, p: Dim, q: Dim) -> bool:
+        """Whether only the run knows either size, so that they are two."""
+        return self._is_computed(p) and self._is_computed(q) and not self.lx.symbols.agree(self.lx, (p, q))
 
     def _is_computed(self, dim: Dim) -> bool:
         return not dim.is_const and not self.lx.symbols.is_size(dim)

@@ -159,6 +159,10 @@ def _augmented(self: Liveness, stmt: Any, after: Names) -> Names:
     return after | loads(stmt) | target
 
 
+def _delete(self: Liveness, stmt: Any, after: Names) -> Names:
+    return after | loads(stmt) | stores(stmt)  # a name is asked whether it has a value
+
+
 def _if(self: Liveness, stmt: Any, after: Names) -> Names:
     return loads(stmt.test) | self._block(stmt.body, after) | self._block(stmt.orelse, after)
 
@@ -186,6 +190,7 @@ _RULES: dict[type, Callable[[Liveness, Any, Names], Names]] = {
     gast.Assign: _assign,
     gast.AnnAssign: _annotated,
     gast.AugAssign: _augmented,
+    gast.Delete: _delete,
     gast.If: _if,
     gast.For: _for,
     gast.While: _while,

@@ -43,6 +43,13 @@ def _from_an_earlier_trip(lx: Lifter, frame: Frame, node: gast.Name) -> None:
             raise Dead
 
 
+def _or_of_an_earlier_trip(lx: Lifter, frame: Frame, node: gast.Name) -> None:
+    """A name that this trip of a loop may not have assigned, but an earlier one: the loop carries it."""
+    for loop in lx.loops:
+        if loop.frame is frame and node.id in loop.own and not loop.is_known((frame, node.id)):
+            loop.pending.setdefault((frame, node.id), node)
+
+
 def scope(lx: Lifter, frame: Frame | None, name: str) -> Frame | None:
     """The frame that a name belongs to; None for the names outside the function."""
     while frame is not None:
@@ -58,6 +65,7 @@ def certain(lx: Lifter, frame: Frame, node: gast.Name, value: Maybe) -> Any:
     known = frame is lx.frame and code.unassigned is not None and id(node) not in code.unassigned
     if not known and node.id not in code.flags:
         check(lx, node.id, value)
+        _or_of_an_earlier_trip(lx, frame, node)
     lx.state.vars[frame, node.id] = value.value
     return value.value
 

@@ -12,7 +12,7 @@ from transpile.frontend import assignment, branches, calls, formatting, loops, n
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Lifter
-from transpile.frontend.values import Array, Method, Ref, Static
+from transpile.frontend.values import Array, Maybe, Method, Ref, Static
 
 
 def _expression(lx: Lifter, node: gast.Expr) -> None:
@@ -106,8 +106,12 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, gast.Name):
             frame = names.scope(lx, lx.frame, target.id)
-            if frame is None or lx.state.vars.pop((frame, target.id), None) is None:
+            held = None if frame is None else lx.state.vars.get((frame, target.id))
+            if frame is None or held is None:
                 raise lx.error("T116", f"variable {target.id!r} has no value here", target)
+            if isinstance(held, Maybe):
+                names.certain(lx, frame, target, held)
+            del lx.state.vars[frame, target.id]
         elif isinstance(target, gast.Subscript):
             owner = lx.expr(target.value)
             if not isinstance(owner, Ref):

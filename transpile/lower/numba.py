@@ -19,6 +19,7 @@ from transpile.lower.entry import Guard, guarded
 from transpile.lower.kept import functions
 from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
+from transpile.transform.placeholders import is_any, with_placeholders
 
 MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "shares", "special", "vector")
 
@@ -61,6 +62,7 @@ def lowered(core: Function, options: Options) -> list[Function]:
     """The function as scalar statements and calls, optimised; before it those that it keeps."""
     vectors = options.vectors and has_fused()
     (*kept, entry), names = functions(core)
+    kept, entry = [with_placeholders(one, is_any) for one in kept], with_placeholders(entry, is_any)
     found = [optimise(lower(known_adjoints(one), names, is_kept=True), (), 0, vectors) for one in kept]
     threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
     return [*found, optimise(lower(known_adjoints(entry), names), options.sizes, threads, vectors)]

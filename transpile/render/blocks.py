@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transpile.analysis.undefined import Undefined
 from transpile.core.nodes import NOWHERE, Block, Effect, If, Let, Loc, Operand, Stmt, Undef, Var
 from transpile.core.walk import statements
 from transpile.render.exits import Flags, Leave
@@ -31,6 +32,8 @@ class Blocks:
         self.flags = Flags(nested)
         self.unsaid: set[Var] = set()  # flags that the text does without
         self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
+        self.nothing = Undefined(nested.fn).maybe  # what may be undefined
+        self.copied: set[Var] = set()  # of those: what the text moves to another variable
         self.kept: list[Stmt] = []  # statements made here: facts are found by id, so they must not go away
 
     def statement(self, stmts: Sequence[Stmt], at: int, depth: int) -> int:
@@ -93,6 +96,7 @@ class Blocks:
             name = self.names[target]
             if isinstance(source, Var) and source not in self.nested.trees and self.names[source] == name:
                 continue
+            self.copied |= self.nothing.intersection(self.nested.leaves((source,)))
             found.append((name, source, target))
         return found
 

@@ -24,6 +24,7 @@ from transpile.render.shapes import say_shapes
 from transpile.render.statements import Writer
 from transpile.render.trees import pack, unpack, whole
 from transpile.transform.dce import remove_dead
+from transpile.transform.placeholders import with_placeholders
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,16 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
 
 
 def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
+    """The function in printable form, with the names that are wanted. A text that would move a variable to another one before
+    it has a value is written for the function in which it has one."""
+    nested, preferred = _printable(fn)
+    text = _Function(nested, name_variables(nested, preferred, set()), Imports(False), set())
+    if text.writer.nothing:
+        text.lines()
+    return _printable(with_placeholders(fn, None)) if text.writer.copied else (nested, preferred)
+
+
+def _printable(fn: Function) -> tuple[Nested, dict[Var, str]]:
     fn = say_shapes(remove_dead(relax(normalise(say_guards(fn)))))
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False

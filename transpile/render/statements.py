@@ -52,6 +52,7 @@ class Writer(Loops):
         """``a = x``, all at once."""
         handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
         handed = [h for h in handed if not self.updates.is_name(h[1], h[0])]
+        self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in handed))
         self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
 
     def sizes(self, stmts: Sequence[Stmt], at: int) -> list[Let]:

@@ -192,10 +192,12 @@ class _Linker:
             self.reverse_stmt(stmt)
         out.yields = tuple(self.resolve(o) for o in self.sweep.block.yields)
         self.levels.pop()
+        made = Block((), out.stmts[start:], out.yields)
         if self.renamed:
-            resize(
-                Block((), out.stmts[start:], out.yields), self.renamed
-            )  # what is made there has the sizes of the reverse sweep
+            resize(made, self.renamed)  # what is made there has the sizes of the reverse sweep
+        for var in defined(made):
+            if var.form is not None and not all(self.is_there(s) for s in var.form.symbols()):
+                var.form = None
 
     def reverse_block(self, block: Block, loop: For | While | None, index: Var | None) -> Block:
         forward = self.sweep.sides.get(block)
@@ -240,6 +242,11 @@ class _Linker:
             found = self.resolve(operand)
             if found is not operand and symbol not in self.renamed:
                 self.renamed[symbol] = self.symbol_of(found)
+
+    def is_there(self, symbol: str) -> bool:
+        """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""
+        operand = self.b.symbols.get(symbol)
+        return not isinstance(operand, Var) or operand not in self.defs or not self.defs[operand].loops
 
     def symbol_of(self, operand: Operand) -> Dim:
         if isinstance(operand, Const):

@@ -9,6 +9,7 @@ from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
 from transpile.transform.dce import remove_dead, remove_dead_block
+from transpile.transform.placeholders import is_move, with_placeholders
 from transpile.transform.prepare import count_trips, ready
 from transpile.transform.private import private
 from transpile.transform.rerun import link_best
@@ -37,7 +38,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     name = f"{fn.name}_{'vjp' if seeds else 'grad'}"
     body = Block((), body.stmts, (*kept, *body.yields))
     result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
-    return remove_dead(tidy(remove_dead(result)))
+    return remove_dead(tidy(remove_dead(with_placeholders(result, is_move))))
 
 
 def _trimmed(sweep: Sweep, symbols: dict[str, Operand]) -> Sweep:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from transpile.analysis.undefined import has_trip
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -211,6 +212,7 @@ class _Tidy:
         return new
 
     def loop(self, stmt: For | While) -> Stmt:
+        stmt = _from_nothing(stmt)
         body = stmt.body
         keep = []
         for k, (p, init, out, r) in enumerate(zip(body.params, stmt.inits, body.yields, stmt.results)):
@@ -257,6 +259,18 @@ def _is_check(stmt: If) -> bool:
 def _is_fixed(param: Var, init: Operand, out: Operand) -> bool:
     """Whether a carried value is the same in all trips."""
     return (out is param or (isinstance(out, Const) and out == init)) and not isinstance(init, Undef)
+
+
+def _from_nothing(stmt: For | While) -> For | While:
+    """The loop without a first value of what each trip, of which there is one, sets before it reads it."""
+    if not stmt.inits or not has_trip(stmt):
+        return stmt
+    read = set(uses(stmt.body))
+    inits = tuple(
+        Undef(i.type) if p not in read and isinstance(i, Var) and not _is_fixed(p, i, end) else i
+        for p, i, end in zip(stmt.body.params, stmt.inits, stmt.body.yields)
+    )
+    return stmt if inits == stmt.inits else replace(stmt, inits=inits)
 
 
 def _known(block: Block, test: Operand, value: bool) -> Block:
