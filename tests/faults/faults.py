@@ -380,4 +380,20 @@ FAULTS: tuple[Fault, ...] = (
         "the text at a function's place is taken for what runs",
         ("tests/test_written.py",),
     ),
+    Fault(
+        "constants_of_no_dtype",
+        "transpile/rules/join.py",
+        'return f"np.array([{inner}])" if dtype in PLAIN else',
+        'return f"np.array([{inner}])" if dtype else',
+        "an array of numbers forgets in the text that it is of float32",
+        ("tests/test_corpus.py", "-k", "constants_of_single_precision"),
+    ),
+    Fault(
+        "range_of_sizes_only",
+        "transpile/rules/api_creation.py",
+        "    if isinstance(x.op, Const):\n        return Dim(int",
+        "    if isinstance(x.op, Const) and isinstance(x.op.value, float):\n        return Dim(int",
+        "the step of a range is taken for a size, which is not negative",
+        ("tests/matrix/test_matrix.py", "tests/test_corpus.py", "-k", "range_downwards"),
+    ),
 )

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 import transpile as tp
+from transpile.api import Transformed
 from transpile.errors import TranspileError
+from transpile.levels import Level
 
 from .slopes import disagreement
 
@@ -29,9 +31,11 @@ Verdict = tuple[
 class Judge:
     """Stands for a function in its examples: calls it, and its transformed versions beside it."""
 
-    def __init__(self, function: Callable[..., Any], say: Callable[[str, Verdict, str], None]) -> None:
-        self.function, self.say = function, say
-        self.compiled = tp.jit(function)
+    def __init__(
+        self, function: Callable[..., Any], say: Callable[[str, Verdict, str], None], compiles: bool = True
+    ) -> None:
+        self.function, self.say, self.compiles = function, say, compiles
+        self.transformed = tp.jit(function) if compiles else Transformed(function, Level())
         self.calls = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +43,7 @@ class Judge:
         wanted = outcome(self.function, *copy.deepcopy(given))
         text = f"{self.function.__name__}{args}" + (f" {kwargs}" if kwargs else "")
         self.calls += 1
-        self.say("value", value_verdict(wanted, outcome(self.compiled, *copy.deepcopy(given))), text)
+        self.say("value", value_verdict(wanted, outcome(self.transformed, *copy.deepcopy(given))), text)
         if self.calls <= CALLS and not isinstance(wanted, Exception):
             self.gradient(given, wanted, text)
         return self.function(*args, **kwargs)
@@ -55,7 +59,7 @@ class Judge:
         found = outcome(gradient, copy.deepcopy(args), {})
         verdict = gradient_verdict(self.function, args, chosen, found)
         self.say("gradient", verdict, text)
-        if verdict[0] == "equal":
+        if self.compiles and verdict[0] == "equal":
             compiled = outcome(tp.jit(gradient), copy.deepcopy(args), {})
             sides = [
                 np.array(g) if isinstance(g, tuple) else g for g in (found, compiled)
