@@ -41,6 +41,12 @@ def parts_of_one_size(x, y, a, b):
     return np.sin(x[a:b]) * y[a:b]
 
 
+@program(args=lambda: (normal(5), normal(5, seed=1), 1, 2, 4), wrt=(0, 1), tags="broadcast")
+def parts_of_one_begin(x, y, a, b, c):
+    """They begin alike, and end elsewhere."""
+    return np.sin(x[a:b]) * y[a:c] + x[a:c]
+
+
 @program(args=lambda: (normal(5), normal(3, seed=1), 2.0), wrt=(0, 1), tags="broadcast mask", smooth=False)
 def largest_only(x, y, share):
     """What a mask lets through is one entry."""

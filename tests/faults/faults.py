@@ -396,4 +396,28 @@ FAULTS: tuple[Fault, ...] = (
         "the step of a range is taken for a size, which is not negative",
         ("tests/matrix/test_matrix.py", "tests/test_corpus.py", "-k", "range_downwards"),
     ),
+    Fault(
+        "stretched_axis_not_summed",
+        "transpile/rules/structure.py",
+        "test = b.dim(size).eq(1)",
+        "test = b.dim(size).eq(0)",
+        "the adjoint of an axis that was broadcast at run time is not summed",
+        ("tests/test_corpus.py", "-k", "sizes and test_vjp"),
+    ),
+    Fault(
+        "size_taken_not_to_be_one",
+        "transpile/frontend/symbols.py",
+        "if left != right and noted:",
+        "if False:",
+        "nothing checks that a size that was not squeezed is not 1",
+        ("tests/test_sizes.py",),
+    ),
+    Fault(
+        "parts_of_other_ends",
+        "transpile/frontend/measured.py",
+        "for s in (item.start, item.stop, item.step))",
+        "for s in (item.start, item.step))",
+        "parts that begin alike count as equally long",
+        ("tests/test_corpus.py", "-k", "sizes and (test_value or test_vjp)"),
+    ),
 )
