@@ -84,6 +84,42 @@ case("T117", "def g(x, **kw):\n    return x\n\n\ndef f(x):\n    return np.sum(g(
 case("T118", "def f(x):\n    if x > 2:\n        return x\n    $return x, x\n", 1.0)
 case("T119", "def f(x):\n    y = x\n    $while np.sum(x) > 100.0:\n        y = (y, y)\n    return x\n", X)
 case("T119", "def f(x):\n    y = {'a': x}\n    $while np.sum(x) > 100.0:\n        y.pop('a')\n    return x\n", X)
+case("T119", "def f(x):\n    out = [v for v in x]\n    for v in $out:\n        out.append(v)\n    return sum(out)\n", X)
+case("T119", "def f(x):\n    d = {'a': x[0]}\n    for k in $d:\n        d['b'] = x[1]\n    return d['a']\n", X)
+case(
+    "T119", "def f(x):\n    s = 1.0\n    for v in $(s * w for w in [x[0], x[1]]):\n        s = s + v\n    return s\n", X
+)
+case(
+    "T119",
+    "def f(x):\n    out = [x[0]]\n    $for v in out:\n        out.append(v * 0.5)\n        if v < 0.1:\n            break\n"
+    "    return sum(out)\n",
+    X,
+)
+case(
+    "T119",
+    "def f(x):\n    q = [x[0]]\n    s = x[0]\n    while s < 3.0:\n        q.append(s)\n        s += 0.5\n"
+    "        if s > 1.0:\n            s += $q.pop()\n    return s\n",
+    X,
+)
+case(
+    "T120",
+    "def f(x):\n    z = zip([1.0], x[:1])\n    a = sum(p * q for p, q in z)\n    return a + sum$(p * q for p, q in z)\n",
+    X,
+)
+case(
+    "T120",
+    "def f(x):\n    z = map(np.sin, [x[0]])\n    s = 0.0\n    for _ in [0, 1]:\n"
+    "        for v in $z:\n            s += v\n    return s\n",
+    X,
+)
+case("T120", "def f(x):\n    return x[0] if $[1] < (2,) else x[1]\n", X)
+case("T120", "def f(x):\n    return x[0] * sum($[1, 2] - [1, 1])\n", X)
+case(
+    "T120",
+    "def f(x):\n    rows = []\n    for k in range(3):\n        rows.append(k * x)\n"
+    "    return x[0] if $rows[0] is rows[1] else x[1]\n",
+    X,
+)
 case("T120", "def f(x):\n    return np.sum($x + None)\n", X)
 case("T121", "def f(x):\n    return np.sum($x.nothing)\n", X)
 case("T122", "def f(a):\n    b = a * 2.0\n    y = b.reshape(12)\n    $y[0] = 1.0\n    return np.sum(b)\n", A)

@@ -348,3 +348,98 @@ def asked_for(x, s):
     t = x.max() - x.min() if not hasattr(x, "ptp") else np.ptp(x)
     t += np.sum(x) if hasattr(x, "ctypes") and not hasattr(x, "weights") else 0.0
     return t * (s if hasattr(s, "is_integer") and not hasattr(s, "sum") else 2.0)
+
+
+class Interval:
+    """With all that Python asks of an object when it is compared, tested and searched."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def __contains__(self, v):
+        return self.low <= v <= self.high
+
+    def __eq__(self, other):
+        return self.low == other.low if isinstance(other, Interval) else NotImplemented
+
+    def __lt__(self, other):
+        return self.low < other.low
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return iter([self.low, self.high])
+
+
+class Amount:
+    """True where there is some, whatever its length."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __bool__(self):
+        return self.count > 1
+
+    def __len__(self):
+        return self.count
+
+
+class Plain:
+    """Equal to itself only."""
+
+
+@dataclass(order=True)
+class Pair:
+    a: float
+    b: float
+
+
+UNIT = Interval(0.6, 1.0)
+
+
+@program(args=lambda: (np.array([0.9, 0.5, 0.7, 1.2]),))
+def searched(x):
+    """``in`` of objects, of lists of objects, and of what is iterated."""
+    inside = Interval(x[1], 1.0)
+    total = 0.0
+    for v in x:
+        if v in UNIT:
+            total += v * v
+        if v not in inside:
+            total += v * 3
+    known = [Interval(x[0], x[1]), Interval(x[2], x[1])]
+    total *= 2.0 if Interval(x[2], 0.0) in known else 3.0
+    a, b = Plain(), Plain()
+    total *= 5.0 if b in [a] or a not in [b, a] else 7.0
+    return total * (11.0 if 0.6 in [v for v in UNIT] else 13.0) * known.index(Interval(x[2], 0.0))
+
+
+@program(args=lambda: (np.array([0.9, 0.5, 0.7, 1.2]),))
+def tested(x):
+    """Truth by ``__bool__``, then ``__len__``."""
+    s = x[0] * (2.0 if Amount(1) else 3.0) * (5.0 if UNIT else 7.0) * (11.0 if Plain() else 13.0)
+    s *= len(Amount(1) or Amount(3)) * (17.0 if Amount(2) and not Amount(0) else 19.0)
+    return s * (23.0 if bool(Amount(2)) else 29.0)
+
+
+@program(args=lambda: (np.array([0.9, 0.5, 0.7, 1.2]),))
+def compared(x):
+    """Equality and order by methods of the left or of the right side, by identity, by fields."""
+    s = x[0] * (2.0 if Interval(x[0], 1.0) == Interval(x[0], 2.0) else 3.0)
+    s *= 5.0 if Interval(x[0], 1.0) != Interval(x[1], 1.0) else 7.0
+    s *= 11.0 if Interval(x[0], 1.0) > Interval(x[1], 1.0) else 13.0
+    s *= 17.0 if Interval(x[0], 1.0) == 1.0 or 2.0 == UNIT else 19.0
+    a, b = Plain(), Plain()
+    s *= 23.0 if a == b or a != a else 29.0
+    s *= 31.0 if Pair(x[0], x[1]) < Pair(x[0], x[2]) and Pair(x[0], 1.0) == Pair(x[0], 1.0) else 37.0
+    return s * (41.0 if Pair(x[0], 1.0) != (x[0], 1.0) else 43.0)
+
+
+@program(args=lambda: (np.array([0.9, 0.5, 0.7, 1.2]),))
+def of_one_kind(x):
+    """Lists are not tuples; their order is that of the first items that differ."""
+    s = x[0] * (2.0 if x.shape == [4] or (4,) == [4] else 3.0) * (5.0 if [4] != (4,) else 7.0)
+    s *= 11.0 if [x[0], 1] < [x[0], x[2]] and not (x[0], 1) < (x[0],) else 13.0
+    s *= 17.0 if [1, (2, 3)] == [1, [2, 3]] or {"a": x[0]} != {"a": x[0]} else 19.0
+    return s * (23.0 if [x[1], x[2]] >= [x[1]] and [] < [x[0]] else 29.0)

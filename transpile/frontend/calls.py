@@ -11,7 +11,7 @@ import gast
 
 from transpile.core.nodes import Loc
 from transpile.errors import TranspileError
-from transpile.frontend import containers, iteration, names, resolve
+from transpile.frontend import containers, iteration, iterators, names, resolve
 from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
@@ -40,7 +40,9 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
     kwargs: Kwargs = {}
     for a in node.args:
         if isinstance(a, gast.Starred):
-            args += iteration.unrolled(lx, lx.expr(a.value), a)
+            value = lx.expr(a.value)
+            iterators.use(lx, value, a)
+            args += iteration.unrolled(lx, value, a)
         else:
             args.append(lx.expr(a))
     for k in node.keywords:

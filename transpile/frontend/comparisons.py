@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const, Operand
-from transpile.frontend import aliases, containers, grown_lists, iteration, memory, overloads, statics, truth
+from transpile.frontend import aliases, containers, grown_lists, iteration, iterators, memory, overloads, statics, truth
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -125,8 +125,9 @@ def _of_objects(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) ->
         found = _answer(lx, one, other, name, node)
         if found is not None:
             return found
-    if isinstance(op, (gast.Eq, gast.NotEq)) and all(isinstance(v, Ref) for v in (left, right)):
-        return lx.const(same_object(lx, left, right, node) == isinstance(op, gast.Eq))
+    if _is_equality(op) and any(isinstance(v, Ref) and c is not None for v, c in zip((left, right), classes)):
+        if not any(isinstance(v, Array) for v in (left, right)):
+            return lx.const(same_object(lx, left, right, node) == isinstance(op, gast.Eq))
     return None
 
 
@@ -315,6 +316,8 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> Operand:
     if state is not None and state.kind == "list":
         items = list(state.items)
     if items is None and (isinstance(container, Iteration) or overloads.class_of(lx, container) is not None):
+        container = iteration.opened(lx, container, node)
+        iterators.use(lx, container, node)
         items = iteration.known_items(lx, container, node)
     if items is None:
         hint = "use np.any(x == value)" if isinstance(container, Array) else ""

@@ -8,7 +8,7 @@ import gast
 
 from transpile.core.nodes import Const
 from transpile.errors import TranspileError
-from transpile.frontend import assignment, iteration, truth
+from transpile.frontend import assignment, iteration, iterators, truth
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Frame, Lifter, Restart
 from transpile.frontend.liveness import assigned
@@ -29,7 +29,7 @@ def list_of(lx: Lifter, node: gast.ListComp) -> Any:
 def generator(lx: Lifter, node: gast.GeneratorExp) -> Generator:
     """``(element for ... in ...)``: lifted where it is consumed."""
     lx.frame.keep = True
-    return Generator(node, lx.frame)
+    return Generator(node, lx.frame, iterators.new_cell(lx))
 
 
 def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
@@ -70,7 +70,8 @@ def scope(lx: Lifter, node: Any) -> Frame:
 
 def each(lx: Lifter, node: Any, one: Any) -> bool:
     """Runs ``one`` for each element of a comprehension in a frame of its own; False where that cannot be unrolled."""
-    items = lx.expr(node.generators[0].iter)
+    items = iteration.opened(lx, lx.expr(node.generators[0].iter), node)
+    iterators.use(lx, items, node)
     key = ("as a loop", *lx.key(node))
     if lx.memo.get(key) and iteration.known_items(lx, items, node) is None:
         return False
@@ -110,17 +111,22 @@ def known(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
 
 def _nest(lx: Lifter, node: Any, k: int, items: list[Any], one: Any, frame: Frame) -> None:
     part = node.generators[k]
-    for item in items:
+    turns = lx.turns
+    for number, item in enumerate(items):
+        lx.turns = (*turns, number)
         assignment.assign(lx, part.target, item)
         if not all(_passes(lx, test) for test in part.ifs):
             continue
         if k + 1 == len(node.generators):
             one(frame)
             continue
-        inner = known(lx, lx.expr(node.generators[k + 1].iter), node)
+        following = iteration.opened(lx, lx.expr(node.generators[k + 1].iter), node)
+        iterators.use(lx, following, node)
+        inner = known(lx, following, node)
         if inner is None:
             raise lx.error("T112", "the inner part of a comprehension has a length that only the run knows", node)
         _nest(lx, node, k + 1, inner, one, frame)
+    lx.turns = turns
 
 
 class Undecided(Exception):

@@ -35,12 +35,14 @@ def _constant(lx: Lifter, node: gast.Constant) -> Any:
 
 def elements(lx: Lifter, nodes: list[gast.expr]) -> list[Any]:
     """The values of a display, stars spread out."""
-    from transpile.frontend import iteration
+    from transpile.frontend import iteration, iterators
 
     found: list[Any] = []
     for node in nodes:
         if isinstance(node, gast.Starred):
-            found += iteration.unrolled(lx, lx.expr(node.value), node)
+            value = lx.expr(node.value)
+            iterators.use(lx, value, node)
+            found += iteration.unrolled(lx, value, node)
         else:
             found.append(lx.expr(node))
     return found
@@ -102,6 +104,8 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     own = overloads.call(lx, value, _UNARY[type(node.op)], [], node)
     if own is not None:
         return own
+    if isinstance(value, (Tuple, Ref)):
+        raise lx.error("T120", f"{describe(lx, value)} has no sign and no bits", node)
     x = lx.operand(value, node)
     if isinstance(node.op, gast.UAdd):
         return lx.value(lx.b.cast(x, INT) if x.type.is_bool and x.type.weak else x)  # of an array, a copy

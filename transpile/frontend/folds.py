@@ -10,7 +10,7 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import For, Operand, Var
 from transpile.core.types import INT
-from transpile.frontend import assignment, branches, comprehensions, iteration, loops, truth
+from transpile.frontend import assignment, branches, comprehensions, iteration, iterators, loops, truth
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
@@ -82,7 +82,8 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
     lx.frame = value.frame
     inner = comprehensions.scope(lx, value.node)
     inner.parent = value.frame
-    first = lx.expr(value.node.generators[0].iter)
+    first = iteration.opened(lx, lx.expr(value.node.generators[0].iter), node)
+    iterators.use(lx, first, value.node)
     lx.frame = inner
 
     def nest(k: int, iterable: Any) -> None:
@@ -95,7 +96,9 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
         def tests(rest: list[gast.expr]) -> None:
             if not rest:
                 if k + 1 < len(value.node.generators):
-                    nest(k + 1, lx.expr(value.node.generators[k + 1].iter))
+                    following = iteration.opened(lx, lx.expr(value.node.generators[k + 1].iter), node)
+                    iterators.use(lx, following, value.node)
+                    nest(k + 1, following)
                 else:
                     one(lx.expr(value.node.elt))
                 return

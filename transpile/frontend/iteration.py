@@ -11,7 +11,7 @@ from typing import Any
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Index, Operand, Point, Slice
-from transpile.frontend import containers, memory
+from transpile.frontend import containers, memory, overloads
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
@@ -78,6 +78,12 @@ def of_view(lx: Lifter, value: Iteration, node: Any) -> list[Any]:
     return keys if value.kind == "dict_keys" else list(state.items)
 
 
+def opened(lx: Lifter, value: Any, node: Any) -> Any:
+    """What ``__iter__`` gives of an object of the user's; other iterables are what they are."""
+    own = overloads.call(lx, value, "__iter__", [], node)
+    return value if own is None else own
+
+
 def sources(value: Iteration) -> tuple[Any, ...]:
     """What is iterated together."""
     return value.parts[1:] if value.kind in ("map", "enumerate") else value.parts
@@ -113,6 +119,8 @@ def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -
         return [Tuple((Scalar((start + k).op), item)) for k, item in enumerate(parts[0])]
     if value.kind == "reversed":
         return parts[0][::-1]
+    if value.kind == "iter":
+        return parts[0]
     if value.kind == "map":
         from transpile.frontend import calls
 
@@ -149,6 +157,10 @@ def element(lx: Lifter, value: Array, k: Expr) -> Any:
 
 def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
     """The items that an assignment to several targets spreads."""
+    from transpile.frontend import iterators
+
+    value = opened(lx, value, target)
+    iterators.use(lx, value, target)
     if isinstance(value, Array):
         import gast
 
@@ -276,6 +288,7 @@ def _map(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream
 
 _ITERATIONS: dict[str, Callable[..., Stream | None]] = {
     "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "product": _product,
+    "iter": lambda lx, value, parts, node: parts[0],
 }  # fmt: skip
 _STREAMS: dict[type, Callable[[Lifter, Any, Any], Stream | None]] = {
     Array: _of_array, RangeOf: _of_range, Iteration: _of_iteration, Ref: _of_grown,

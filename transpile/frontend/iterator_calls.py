@@ -16,6 +16,7 @@ from transpile.frontend import (
     containers,
     grown_lists,
     iteration,
+    iterators,
     overloads,
     statics,
     truth,
@@ -45,20 +46,24 @@ def _zip(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         if any(lx.b.unify(lengths[0], n) is None for n in lengths[1:]):
             shown = " and ".join(map(str, lengths))
             raise lx.error("T203", f"zip(strict=True) of {shown} items ({', '.join(lx.symbols.apart)})", node)
-    return Iteration("zip", tuple(args)) if args else Tuple(())
+    return iterators.made(lx, "zip", tuple(args)) if args else Tuple(())
 
 
 def _enumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
     start = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
-    return Iteration("enumerate", (start, args[0]))
+    return iterators.made(lx, "enumerate", (start, args[0]))
 
 
 def _reversed(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
-    return Iteration("reversed", (args[0],))
+    return iterators.made(lx, "reversed", (args[0],))
+
+
+def _iter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
+    return iterators.made(lx, "iter", (args[0],))
 
 
 def _map(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
-    return Iteration("map", tuple(args))
+    return iterators.made(lx, "map", tuple(args))
 
 
 def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -93,14 +98,14 @@ def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
     frame = Frame(lx.frame.code.inside(made, "<filter>"), lx.frame, lx.frame.caller, frozenset({"test", "items"}),
                   depth=lx.frame.depth, up=lx.frame, keep=True)  # fmt: skip
     lx.state.vars[frame, "test"], lx.state.vars[frame, "items"] = args
-    return Generator(made, frame)
+    return Generator(made, frame, iterators.new_cell(lx))
 
 
 def _ndindex(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     sizes = iteration.unrolled(lx, args[0], node) if len(args) == 1 and not isinstance(args[0], Scalar) else args
     if not sizes:
         return Tuple((Tuple(()),))
-    return Iteration("product", tuple(_range(lx, [n], {}, node) for n in sizes))
+    return iterators.made(lx, "product", tuple(_range(lx, [n], {}, node) for n in sizes))
 
 
 def _ndenumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -108,7 +113,7 @@ def _ndenumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if not isinstance(array, Array):
         return Tuple((Tuple((Tuple(()), array)),))
     places = _ndindex(lx, [attributes.shape(lx, array)], {}, node)
-    return Iteration("map", (Static(_Numbered(array)), places))
+    return iterators.made(lx, "map", (Static(_Numbered(array)), places))
 
 
 class _Numbered:
@@ -196,7 +201,7 @@ TABLE: dict[str, Any] = {
         f"builtins.{name}": rule
         for name, rule in {
             "range": _range, "zip": _zip, "enumerate": _enumerate, "reversed": _reversed, "map": _map, "filter": _filter,
-            "list": _list, "tuple": _tuple, "dict": _dict, "len": _len,
+            "iter": _iter, "list": _list, "tuple": _tuple, "dict": _dict, "len": _len,
         }.items()
     },
     "numpy.ndindex": _ndindex,

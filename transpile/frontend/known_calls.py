@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import arity, array_calls, iterator_calls, number_calls, object_calls, statics, table_calls
+from transpile.frontend import (
+    arity,
+    array_calls,
+    iteration,
+    iterator_calls,
+    iterators,
+    number_calls,
+    object_calls,
+    statics,
+    table_calls,
+)
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
 from transpile.frontend.lifter import Lifter
@@ -21,6 +31,11 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     """The result of calling what the dotted name means."""
     found = Known(name) if isinstance(name, str) else name
     arity.check(lx, found.name, args, kwargs, node)
+    if found.name in iterators.OF_ITERABLES:
+        args = [iteration.opened(lx, value, node) for value in args]
+    if found.name not in iterators.LAZY:
+        for value in args:
+            iterators.use(lx, value, node)
     for known in found.names:
         special = SPECIAL.get(known)
         if special is not None:

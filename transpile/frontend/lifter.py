@@ -109,6 +109,7 @@ class Lifter:
         self.facts: list[Any] = []  # what is known here: operands that are true, an `Opposite` of one that is false
         self.aliases: dict[Cell, dict[Cell, None]] = {}
         self.writes: dict[Cell, int] = {}  # how often arrays and containers were written so far
+        self.turns: tuple[int, ...] = ()  # the numbers of the trips of the unrolled loops around
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}

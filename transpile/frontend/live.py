@@ -199,6 +199,7 @@ def _product(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
 
 _TOGETHER: dict[str, Callable[[Lifter, Iteration, list[At], Any], At]] = {
     "zip": _zip, "map": _map, "enumerate": _enumerate, "reversed": _reversed, "product": _product,
+    "iter": lambda lx, value, parts, node: parts[0],
 }  # fmt: skip
 _KNOWN: dict[type, Callable[[Lifter, Any, Any], At | None]] = {
     Tuple: lambda lx, value, node: _of_items(value.items),

@@ -16,7 +16,18 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, For, Operand, Var, While
 from transpile.core.types import INT
-from transpile.frontend import aliases, assignment, branches, comparisons, growing, grown_lists, iteration, live, truth
+from transpile.frontend import (
+    aliases,
+    assignment,
+    branches,
+    comparisons,
+    growing,
+    grown_lists,
+    iteration,
+    iterators,
+    live,
+    truth,
+)
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
@@ -51,7 +62,8 @@ def split_stop(body: list[gast.stmt]) -> tuple[list[gast.stmt], gast.expr | None
 
 def for_statement(lx: Lifter, node: gast.For) -> None:
     """``for target in iterable``."""
-    iterable = lx.expr(node.iter)
+    iterable = iteration.opened(lx, lx.expr(node.iter), node.iter)
+    iterators.use(lx, iterable, node.iter)
     items = live.known(lx, iterable, node.iter)
     if items is not None:
         unroll(lx, node, iterable, items)
@@ -93,8 +105,11 @@ def unroll(lx: Lifter, node: gast.For, iterable: Any, items: live.At) -> None:
     cells = aliases.cells_of(lx, iterable)
     writes = [lx.writes.get(c, 0) for c in cells]
 
+    turns = lx.turns
+
     def rest(k: int, item: Any) -> None:
         while item is not live.END:
+            lx.turns = (*turns, k)
             if k > (UNROLL_AT_MOST if stop is None else SMALL) and [lx.writes.get(c, 0) for c in cells] != writes:
                 message = (
                     "a loop over a list that its body makes longer, and whose end depends on the data or never comes"
@@ -115,7 +130,10 @@ def unroll(lx: Lifter, node: gast.For, iterable: Any, items: live.At) -> None:
     def further(k: int) -> None:
         rest(k, items(k))
 
-    further(0)
+    try:
+        further(0)
+    finally:
+        lx.turns = turns
 
 
 # ------------------------------------------------------------------------------------------------------ for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from transpile.frontend import arity, array_calls, containers, formatting, memory, statics, table_calls
+from transpile.frontend import arity, array_calls, containers, formatting, iterators, memory, statics, table_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
@@ -21,6 +21,8 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
     if isinstance(owner, (Array, Scalar)):
         return _of_array(lx, owner, name, args, kwargs, node)
     kind = _kind(lx, owner)
+    for value in args:
+        iterators.use(lx, value, node)
     rule = containers.METHODS.get((kind, name)) or _OTHER.get((kind, name))
     if rule is not None:
         arity.check_method(lx, kind, name, args, kwargs, node)

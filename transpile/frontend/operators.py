@@ -35,12 +35,23 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
         found = _containers(lx, prim, left, right, node)
         if found is not None:
             return found
+        _refuse_lists(lx, prim, left, right, node)
     x, y = _operand(lx, left, prim, node), _operand(lx, right, prim, node)
     if prim == "matmul":
         from transpile.frontend import calls
 
         return calls.known_call(lx, "numpy.matmul", [left, right], {}, node)
     return lx.value(arithmetic(lx, prim, x, y))
+
+
+def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> None:
+    """Lists have no arithmetic of their own: only NumPy's arrays and numbers make arrays of them."""
+    lists = [isinstance(v, (Tuple, Ref)) and overloads.class_of(lx, v) is None for v in (left, right)]
+    arrays = [isinstance(v, Array) or (isinstance(v, Scalar) and not v.op.type.weak) for v in (left, right)]
+    by_number = prim == "mul" and not any(isinstance(v, Array) for v in (left, right))
+    if any(lists) and (by_number or not any(arrays)):
+        message = f"{describe(lx, left)} {SYMBOL[prim]} {describe(lx, right)}"
+        raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
 
 
 def _operand(lx: Lifter, value: Any, prim: str, node: Any) -> Operand:

@@ -203,6 +203,7 @@ class Iteration:
 
     kind: str
     parts: tuple[Any, ...]
+    cell: Cell | None = None  # of an iterator: who used it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +212,7 @@ class Generator:
 
     node: Any
     frame: Any
+    cell: Cell | None = None  # who used it
 
 
 @dataclass(frozen=True, slots=True)
