@@ -25,7 +25,7 @@ RTOL = 1e-9
 
 Verdict = tuple[
     str, str
-]  # equal, refused, wrong value, wrong gradient, internal error; with the code or what was found
+]  # equal, edge, refused, wrong value, wrong gradient, internal error; with the code or what was found
 
 
 class Judge:
@@ -58,13 +58,28 @@ class Judge:
         gradient = tp.grad(self.function, argnums=chosen)
         found = outcome(gradient, copy.deepcopy(args), {})
         verdict = gradient_verdict(self.function, args, chosen, found)
+        if verdict[0] == "wrong gradient" and self.is_edge(args, chosen):
+            verdict = "edge", verdict[1]
         self.say("gradient", verdict, text)
         if self.compiles and verdict[0] == "equal":
             compiled = outcome(tp.jit(gradient), copy.deepcopy(args), {})
             sides = [
                 np.array(g) if isinstance(g, tuple) else g for g in (found, compiled)
-            ]  # the largest says what rounding is
+            ]  # in proportion to the largest
             self.say("compiled gradient", value_verdict(*sides, 1e-6), text)
+
+    def is_edge(self, args: tuple[Any, ...], chosen: tuple[int, ...]) -> bool:
+        """Whether the gradients beside the point are right on all sides: a test of the function is just equal there."""
+        gradient = tp.grad(self.function, argnums=chosen)
+        for seed in range(4):
+            signs = np.random.default_rng(seed).choice([-1.0, 1.0], len(args)) * np.linspace(0.7, 1.3, len(args))
+            moved = tuple(
+                a + 3e-3 * float(s) * max(abs(a), 1e-2) if k in chosen else a
+                for k, (a, s) in enumerate(zip(args, signs))
+            )
+            if gradient_verdict(self.function, moved, chosen, outcome(gradient, moved, {}))[0] != "equal":
+                return False
+        return True
 
 
 def positional(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:

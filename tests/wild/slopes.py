@@ -1,6 +1,6 @@
 """What a gradient may be: one-sided and central differences, and whether they say anything.
 
-At a kink both sides are allowed, and what lies between them; where differences do not settle, anything is.
+At a kink (of ``abs``, say) both sides are allowed, and what lies between them; where differences do not settle, anything is.
 """
 
 from __future__ import annotations

@@ -27,6 +27,19 @@ def cube(x: float, n: int = 3) -> float:
     return x**n
 
 
+def tank(h: float) -> float:
+    if h >= 2.0:
+        return 3.0 * h - 2.0
+    return h * h
+
+
+def step(h: float) -> float:
+    """A test that is just equal: what it then returns has another slope than both sides."""
+    if h == 2.0:
+        return 5.0 * h - 6.0
+    return h * h
+
+
 def refused(x: float) -> float:
     try:
         return 1.0 / x
@@ -51,6 +64,12 @@ def test_a_call_is_judged() -> None:
     judge = Judge(cube, lambda kind, verdict, call: said.append((kind, verdict)))
     assert judge(2.0) == 8.0 and judge(1.5, n=2) == 2.25
     assert said == [(kind, ("equal", "")) for kind in ("value", "gradient", "compiled gradient")] * 2
+    said.clear()
+    Judge(tank, lambda kind, verdict, call: said.append((kind, verdict)), compiles=False)(2.0)
+    assert [v[0] for _, v in said] == ["equal", "equal"]  # what lies between the slopes of both sides
+    said.clear()
+    Judge(step, lambda kind, verdict, call: said.append((kind, verdict)), compiles=False)(2.0)
+    assert [v[0] for _, v in said] == ["equal", "edge"]
     said.clear()
     Judge(refused, lambda kind, verdict, call: said.append((kind, verdict)))(2.0)
     assert [v for _, v in said] == [("refused", "T105")] * 2
