@@ -45,7 +45,7 @@ from transpile.run import leaf_slots
 from transpile.tree import flatten
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
-MODULES = "again, arrays, blas, errors, linalg, scalars, special, vector"
+MODULES = "again, arrays, blas, errors, intmath, linalg, scalars, special, vector"
 THREADS = 3
 
 

@@ -27,6 +27,7 @@ from transpile.core.nodes import (
 from transpile.core.routines import reached
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
+from transpile.loops.both_ends import is_question
 from transpile.loops.rebuild import with_blocks
 from transpile.lower.lowering import lower
 
@@ -98,8 +99,10 @@ class _Filled:
                 return [replace(stmt, params={**stmt.params, "dtype": stmt.var.type.dtype, "weak": stmt.var.type.weak})]
             case Let(prim="quick_div" | "quick_mod"):
                 return [replace(stmt, prim="floordiv" if stmt.prim == "quick_div" else "mod")]
+            case Let() if stmt.prim.startswith("overflows_"):
+                return []
             case Effect(kind="check"):
-                return self.check(stmt)
+                return [] if is_question(stmt) else self.check(stmt)
             case Effect(kind="raise"):
                 return [_raised(stmt)]
         return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]

@@ -270,7 +270,7 @@ def module(name: str) -> SimpleNamespace:
     exec(code_of(file.read_text(encoding="utf-8"), str(file), module=True), names)
     if name == "special":
         _external(names)
-    if name == "scalars":
+    if name in ("scalars", "intmath"):
         names.update(plus=_whole(int.__add__), minus=_whole(int.__sub__), times=_whole(int.__mul__))
     return SimpleNamespace(**names)
 

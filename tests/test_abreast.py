@@ -80,7 +80,7 @@ def integers(x, y, t):
         odd = False
         s = y[i]
         for j in range(len(x)):
-            k = 3 * k + 1 if k % 2 == 1 else k // 2
+            k = 5 - k if k % 2 == 1 else k // 2
             odd = not odd
             trips += 1
             s = s * 0.5 + x[j] * trips if odd else s * t[i]

@@ -56,7 +56,7 @@ def sign(x):
 @njit
 def floordiv(a, b):
     """As NumPy: 0 for integers by 0."""
-    return np.floor_divide(a, b)
+    return a * b if b == -1 else np.floor_divide(a, b)  # a processor stops at the least integer by -1
 
 
 @njit
@@ -87,9 +87,14 @@ def mod(a, b):
 
 
 @njit
+def mod_int(a, b):
+    return a - a if b == -1 else np.remainder(a, b)
+
+
+@njit
 def fmod_int(a, b):
     """The remainder with the sign of ``a``; 0 where ``b`` is 0."""
-    if b == 0:
+    if b == 0 or b == -1:
         return 0
     r = a % b
     return r - b if r != 0 and (a < 0) != (b < 0) else r
@@ -121,7 +126,7 @@ def floordiv_python(a, b):
     """As Python: ZeroDivisionError."""
     if b == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
-    return np.floor_divide(a, b)
+    return floordiv(a, b)
 
 
 @njit
@@ -129,6 +134,13 @@ def mod_python(a, b):
     if b == 0:
         raise ZeroDivisionError("integer modulo by zero")
     return np.remainder(a, b)
+
+
+@njit
+def mod_int_python(a, b):
+    if b == 0:
+        raise ZeroDivisionError("integer modulo by zero")
+    return mod_int(a, b)
 
 
 @njit
@@ -333,20 +345,6 @@ def nextafter(a, b):
 
 
 @njit
-def gcd(a, b):
-    a, b = abs(a), abs(b)
-    while b:
-        a, b = b, a % b
-    return a
-
-
-@njit
-def lcm(a, b):
-    d = gcd(a, b)
-    return abs(a) // d * abs(b) if d else 0
-
-
-@njit
 def ldexp(x, n):
     return math.ldexp(x, min(max(n, -5000), 5000))  # C has an int there
 
@@ -412,71 +410,15 @@ def math_isclose(a, b, rtol, atol):
 
 
 @njit
-def int_of(x):
-    """``int(x)`` of a Python float."""
-    if x != x:
-        raise ValueError("cannot convert float NaN to integer")
-    if x == math.inf or x == -math.inf:
-        raise OverflowError("cannot convert float infinity to integer")
-    return int(x)
-
-
-@njit
 def floor_int(x):
-    return int_of(np.floor(x))
+    return int(np.floor(x))
 
 
 @njit
 def ceil_int(x):
-    return int_of(np.ceil(x))
+    return int(np.ceil(x))
 
 
 @njit
 def round_int(x):
-    return int_of(np.rint(x))
-
-
-@njit
-def isqrt(x):
-    if x < 0:
-        raise ValueError("isqrt() argument must be nonnegative")
-    r = int(math.sqrt(x))
-    while r * r > x:
-        r -= 1
-    while (r + 1) * (r + 1) <= x:
-        r += 1
-    return r
-
-
-@njit
-def factorial(n):
-    if n < 0:
-        raise ValueError("factorial() not defined for negative values")
-    result = 1
-    for k in range(2, n + 1):
-        result *= k
-    return result
-
-
-@njit
-def comb(n, k):
-    if n < 0 or k < 0:
-        raise ValueError("n and k must be non-negative integers")
-    if k > n:
-        return 0
-    result = 1
-    for i in range(min(k, n - k)):
-        result = result * (n - i) // (i + 1)
-    return result
-
-
-@njit
-def perm(n, k):
-    if n < 0 or k < 0:
-        raise ValueError("n and k must be non-negative integers")
-    if k > n:
-        return 0
-    result = 1
-    for i in range(k):
-        result *= n - i
-    return result
+    return int(np.rint(x))

@@ -266,6 +266,8 @@ class Builder:
             ready.append(operand)
         if dims and all(isinstance(o, Const) for o in ready):
             raise AssertionError("constants have no dims")
+        if prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
+            params["whole"] = True  # of Python's integers, whose quotient is rounded once
         if self.via and prim in VIA and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)
         result = self.let(prim, *ready, name=name, **params)

@@ -30,6 +30,7 @@ from transpile.core.nodes import (
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
 from transpile.loops.affine import Forms, Linear
+from transpile.loops.both_ends import Ends, is_question, only_asks
 from transpile.loops.forward import ends
 from transpile.loops.memory import is_pure, may_raise
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
@@ -62,10 +63,10 @@ class _Hoist:
             return [], loop
         if any(isinstance(s, Effect) and s.kind == "print" for s in statements(loop.body)):
             return [], loop
-        out = _Out(self, loop)
-        for stmt in loop.body.stmts:
-            out.take(stmt)
-        before = [*out.before, *out.later]
+        out = _Out(self, loop, asks=True)
+        if any(raises(s) and not only_asks(s) for s in out.left):  # an error that Python raises too comes first
+            out = _Out(self, loop, asks=False)
+        before = [*out.before, *out.later, *out.last]
         if not before or any(raises(s, checks=False) for s in out.left):  # which of two errors comes first must stay
             return [], loop
         return before, replace(loop, body=replace(loop.body, stmts=out.left))
@@ -84,19 +85,27 @@ def raises(stmt: Stmt, checks: bool = True) -> bool:
 class _Out:
     """The statements of a loop's body, some of them before the loop."""
 
-    def __init__(self, around: _Hoist, loop: For) -> None:
+    def __init__(self, around: _Hoist, loop: For, asks: bool) -> None:
+        self.asks = asks  # whether what no integer of Python's is asked goes out as well
         self.forms, self.small, self.loop = around.forms, around.small, loop
         self.own = {loop.index, *defined(loop.body)}
         self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, Let)}
         self.copied: dict[Var, Operand] = {}
         self.before: list[Stmt] = []  # what the first trip asks, in its order
         self.later: list[Stmt] = []  # what a later one does
+        self.last: list[Stmt] = []  # whether integers fit
         self.left: list[Stmt] = []
         self.trip: Operand | None = None
         self.has_raise = any(isinstance(s, If) and self.is_fixed_raise(s) for s in loop.body.stmts)
+        self.ends = Ends(loop, self.lets, self.is_fixed, self.copy, self.emit)
+        for stmt in loop.body.stmts:
+            self.take(stmt)
 
     def take(self, stmt: Stmt) -> None:
-        if isinstance(stmt, Effect) and stmt.kind == "check" and self.is_linear(stmt):
+        if is_question(stmt):
+            assert isinstance(stmt, Effect)
+            self.question(stmt)
+        elif isinstance(stmt, Effect) and stmt.kind == "check" and self.is_linear(stmt):
             self.check(stmt)
         elif isinstance(stmt, If) and self.is_fixed_raise(stmt) and not any(raises(s) for s in self.left):
             effect = stmt.then.stmts[0]
@@ -106,6 +115,14 @@ class _Out:
             self.before.append(If(test, Block((), [raised]), Block(), (), stmt.loc))
         else:
             self.left.append(stmt)
+
+    def question(self, check: Effect) -> None:
+        found = self.ends.anywhere(check.args[3]) if self.asks and len(check.args) == 4 else None
+        if found is None:
+            self.left.append(check)
+        else:
+            test = self.both(self.has_trip(), found, check.loc)
+            self.last.append(replace(check, args=(*check.args[:3], test)))
 
     # ---- what does not change in the loop
 

@@ -227,8 +227,8 @@ def has_order(a: Touch, b: Touch) -> bool:
     return (first and second) or (first and b.visible) or (second and a.visible)
 
 
-RAISING = frozenset("floor_int ceil_int round_int isqrt factorial comb perm".split())
-"""Of Python's numbers; they raise of what no integer is, or of negative ones."""
+RAISING = frozenset("isqrt factorial comb perm factorial_float comb_float perm_float".split())
+"""Of Python's numbers; they raise of negative ones."""
 
 
 def may_raise(let: Let) -> bool:
@@ -244,8 +244,6 @@ def may_raise(let: Let) -> bool:
             return bool(let.var.type.weak) and not _is_number(let.args[1])
         case "left_shift" | "right_shift":
             return bool(let.var.type.weak)
-        case "cast":  # `int(x)`
-            return bool(let.var.type.weak) and let.var.type.is_int and let.args[0].type.is_float
         case "pow":  # of integers, to a negative power
             power = let.args[1]
             return let.var.type.is_int and not (isinstance(power, Const) and power.value >= 0)

@@ -8,6 +8,7 @@ from transpile.core.nodes import Function
 from transpile.loops.abreast import abreast
 from transpile.loops.assume import Assumed, assume
 from transpile.loops.blocks import by_vectors
+from transpile.loops.bounded import without_questions
 from transpile.loops.chains import side_by_side
 from transpile.loops.cheap import compute_again
 from transpile.loops.checks import hoist_checks
@@ -45,8 +46,9 @@ def optimise(
     calls nothing of `runtime.compiled.vector`.
     """
     fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
-    fn = forward(hoist_checks(fn))
-    fn = then(forward, hoist_checks, fn)  # what is simpler now may leave another loop
+    fn = forward(remove_dead(hoist_checks(fn)))
+    fn = then(lambda new: forward(remove_dead(new)), hoist_checks, fn)  # what is simpler now may leave another loop
+    fn = then(clean, without_questions, fn)
     fn = then(clean, take_sides, fn)
     fn = then(lambda new: once(clean(new)), multiply, fn)
     fn = then(clean, write_out, fn)

@@ -132,7 +132,17 @@ def _cast(let: Let, facts: Facts) -> Operand | Let:
     return let if as_type is None or let.var.type.dims else Const(as_type(a.value), let.var.type)
 
 
+def _fits(let: Let, facts: Facts) -> Operand | Let:
+    """Nothing overflows that 0 is added to, or that is multiplied by 0 or 1."""
+    a, b = (x.value if isinstance(x, Const) else None for x in let.args)
+    never = b == 0 or (a == 0 and let.prim == "overflows_add")
+    if let.prim == "overflows_mul":
+        never = a in (0, 1) or b in (0, 1)
+    return Const(False, BOOL) if never else let
+
+
 _RULES: dict[str, Callable[[Let, Facts], Operand | Let]] = {
+    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), _fits),
     **dict.fromkeys(COMPARISONS, _compare),
     "logical_and": _logic,
     "logical_or": _logic,

@@ -65,6 +65,14 @@ def in_range(loc: Loc, at: Expr, size: Expr, given: Expr, low: bool) -> Effect:
     return replace(found, kind="check", args=(at.op, size.op, given.op), params={**found.params, "low": low})
 
 
+def unless(loc: Loc, test: Expr, exception: str, text: str) -> Effect:
+    """The exception where the test is true: a check of 1 < 1 that is only asked there."""
+    found = _raise(loc, exception, (*place(loc), text), ())
+    one = Const(1, INT)
+    params = {**found.params, "low": False, "question": True}
+    return replace(found, kind="check", args=(one, one, one, test.op), params=params)
+
+
 def wrong_mask(loc: Loc, given: Expr, size: Expr) -> Effect:
     parts = (*place(loc), "the mask has size ", 0, ", the array ", 1)
     return _raise(loc, "IndexError", parts, (given.op, size.op))

@@ -39,6 +39,7 @@ from transpile.core.nodes import (
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
+from transpile.loops.both_ends import is_question
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.small import Small
@@ -80,6 +81,7 @@ RESERVED = (
     "math",
     "njit",
     "range",
+    "intmath",
     "scalars",
     "special",
     "vector",
@@ -269,8 +271,7 @@ class _Emitter:
             case "float64":
                 return f"float({text})", ATOM
             case "int64":
-                checked = to.weak and op.type.is_float
-                return f"{'scalars.int_of' if checked else 'int'}({text})", ATOM
+                return f"int({text})", ATOM
         return f"{dtype_text(to.dtype)}({text})", ATOM
 
     def access(self, root: Operand, indices: Sequence[Operand]) -> str:
@@ -457,6 +458,10 @@ class _Emitter:
 
     def check(self, stmt: Effect, depth: int) -> None:
         at, size, given, *guard = stmt.args
+        if is_question(stmt):
+            self.put(depth, f"if {self.plain(guard[0])}:")
+            self.put(depth + 1, f"raise errors.{stmt.params['class']}({stmt.params['site']})")
+            return
         test = self.fill("{0} >= {1}", COMPARE, [at, size])
         if stmt.params["low"]:
             test = f"{self.fill('{0} < 0', COMPARE, [at])} or {test}"

@@ -42,7 +42,8 @@ from transpile.core.routines import Routine
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, defines, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
-from transpile.lower import arrays, effects, folds, kept, library, linear, products, sums
+from transpile.loops.fitting import fit
+from transpile.lower import arrays, effects, folds, kept, library, linear, overflow, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.given import check_given
 from transpile.lower.places import Place, at_least_zero
@@ -56,7 +57,7 @@ def lower(fn: Function, routines: Mapping[Routine, str] | None = None, is_kept: 
 
     ``routines`` are the names of the kept functions that it calls. One that ``is_kept`` itself counts calls in its last parameter.
     """
-    return Lowering(fn, routines or {}, is_kept).run()
+    return fit(Lowering(fn, routines or {}, is_kept).run())
 
 
 class Lowering:
@@ -80,6 +81,7 @@ class Lowering:
         self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
         self.shapes = {p.type.dims for p in fn.params}  # those that arrays in scope have
         sizes = {s.var for s in statements(fn.body) if isinstance(s, Let) and s.prim == "dim"}
+        self.counted, self.integers = overflow.only_floats(fn), overflow.integers_as_floats(fn)
         self.measured = {name for name, op in fn.symbols.items() if op in sizes}  # the symbols that are sizes of arrays
 
     # ---- where buffers are written for the last time
@@ -388,7 +390,7 @@ class Lowering:
         if prim.elementwise or stmt.prim == "cast":
             if prim.elementwise and any(o.type.dims for o in stmt.args):
                 return arrays.elementwise(self, stmt).at(()).op
-            return self.compute(stmt.prim, [self.scalar(a) for a in stmt.args], stmt.var, stmt.params).op
+            return overflow.compute(self, stmt, [self.scalar(a) for a in stmt.args]).op
         if stmt.prim in ("copy", "identity"):
             return self.scalar(stmt.args[0]).op
         rule = ARRAYS.get(stmt.prim)

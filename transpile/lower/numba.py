@@ -21,7 +21,7 @@ from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
 from transpile.transform.placeholders import is_any, with_placeholders
 
-MODULES = ("again", "arrays", "blas", "errors", "linalg", "scalars", "shares", "special", "vector")
+MODULES = ("again", "arrays", "blas", "errors", "intmath", "linalg", "scalars", "shares", "special", "vector")
 
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"

@@ -49,9 +49,13 @@ _MATH = {
 }  # fmt: skip
 
 _OWN = """exp2 cbrt radians degrees sinc rint spacing floor ceil trunc round isnan isinf isfinite signbit
-nan_to_num logaddexp logaddexp2 maximum minimum fmax fmin heaviside nextafter gcd lcm ldexp sign absolute fraction exponent
+nan_to_num logaddexp logaddexp2 maximum minimum fmax fmin heaviside nextafter ldexp sign absolute fraction exponent
 bitwise_count floordiv mod clip ieee_remainder fma round_to isclose math_isclose logical_xor
-floor_int ceil_int round_int exponent_int isqrt factorial comb perm""".split()
+floor_int ceil_int round_int exponent_int""".split()
+
+_INTEGERS = """gcd lcm isqrt factorial comb perm factorial_float comb_float perm_float true_divide exact_less exact_less_equal
+exact_greater exact_greater_equal exact_equal exact_not_equal overflows_add overflows_sub overflows_mul overflows_pow
+overflows_left_shift overflows_gcd overflows_lcm overflows_comb overflows_perm""".split()
 
 _SPECIAL = """digamma polygamma betaln beta gammainc gammaincc betainc betaincc erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr
 expit log_expit logit xlogy xlog1py entr rel_entr kl_div i0 i1 iv i0e i1e ive j0 j1 jv loggamma""".split()
@@ -109,6 +113,8 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
             prim += "_python"
         extra = "".join(f", {params[k]!r}" for k in ("decimals", "rtol", "atol", "equal_nan") if k in params)
         return f"scalars.{prim}({slots}{extra})", ATOM
+    if prim in _INTEGERS:
+        return f"intmath.{prim}({slots})", ATOM
     if prim in _SPECIAL:
         return f"special.{prim}({slots})", ATOM
     for family in ("gammainc_moment", "betainc_moment"):
@@ -127,7 +133,7 @@ def _python(prim: str) -> Any:
     """What raises for Python's numbers, and gives something for NumPy's."""
 
     def rule(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int]:
-        kind = "_float" if prim == "floordiv" and result.is_float else ""
+        kind = {("floordiv", True): "_float", ("mod", False): "_int"}.get((prim, result.is_float), "")
         return f"scalars.{prim}{kind}{'_python' if result.weak else ''}({{0}}, {{1}})", ATOM
 
     return rule

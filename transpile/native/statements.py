@@ -29,6 +29,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
+from transpile.loops.both_ends import is_question
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.lanes import lanes_of
 from transpile.loops.wrapped import EDGE
@@ -138,8 +139,6 @@ class Statements(Stacks):
         if to.dtype == "bool" and not op.type.is_bool:
             zero = self.constant(_plain(0, op.type), x.type)
             return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
-        if to.dtype == "int64" and to.weak and op.type.is_float:
-            return self.cast(self.call(named("scalars.int_of"), (x,)), wanted)
         return self.cast(x, wanted)
 
     def called(self, stmt: Let) -> Value:
@@ -154,6 +153,11 @@ class Statements(Stacks):
             return found
         wanted = stmt.var.type
         return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
+
+    def overflows(self, stmt: Let) -> Value:
+        a, b = (self.cast(self.scalar(x), self.types.int64).value for x in stmt.args)
+        instruction = getattr(self.builder, f"s{stmt.prim.removeprefix('overflows_')}_with_overflow")
+        return Scalar(self.builder.extract_value(instruction(a, b), 1), self.types.boolean)
 
     def item(self, stmt: Let) -> Value:
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
@@ -409,7 +413,9 @@ class Statements(Stacks):
 
     def effect(self, stmt: Effect) -> None:
         b = self.builder
-        if stmt.kind == "check":
+        if is_question(stmt):
+            self.fail_if(self.truth(self.scalar(stmt.args[3])), f"errors.{stmt.params['class']}", (self.site(stmt),))
+        elif stmt.kind == "check":
             at, size, given, *guard = (self.scalar(a) for a in stmt.args)
             unsigned = stmt.params["low"]  # a negative number is a great one
             wrong = (b.icmp_unsigned if unsigned else b.icmp_signed)(">=", at.value, size.value)
@@ -449,6 +455,7 @@ _LETS: dict[str, Callable[[Statements, Let], Value]] = {
     "cast": Statements.converted,
     "call": Statements.called,
     "item": Statements.item,
+    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
     "view": Statements.view,
     "swap": Statements.swap,
     "row": Statements.row,

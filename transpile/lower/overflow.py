@@ -1,0 +1,213 @@
+"""Python's integers in 64 bits: where a result may not fit, that is asked before it is computed.
+
+    s += i * i        ->      check not overflows_mul(i, i): OverflowError with the user's line
+                              check not overflows_add(s, i * i)
+
+Asked is of weak integers only: those of NumPy wrap, as NumPy's do. What ranges prove is taken away by `transpile.loops.fitting`,
+what a loop asks in every trip goes before it (`transpile.loops.checks`): a question is a pure test, and the check is the one
+that subscripts have. Whole numbers that only feed floats are computed as floats, rounded as Python rounds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Const, Let, Operand, Undef, Var
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.core.walk import reads, statements
+from transpile.core.walk import leaves as yields_of
+from transpile.core.walk import blocks
+from transpile.lower.effects import unless
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+Rule = Callable[["Lowering", Let, Sequence[Expr]], "Expr | None"]
+
+LEAST, MOST = -(2**63), 2**63 - 1
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "neg": "-", "absolute": "abs", "floordiv": "//", "pow": "**", "left_shift": "<<",
+    "gcd": "math.gcd", "lcm": "math.lcm", "factorial": "math.factorial", "comb": "math.comb", "perm": "math.perm",
+}  # fmt: skip
+
+
+def compute(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr:
+    """The result of a scalar operation of the user's, after what has to be asked."""
+    rule = _RULES.get(stmt.prim)
+    found = None if rule is None else rule(lw, stmt, args)
+    return lw.compute(stmt.prim, args, stmt.var, stmt.params) if found is None else found
+
+
+def is_weak(type_: Type) -> bool:
+    return type_.weak and type_.dtype == "int64" and not type_.dims
+
+
+# ------------------------------------------------------------------------------------------------- what is asked
+
+
+def _ask(lw: Lowering, test: Expr, prim: str) -> None:
+    text = f"the result of {SYMBOLS[prim]} does not fit in the 64 bits of an integer of compiled code"
+    lw.b.emit(unless(lw.b.loc, test, "OverflowError", text))
+
+
+def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
+    lw.b.emit(unless(lw.b.loc, test, exception, text))
+
+
+def _test(lw: Lowering, prim: str, *args: Any) -> Expr:
+    return lw.compute(prim, [lw.b.expr(a) for a in args], BOOL, {})
+
+
+def _is(lw: Lowering, x: Expr, value: int) -> Expr:
+    return _test(lw, "equal", x, Const(value, INT))
+
+
+def _both(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    """Of what `runtime.compiled.integers` is asked."""
+    if is_weak(stmt.var.type):
+        _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
+
+
+def _opposite(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    if is_weak(stmt.var.type):
+        _ask(lw, _is(lw, args[0], LEAST), stmt.prim)
+
+
+def _quotient(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    if is_weak(stmt.var.type) and not (isinstance(args[1].op, Const) and args[1].op.value != -1):
+        _ask(lw, _test(lw, "logical_and", _is(lw, args[0], LEAST), _is(lw, args[1], -1)), stmt.prim)
+
+
+def _power(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    if is_weak(stmt.var.type):
+        text = "Python gives a float for a negative power of an integer, compiled code an integer: write float(x) ** n"
+        _refuse(lw, _test(lw, "less", args[1], Const(0, INT)), "ValueError", text)
+        _both(lw, stmt, args)
+
+
+def _shift(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    if is_weak(stmt.var.type):
+        _refuse(lw, _test(lw, "less", args[1], Const(0, INT)), "ValueError", "negative shift count")
+        if stmt.prim == "left_shift":
+            _both(lw, stmt, args)
+
+
+# ------------------------------------------------------------------------------------------------ from floats
+
+
+def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+    (x,) = args
+    if is_weak(stmt.var.type) and x.type.is_float:
+        _whole(lw, stmt, args)
+    made = lw.counted.get(stmt.args[0]) if isinstance(stmt.args[0], Var) else None
+    if made is None or not stmt.var.type.is_float:
+        return None
+    operands = [lw.scalar(a) for a in made.args]
+    found = lw.compute(f"{made.prim}_float", operands, FLOAT, {})
+    _refuse(lw, _test(lw, "isinf", found), "OverflowError", "int too large to convert to float")
+    return lw.compute("cast", [found], stmt.var, stmt.params) if stmt.var.type.dtype != "float64" else found
+
+
+def _whole(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+    """Of a float that becomes an integer."""
+    (x,) = args
+    if not is_weak(stmt.var.type) or not x.type.is_float:
+        return
+    _refuse(lw, _test(lw, "isnan", x), "ValueError", "cannot convert float NaN to integer")
+    _refuse(lw, _test(lw, "isinf", x), "OverflowError", "cannot convert float infinity to integer")
+    least, end = (Const(value, Type(x.dtype)) for value in (-(2.0**63), 2.0**63))
+    inside = _test(lw, "logical_and", _test(lw, "greater_equal", x, least), _test(lw, "less", x, end))
+    text = "the float is too large for the 64 bits of an integer of compiled code"
+    _refuse(lw, _test(lw, "logical_not", inside), "OverflowError", text)
+
+
+# ------------------------------------------------------------------------------------------------- into floats
+
+COUNTS = ("factorial", "comb", "perm")
+
+
+def only_floats(fn: Any) -> dict[Var, Let]:
+    """The factorials and their like that are read as floats only."""
+    found = {s.var: s for s in statements(fn.body) if isinstance(s, Let) and s.prim in COUNTS}
+    if not found:
+        return {}
+    others: set[Operand] = set(yields_of(fn.body))
+    for stmt in statements(fn.body):
+        if not (isinstance(stmt, Let) and stmt.prim == "cast" and stmt.var.type.is_float and not stmt.var.type.dims):
+            others.update(reads(stmt))
+        for block in blocks(stmt):
+            others.update(yields_of(block))
+    return {var: let for var, let in found.items() if var not in others}
+
+
+def _count(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+    if stmt.var in lw.counted:
+        return lw.b.expr(Undef(INT))  # computed where it is a float
+    if stmt.prim == "factorial":
+        _ask(lw, _test(lw, "greater", args[0], Const(20, INT)), stmt.prim)
+    else:
+        _both(lw, stmt, args)
+    return None
+
+
+def _divide(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+    """``a / b`` of integers: Python rounds once."""
+    if not stmt.params.get("whole") or stmt.var.type.dims:
+        return None
+    found = [_integer(lw, a) for a in stmt.args]
+    if any(x is None for x in found):
+        return None
+    return lw.compute("true_divide", [x for x in found if x is not None], stmt.var, {})
+
+
+def _compare(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+    """A comparison of Python's integers and floats, which is exact."""
+    if not all(a.type.weak and a.type.dtype == "float64" for a in stmt.args):
+        return None
+    made = [lw.integers.get(a) if isinstance(a, Var) else None for a in stmt.args]
+    if (made[0] is None) == (made[1] is None):
+        return None
+    first = made[1] is None  # whether the integer is the first
+    let = made[0] if first else made[1]
+    number = args[1 if first else 0]
+    assert let is not None
+    if isinstance(number.op, Const) and abs(number.op.value) < 2**53:
+        return None
+    prim = stmt.prim if first else _TURNED.get(stmt.prim, stmt.prim)
+    return lw.compute(f"exact_{prim}", [lw.scalar(let.args[0]), number], stmt.var, {})
+
+
+_TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
+
+
+def _integer(lw: Lowering, op: Operand) -> Expr | None:
+    """The integer that a float was made of."""
+    if isinstance(op, Const):
+        return lw.b.expr(int(op.value)) if abs(op.value) <= MOST and op.value == int(op.value) else None
+    let = lw.integers.get(op) if isinstance(op, Var) else None
+    return None if let is None else lw.scalar(let.args[0])
+
+
+def integers_as_floats(fn: Any) -> dict[Var, Let]:
+    """The casts of Python's integers to floats."""
+    return {
+        s.var: s
+        for s in statements(fn.body)
+        if isinstance(s, Let) and s.prim == "cast" and s.var.type == FLOAT and is_weak(s.args[0].type)
+    }
+
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("add", "sub", "mul", "gcd", "lcm"), _both),
+    **dict.fromkeys(("neg", "absolute"), _opposite),
+    **dict.fromkeys(("left_shift", "right_shift"), _shift),
+    **dict.fromkeys(COUNTS, _count),
+    **dict.fromkeys(("floor_int", "ceil_int", "round_int"), _whole),
+    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"), _compare),
+    "floordiv": _quotient,
+    "pow": _power,
+    "cast": _cast,
+    "div": _divide,
+}
