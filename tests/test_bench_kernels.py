@@ -9,8 +9,13 @@ import pytest
 from bench.kernels2 import KERNELS, PROBLEMS
 from bench.kernels2.kernel import Kernel
 from differences import Subject, check_against_differences, check_value, copied, same, same_tree
+from loop_text import Loops
 
 import transpile as tp
+from transpile.core.nodes import For, While
+from transpile.core.walk import blocks
+from transpile.loops.both_ends import is_question
+from transpile.lower.numba import Options, lowered
 
 SAMPLE = ("cholesky", "fdtd_2d", "shallow_water", "spmv")  # compiled in `make test`; the others in `make test-all`
 DIRECTIONS = 2
@@ -53,6 +58,25 @@ def test_compiled_against_interpreted(kernel):
     value, gradient = tp.jit(tp.value_and_grad(kernel.fn, argnums=kernel.wrt))(*args)
     same_tree((value, gradient), interpreted(kernel), kernel.name, 1e-10)
     same_tree(tp.jit(kernel.fn)(*args), interpreted(kernel)[0], kernel.name, 1e-10)
+
+
+def asked_in_loops(block, depth=0):
+    """The checks of integers that are made in every trip of some loop."""
+    for stmt in block.stmts:
+        if depth and is_question(stmt):
+            yield stmt
+        for inner in blocks(stmt):
+            yield from asked_in_loops(inner, depth + isinstance(stmt, (For, While)))
+
+
+@pytest.mark.parametrize(
+    "kernel", [pytest.param(k, id=k.name, marks=[] if k.name in SAMPLE else [pytest.mark.slow]) for k in KERNELS]
+)
+def test_sizes_and_indices_are_known_to_fit(kernel):
+    for fn in (kernel.fn, tp.value_and_grad(kernel.fn, argnums=kernel.wrt)):
+        loops = Loops(fn, kernel.tiny_args())
+        found = [s for one in lowered(loops.core, Options()) for s in asked_in_loops(one.body)]
+        assert not found, found[0]
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -76,6 +77,8 @@ class Compiled(Program):
         except Again:
             raise TypeError("the arguments are not of the types that the function was compiled for") from None
         except Exception as error:
+            if is_of_arguments(error):
+                raise OverflowError(too_large(self.target, args, kwargs)) from None
             explain(error)
             raise
         finally:  # what was written before an exception too
@@ -117,6 +120,9 @@ class Compiled(Program):
         direct = not passed and is_as_returned(recipe.out_tree, self.convert)
         scope.lines += ["try:", f"    return {call}" if direct else f"    __out = {call}"]
         scope.lines += [f"except {scope.constant(Again)}:", "    break"]
+        scope.lines += [f"except {scope.constant(OverflowError)} as __error:"]
+        scope.lines += [f"    if {scope.constant(is_of_arguments)}(__error):", "        break"]
+        scope.lines += [f"    {scope.constant(explain)}(__error)", "    raise"]
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)
@@ -160,6 +166,28 @@ class Compiled(Program):
 def _shape(output: Any, values: Sequence[Any]) -> tuple[int, ...]:
     """The shape of an output, of a call with these values."""
     return tuple([s if isinstance(s, int) else values[s[0]].shape[s[1]] for s in output.sizes])
+
+
+def is_of_arguments(error: Exception) -> bool:
+    """Whether an argument was an integer of more than 64 bits: what compiled code raises itself has a site."""
+    return isinstance(error, OverflowError) and not hasattr(error, "site")
+
+
+def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """The message that names the argument."""
+    while hasattr(target, "__wrapped__"):
+        target = target.__wrapped__
+    try:
+        given = dict(inspect.signature(target).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):
+        given = {f"number {k}": a for k, a in enumerate(args)} | dict(kwargs)
+    for name, value in given.items():
+        for leaf in flatten(value)[0]:
+            if isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
+                return (
+                    f"the argument {name!r} has the integer {leaf}, which does not fit in the 64 bits of compiled code"
+                )
+    return "an argument is too large for the 64 bits of compiled code"
 
 
 def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:

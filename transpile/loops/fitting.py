@@ -20,6 +20,7 @@ from transpile.loops.intervals import Interval, is_inside
 from transpile.loops.ranges import Ranges
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
+ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53
 EXACTLY = (-EXACT, EXACT)
 
@@ -59,12 +60,12 @@ class _Fits(Ranges):
         let = self.lets.get(test) if isinstance(test, Var) else None
         if let is None:
             return isinstance(test, Const) and not test.value
-        if let.prim.startswith("overflows_"):
+        if let.prim in ANSWERED:
             found = self.raw(replace(let, prim=let.prim.removeprefix("overflows_"), params={}))
             return found is not None and is_inside(found)
         if let.prim == "logical_and":
             return any(self.is_false(a) for a in let.args)
-        if any(a.type.is_float or a.type.dims for a in let.args) or len(let.args) != 2:
+        if len(let.args) != 2 or not all(a.type.is_int and not a.type.dims for a in let.args):
             return False
         a, b = (self.of(x) for x in let.args)
         match let.prim:

@@ -155,6 +155,7 @@ class Lowering:
             sizes = tuple(Const(0, INT) for _ in op.type.dims)
             return stored(self.b, self.memory("none", op.type.dtype, sizes), sizes)
         if not isinstance(op, Var):
+            overflow.check_constant(op, self.b.loc)
             return op
         found = self.env[op]
         if isinstance(found, Elements) and found.root is not None and op.buffer:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
+from transpile.core.loc import Loc
 from transpile.core.nodes import Const, Let, Operand, Undef, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
-from transpile.core.walk import reads, statements
+from transpile.core.walk import blocks, reads, statements
 from transpile.core.walk import leaves as yields_of
-from transpile.core.walk import blocks
+from transpile.errors import error
 from transpile.lower.effects import unless
 
 if TYPE_CHECKING:
@@ -42,6 +43,14 @@ def compute(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr:
 
 def is_weak(type_: Type) -> bool:
     return type_.weak and type_.dtype == "int64" and not type_.dims
+
+
+def check_constant(op: Operand, loc: Loc) -> None:
+    """Refuses an integer of Python's that has more bits."""
+    if isinstance(op, Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
+        shown = str(op.value) if abs(op.value) < 10**40 else f"of {op.value.bit_length()} bits"
+        hint = "write it as a float, or run the function without jit"
+        raise error("T502", f"the integer {shown} does not fit in the 64 bits of compiled code", loc, hint=hint)
 
 
 # ------------------------------------------------------------------------------------------------- what is asked
