@@ -28,6 +28,7 @@ from transpile.core.routines import reached
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.both_ends import is_question
+from transpile.loops.fitting import in_floats
 from transpile.loops.rebuild import with_blocks
 from transpile.lower.lowering import lower
 
@@ -101,6 +102,14 @@ class _Filled:
                 return [replace(stmt, prim="floordiv" if stmt.prim == "quick_div" else "mod")]
             case Let() if stmt.prim.startswith("overflows_"):
                 return []
+            case Let(prim="factorial_float" | "comb_float" | "perm_float"):
+                whole = Var("", INT)
+                return [
+                    replace(stmt, var=whole, prim=stmt.prim.removesuffix("_float")),
+                    replace(stmt, prim="cast", args=(whole,), params={"dtype": "float64", "weak": stmt.var.type.weak}),
+                ]
+            case Let() if stmt.prim == "true_divide" or stmt.prim.startswith("exact_"):
+                return list(in_floats(stmt))
             case Effect(kind="check"):
                 return [] if is_question(stmt) else self.check(stmt)
             case Effect(kind="raise"):

@@ -101,11 +101,11 @@ class _Kept:
             if not self.found.passed.get(id(stmt), False):
                 stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
             elif isinstance(stmt, Let):
-                stmts += _plain(stmt)
+                stmts += in_floats(stmt)
         return with_stmts(block, stmts)
 
 
-def _plain(let: Let) -> list[Stmt]:
+def in_floats(let: Let) -> list[Stmt]:
     """The operation on floats."""
     casts: list[Stmt] = []
     args: list[Operand] = []
