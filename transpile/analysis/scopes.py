@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from transpile.core.nodes import Block, For, Function, Stmt, Var, While
-from transpile.core.walk import blocks, defines
+from transpile.core.nodes import Block, For, Function, Let, Operand, Stmt, Var, While
+from transpile.core.walk import blocks, defines, dim_symbols
 
 Nest = tuple[tuple[Stmt, Block], ...]  # the statements around, from the outermost, each with the block entered
 
@@ -65,3 +65,17 @@ def definitions(fn: Function) -> dict[Var, Def]:
             if isinstance(stmt, For):
                 found[stmt.index] = Def("index", stmt, inner, nest, site.order)
     return found
+
+
+def sizes_before(stmt: Stmt, symbols: Mapping[str, Operand], defs: Mapping[Var, Def]) -> tuple[str, ...]:
+    """The sizes that a statement needs at run time: not those that are its own result's, which nobody knows before."""
+    return tuple(s for s in dim_symbols(stmt) if not is_own_size(stmt, symbols[s], defs))
+
+
+def is_own_size(stmt: Stmt, operand: Operand, defs: Mapping[Var, Def]) -> bool:
+    """Whether the operand is a size of what the statement computes, or of a part of it."""
+    for prim in ("dim", "item"):
+        made = defs[operand].stmt if isinstance(operand, Var) and operand in defs else None
+        if isinstance(made, Let) and made.prim == prim:
+            operand = made.args[0]
+    return isinstance(stmt, Let) and operand is stmt.var

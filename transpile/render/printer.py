@@ -223,8 +223,9 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, 
         value = part
         if _name_of(part) == "keyword":
             prefix, value = f"{prefix}{part.arg}=", part.value
-        whole = broken(value, indent, indent, width) if len(parts) == 1 and value is part and not comma else []
-        if len(whole) > 2 and whole[0] == "(":
+        is_alone = len(parts) == 1 and value is part and not comma and _name_of(part) != "Tuple"
+        whole = broken(value, indent, indent, width) if is_alone else []
+        if len(whole) > 2 and whole[0] == "(" and whole[-1].strip() == ")":
             lines += whole[1:-1]  # the brackets are there already
             continue
         first, *rest = broken(value, len(prefix), inner, width - 1, NAMED)

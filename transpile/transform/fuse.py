@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transpile.analysis.scopes import Def, definitions
+from transpile.analysis.scopes import Def, definitions, sizes_before
 from transpile.core.builder import Builder
 from transpile.core.nodes import (
     Alloc,
@@ -170,7 +170,8 @@ class _Hoist:
             return True
         if not isinstance(stmt, (Let, Alloc)) or (stmt.prim != "dim" and any(_is_buffer(a) for a in stmt.args)):
             return False
-        if not all(self.have(o) for o in (*reads(stmt), *(self.b.symbols[s] for s in dim_symbols(stmt)))):
+        sizes = (self.b.symbols[s] for s in sizes_before(stmt, self.b.symbols, self.defs))
+        if not all(self.have(o) for o in (*reads(stmt), *sizes)):
             return False
         self.found[id(stmt)] = stmt
         return True

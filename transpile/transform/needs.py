@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from transpile.analysis.cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
-from transpile.analysis.scopes import Def
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, If, Let, Operand, Store, Var, While
+from transpile.analysis.scopes import Def, sizes_before
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.routines import prints, routine_of
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.rules import prims
@@ -155,7 +155,11 @@ class Needs:
         args = stmt.args
         if args and isinstance(args[0], Var) and args[0].buffer:
             args = args[1:]
-        return (*args, *(self.symbols[s] for s in dim_symbols(stmt)))
+        return (*args, *(self.symbols[s] for s in self.sizes(stmt)))
+
+    def sizes(self, stmt: Stmt) -> tuple[str, ...]:
+        """The sizes that a statement needs at run time."""
+        return sizes_before(stmt, self.symbols, self.defs)
 
     # ---- what is recorded
 

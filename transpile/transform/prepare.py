@@ -70,6 +70,35 @@ def _plain_block(block: Block) -> Block:
     return replace(block, stmts=stmts)
 
 
+def with_items(fn: Function) -> Function:
+    """The function with each of several results of a primitive at hand: they are what can be recorded."""
+    body = _with_items(fn.body)
+    return fn if body is fn.body else replace(fn, body=body)
+
+
+def _with_items(block: Block) -> Block:
+    stmts: list[Stmt] = []
+    taken = {(s.args[0], s.params["k"]) for s in block.stmts if isinstance(s, Let) and s.prim == "item"}
+    for stmt in block.stmts:
+        new = stmt
+        match stmt:
+            case If():
+                then, orelse = _with_items(stmt.then), _with_items(stmt.orelse)
+                if then is not stmt.then or orelse is not stmt.orelse:
+                    new = replace(stmt, then=then, orelse=orelse)
+            case For() | While():
+                body = _with_items(stmt.body)
+                new = stmt if body is stmt.body else replace(stmt, body=body)
+        stmts.append(new)
+        if isinstance(stmt, Let) and stmt.var.type.kind == "tuple":
+            for k, type_ in enumerate(stmt.var.type.items):
+                if (stmt.var, k) not in taken:
+                    stmts.append(Let(Var(SYNTHETIC, type_), "item", (stmt.var,), {"k": k}, stmt.loc))
+    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
+        return block
+    return replace(block, stmts=stmts)
+
+
 def count_trips(fn: Function) -> Function:
     """The function with a trip count on every loop whose number of trips only the run knows."""
     body = _count_block(fn.body)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.scopes import is_own_size
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -37,7 +38,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize
+from transpile.core.walk import defined, defines, map_reads, resize
 from transpile.transform.fuse import may_reorder
 from transpile.transform.needs import Needs
 from transpile.transform.reasons import AGAIN, KEPT
@@ -237,7 +238,7 @@ class _Linker:
 
     def have_dims(self, stmt: Stmt) -> None:
         """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""
-        for symbol in dim_symbols(stmt):
+        for symbol in self.needs.sizes(stmt):
             operand = self.b.symbols[symbol]
             found = self.resolve(operand)
             if found is not operand and symbol not in self.renamed:
@@ -303,9 +304,20 @@ class _Linker:
             args = tuple(self.resolve(a) for a in self.sources(found.stmt))
             new = replace(found.stmt, var=Var(var.name, var.type, note=AGAIN), args=args)
             self.sweep.origins[new.var] = found.stmt
-            self.have_dims(new)
+            self.have_dims(found.stmt)
             self.b.emit(new)
+            level.memo[var] = new.var
+            self.have_own_sizes(found.stmt)
         return new.var
+
+    def have_own_sizes(self, stmt: Let) -> None:
+        """What is computed again has a size of its own where only the run knows it."""
+        for symbol in {s: None for t in (stmt.var.type, *stmt.var.type.items) for d in t.dims for s in d.symbols()}:
+            operand = self.b.symbols.get(symbol)
+            if symbol not in self.renamed and operand is not None and is_own_size(stmt, operand, self.defs):
+                found = self.resolve(operand)
+                if found is not operand:
+                    self.renamed[symbol] = self.symbol_of(found)
 
     def sources(self, stmt: Let) -> tuple[Operand, ...]:
         """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""

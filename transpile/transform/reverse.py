@@ -10,7 +10,7 @@ from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.placeholders import is_move, with_placeholders
-from transpile.transform.prepare import count_trips, ready
+from transpile.transform.prepare import count_trips, ready, with_items
 from transpile.transform.private import private
 from transpile.transform.rerun import link_best
 from transpile.transform.sweep import Sweep, reverse_sweep
@@ -24,7 +24,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = private(count_trips(remove_dead(tidy(ready(fn)))))
+    fn = with_items(private(count_trips(remove_dead(tidy(ready(fn))))))
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]

@@ -44,7 +44,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
-from transpile.core.walk import defined, free, written_in
+from transpile.core.walk import defined, free, statements, written_in
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.adjoints import Adjoints, Pending
 from transpile.transform.calculus import plus, times
@@ -90,6 +90,8 @@ class _Reverse:
         self.fn, self.b, self.active = fn, b, active_vars
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
+        lets = [s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "item"]
+        self.items = {(s.args[0], s.params["k"]): s.var for s in lets}
         self.forward_block: Block = fn.body  # the one that is being mirrored
         self.mirrors: Twins[Stmt] = Twins()
         self.sides: Twins[Block] = Twins()
@@ -194,9 +196,14 @@ class _Reverse:
         if slots is None:
             return
         items = stmt.var.type.items
-        y = tuple(self.b.let("item", stmt.var, k=k) for k in range(len(items)))
+        y = tuple(self.b.expr(self.item(stmt.var, k)) for k in range(len(items)))
         bars = tuple(self.adj.full(slots[k], t) if k in slots else None for k, t in enumerate(items))
         self.contribute(stmt, prim, y, bars)
+
+    def item(self, var: Var, k: int) -> Operand:
+        """One of the results of a primitive with several: what the forward sweep calls it, if it asks for it."""
+        found = self.items.get((var, k))
+        return self.b.let("item", var, k=k).op if found is None else found
 
     def contribute(self, stmt: Let | Alloc, prim: Prim, y: Any, y_bar: Any) -> None:
         wants = self.wants(stmt.args)
