@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-matrix test-wild test-faults check bench accuracy fuzz golden clean
+.PHONY: help demo test test-all test-matrix test-wild test-guards test-faults check bench accuracy fuzz golden clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-all     all tests'
 	@echo 'make test-matrix  every operation in every kind of loop, every derivative (up to 90 minutes; goes on where it stopped)'
 	@echo 'make test-wild    the doctests of fluids, chemicals and ht beside their compiled versions (an hour)'
+	@echo 'make test-guards  compiled programs in memory with guard pages, and with memory refused (two hours)'
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
@@ -66,6 +67,9 @@ test-matrix: $(STAMP)-test
 
 test-wild: $(STAMP)-wild
 	$(PY) tests/wild/run.py --write
+
+test-guards: $(STAMP)-test
+	$(PY) tests/guards/run.py
 
 test-faults: $(STAMP)-test
 	$(PY) tests/faults/run.py

@@ -1,4 +1,4 @@
-"""What compiled code leaves behind where it fails: nothing. Memory that is not to be had is an error with the line and the bytes."""
+"""What compiled code leaves behind where it fails: nothing. Memory that is not to be had is an error with line and bytes."""
 
 import gc
 import resource
@@ -31,6 +31,10 @@ def zero(a, n):
     return np.sum(np.sin(a) * (3 // n))
 
 
+def singular(a, b):
+    return np.sum(np.linalg.solve(a * 2.0, b))
+
+
 def not_positive(a, b):
     return np.sum(np.linalg.cholesky(a - 1.0) @ b)
 
@@ -57,9 +61,10 @@ def halted(a, n):
 A, B = np.zeros((9, 9)), np.ones(9)
 RAISING = [
     (index, (A, 77), IndexError), (user, (A, B), ValueError), (zero, (A, 0), ZeroDivisionError),
-(not_positive, (A, B), np.linalg.LinAlgError), (deep, (A, 3), IndexError),
+    (singular, (A, B), np.linalg.LinAlgError), (not_positive, (A, B), np.linalg.LinAlgError), (deep, (A, 3), IndexError),
     (halted, (A, 5), KeyError),
 ]  # fmt: skip
+QUICK = (0, 3)
 
 
 def size():
@@ -79,7 +84,13 @@ def raised(g, args, times):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of the process is read from /proc")
-@pytest.mark.parametrize("fn,args,error", RAISING, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    "fn,args,error",
+    [
+        pytest.param(*r, marks=() if k in QUICK else (pytest.mark.slow,), id=r[0].__name__)
+        for k, r in enumerate(RAISING)
+    ],
+)
 def test_exceptions_leak_nothing(fn, args, error):
     for g in (tp.jit(fn), tp.jit(tp.grad(fn))):
         assert issubclass(raised(g, args, 500), error)

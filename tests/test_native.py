@@ -212,26 +212,27 @@ def test_memory_that_cannot_be_had(n, error):
         compiled(ramp, None)(n)
 
 
-def test_what_is_not_written_directly(capsys, monkeypatch):
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_what_is_not_written_directly(is_direct, capsys, monkeypatch):
     """It goes through the text, and works."""
-    refused = []
+    asked = []
 
     def noted(*args):
-        try:
-            return original(*args)
-        except Unsupported as error:
-            refused.append(str(error))
-            raise
+        asked.append(is_direct)
+        if not is_direct:
+            raise Unsupported("all")
+        return original(*args)
 
     original = function.compile_function
     monkeypatch.setattr("transpile.native.compile_function", noted)
 
-    def f(x):
-        print("at", x)
-        return x * 2.0
+    def f(x, a):
+        print("at", x, a[1:], np.float32(x), sep="; ")
+        print()
+        return x * a[0]
 
-    assert tp.jit(f, cache=False)(2.0) == 4.0
-    assert refused == ["print"] and capsys.readouterr().out == "at 2.0\n"
+    assert tp.jit(f, cache=False)(2.0, np.array([2.0, 3.0])) == 4.0
+    assert asked == [is_direct] and capsys.readouterr().out == "at; 2.0; [3.]; 2.0\n\n"
 
 
 def test_small_arrays_need_no_memory(counted_memory):

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 
 from runtime.compiled.cache import keep
 from runtime.compiled.options import BARE, NAN_SAFE
+from runtime.compiled.tidy import OPTIONS
 
 REALS = ("float64", "float32")
 _FUNCTIONS = {}
@@ -57,7 +58,7 @@ class _Apart:
         """Puts the code behind the symbol."""
         if real in self.loaded:
             return
-        compiled = keep(njit(error_model="numpy", fastmath=self.fastmath, **BARE)(self.function))
+        compiled = keep(njit(error_model="numpy", fastmath=self.fastmath, **BARE, **OPTIONS)(self.function))
         wanted = self.signature(real)
         compiled.compile(wanted)
         found = compiled.overloads[wanted.args]

@@ -112,20 +112,59 @@ def sort(x):
 
 
 @njit
+def before(a, b):
+    """The order of searching: NaN behind all numbers."""
+    return a < b or (b != b and a == a)
+
+
+_RUN = 16  # entries that are sorted by insertion
+
+
+@njit
+def in_order(x):
+    """The places of the entries of a flat array in order; equal ones keep theirs. Numba's own, without memory, loses some."""
+    n = x.shape[0]
+    found, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for start in range(0, n, _RUN):
+        for k in range(start, min(start + _RUN, n)):
+            j = k
+            while j > start and before(x[k], x[found[j - 1]]):
+                found[j] = found[j - 1]
+                j -= 1
+            found[j] = k
+    width = _RUN
+    while width < n:
+        for low in range(0, n, 2 * width):
+            i, middle, high = low, min(low + width, n), min(low + 2 * width, n)
+            j, k = middle, low
+            while i < middle and j < high:
+                if before(x[found[j]], x[found[i]]):
+                    other[k] = found[j]
+                    j += 1
+                else:
+                    other[k] = found[i]
+                    i += 1
+                k += 1
+            while i < middle:
+                other[k] = found[i]
+                i, k = i + 1, k + 1
+            while j < high:
+                other[k] = found[j]
+                j, k = j + 1, k + 1
+        found, other = other, found
+        width *= 2
+    return found
+
+
+@njit
 def argsort(x):
     """For each row the places of its entries in order; equal ones keep theirs."""
     out = np.empty(x.shape, np.int64)
     for i in range(x.shape[0]):
-        places = np.argsort(x[i], kind="mergesort")
+        places = in_order(x[i])
         for j in range(x.shape[1]):
             out[i, j] = places[j]
     return out
-
-
-@njit
-def before(a, b):
-    """The order of searching: NaN behind all numbers."""
-    return a < b or (b != b and a == a)
 
 
 @njit
@@ -229,7 +268,7 @@ def nonzero(x):
 def unique(x):
     """Sorted values, first places, the way back, counts."""
     n = x.shape[0]
-    order = np.argsort(x, kind="mergesort")
+    order = in_order(x)
     values = np.empty(n, x.dtype)
     first = np.empty(n, np.int64)
     inverse = np.empty(n, np.int64)
@@ -276,7 +315,7 @@ def resort(order, key):
     moved = np.empty(order.shape[0], key.dtype)
     for k in range(order.shape[0]):
         moved[k] = key[order[k]]
-    places = np.argsort(moved, kind="mergesort")
+    places = in_order(moved)
     out = np.empty(order.shape[0], np.int64)
     for k in range(order.shape[0]):
         out[k] = order[places[k]]

@@ -6,6 +6,7 @@ holds. Here a function that is being written says how it is left.
 """
 
 from llvmlite import ir
+from numba import types
 from numba.core import cgutils
 from numba.core.callconv import RETCODE_USEREXC, CPUCallConv, excinfo_ptr_t, excinfo_t, int32_t
 from numba.core.cpu import CPUContext
@@ -48,6 +49,22 @@ class Convention(CPUCallConv):
             super().return_status_propagate(builder, status)
         else:
             writer.passed(status.code, status.excinfoptr)
+
+    def return_located(self, builder, code, info, site=None):
+        """The exception of a callee; of one that knows no line, with the number of the message for that. Numba describes it by
+        constants, whose address lives as long as the code."""
+        if site is not None:
+            from runtime.compiled.errors import Within
+
+            with builder.if_then(builder.icmp_signed("==", code, RETCODE_USEREXC)):
+                fields = builder.load(info)
+                text, size, _, _, count = (builder.extract_value(fields, k) for k in range(5))
+                with builder.if_then(builder.icmp_signed("==", count, count.type(0))):
+                    text = builder.ptrtoint(text, cgutils.intp_t)
+                    given = (site, text, builder.sext(size, cgutils.intp_t))
+                    self.return_dynamic_user_exc(builder, Within, given, (types.int64, types.intp, types.intp))
+        builder.store(info, self._get_excinfo_argument(builder.function))
+        builder.ret(code)
 
     # ---- arguments that are known when it is raised: they lie behind the description, in one piece of memory
 

@@ -7,13 +7,15 @@ import re
 import sys
 import types
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from transpile.cache import kernels
 from transpile.core.nodes import Loc
 from transpile.errors import Diagnostic, TranspileError
 from transpile.loader import register
+from transpile.lower.effects import place, site
 
 Kinds = kernels.Kinds
 Direct = Callable[[str], Any]  # of a name that no other function has
@@ -72,7 +74,7 @@ def _by_text(
     name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, stem: str, path: str | None, loc: Loc
 ) -> Any:
     """The kernel as Numba's front end makes it of the text."""
-    from runtime.compiled import objects
+    from runtime.compiled import objects, pending
 
     file = path or f"<transpile jit {stem}>"
     module = types.ModuleType(f"transpile_compiled_{stem}")
@@ -83,10 +85,33 @@ def _by_text(
         return _ordinary(module, dispatcher, kinds, lines, loc, path is not None)
     sys.modules[module.__name__] = module  # Numba finds a function that calls itself by the name of its module
     try:
-        compiled = _compiled(dispatcher, kinds, lines, loc)
+        with _tidy(dispatcher, file, lines, loc) as sites:
+            compiled = _compiled(dispatcher, kinds, lines, loc)
     finally:
         del sys.modules[module.__name__]
+    pending.add(sites)
+    compiled.metadata["sites"] = sites
     return _kernel(name, text, lines, kinds, stem, path, compiled)
+
+
+@contextmanager
+def _tidy(dispatcher: Any, file: str, lines: Mapping[int, Loc], loc: Loc) -> Iterator[dict[int, Any]]:
+    """Compiles functions that give back what they hold where they fail; the messages that they have for that."""
+    from runtime.compiled import tidy
+
+    sites: dict[int, Any] = {}
+
+    def number(line: int) -> int:
+        entry = ("MemoryError", (), *place(lines.get(line, loc)), "out of memory")
+        sites[site(entry)] = entry
+        return site(entry)
+
+    dispatcher._compiler.pipeline_class = tidy.Tidy
+    tidy.LINES[file] = number
+    try:
+        yield sites
+    finally:
+        del tidy.LINES[file]
 
 
 def _kernel(

@@ -2,8 +2,8 @@
 
 Numba's front end takes Python text, finds types that core knows already, and goes through many forms of it: two thirds of a first
 call. Here each statement of lowered core becomes instructions, by Numba's own conventions for arrays, calls and exceptions,
-so that its runtime functions can be called and its wrapper calls the result. What this does not write (`Unsupported`:
-``print``) is compiled from the text as before, and so is everything with a version of Numba that was not tried.
+so that its runtime functions can be called and its wrapper calls the result. What this does not write (`Unsupported`) is compiled
+from the text as before, and so is everything with a version of Numba that was not tried.
 
 `function` compiles a whole function, `statements` has the control flow, `scalars` the elementwise primitives, `arrays` the
 accesses, `memory` their owners, `small` finds arrays of few elements, `stacks` has what loops record, `failures` the exceptions,

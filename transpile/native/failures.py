@@ -21,7 +21,9 @@ class Failures(Memory):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # the block of each sort of exception, and its arguments
-        self.callee_exits: dict[bool, tuple[Any, list[Any]]] = {}  # the same for exceptions of callees
+        self.callee_exits: dict[
+            bool, tuple[Any, list[Any]]
+        ] = {}  # the same for exceptions of callees, with a line or without
         self.loc = NOWHERE  # of the statement that is written
         self.sites: dict[int, Any] = {}  # messages: see `runtime.compiled.errors`
 
@@ -55,11 +57,15 @@ class Failures(Memory):
 
     # ---- memory
 
-    def message(self, name: str, *parts: Any) -> Scalar:
+    def message(self, name: str, *parts: Any) -> int:
         """The number of a message of the statement that is written."""
         entry = (name, (), *place(self.loc), *parts)
         self.sites[site(entry)] = entry
-        return self.constant(site(entry), self.types.int64)
+        return site(entry)
+
+    def fail_with(self, name: str, *parts: Any, args: Sequence[Value] = ()) -> None:
+        number = self.constant(self.message(name, *parts), self.types.int64)
+        self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
         """Raises what a code of `arrays` means."""
@@ -69,8 +75,8 @@ class Failures(Memory):
                 (arrays.NEGATIVE, "negative dimensions are not allowed"),
                 (arrays.TOO_MANY, "array is too big: its size in bytes is no number of 64 bits"),
             ):
-                number = self.message("ValueError", text)
-                self.fail_if(b.icmp_unsigned("==", address, self.number(code)), "errors.ValueError_", (number,))
+                with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
+                    self.fail_with("ValueError", text)
             total = self.number(self.itemsize(dtype))
             for size in sizes:
                 total = b.mul(total, size)
@@ -78,21 +84,20 @@ class Failures(Memory):
 
     def fail_for_memory(self, size: Any) -> None:
         """Raises MemoryError: so many bytes were not to be had."""
-        number = self.message("MemoryError", "unable to allocate ", 0, " bytes")
-        self.fail("errors.MemoryError_", (number, Scalar(size, self.types.intp)))
+        self.fail_with("MemoryError", "unable to allocate ", 0, " bytes", args=(Scalar(size, self.types.intp),))
 
     # ---- raised elsewhere
 
     def raised(self, class_: type, args: tuple[Any, ...] | None) -> None:
         """What Numba wrote here raises."""
         if class_ is MemoryError:
-            self.fail("errors.MemoryError_", (self.message("MemoryError", "out of memory"),))
+            self.fail_with("MemoryError", "out of memory")
         else:
             self.leave(class_, (), tuple(args or ()))
 
     def passed(self, code: Any, info: Any) -> None:
         """What a function of the runtime raised is raised from here."""
-        number = self.message("Within", "out of memory")
+        number = self.constant(self.message("Within", "out of memory"), self.types.int64)
         self.go(self.callee_exits, True, "within", [code, info, number.value])
 
     def pass_on(self, code: Any, info: Any) -> None:
@@ -117,13 +122,10 @@ class Failures(Memory):
         """The code that the failing places share."""
         b, convention = self.builder, self.context.call_conv
         del self.context.leaving[b.function.name]
-        for is_located, (block, (code, info, *number)) in self.callee_exits.items():
+        for block, raised in self.callee_exits.values():
             b.position_at_end(block)
             self.give_back_all()
-            if is_located:
-                self._locate(code, info, number[0])
-            b.store(info, convention._get_excinfo_argument(b.function))
-            b.ret(code)
+            convention.return_located(b, *raised)
         for (class_, static, types), (block, values) in self.exits.items():
             b.position_at_end(block)
             self.give_back_all()
@@ -131,20 +133,6 @@ class Failures(Memory):
                 convention.return_dynamic_user_exc(b, class_, tuple(values), types, loc=None, func_name=name)
             else:
                 convention.return_user_exc(b, class_, static, loc=None, func_name=name)
-
-    def _locate(self, code: Any, info: Any, number: Any) -> None:
-        """Raises `Within`, if the exception is one that Numba describes by constants: their address lives as long as the code."""
-        from numba.core import callconv
-
-        b, convention = self.builder, self.context.call_conv
-        with b.if_then(b.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
-            fields = b.load(info)
-            is_known = b.icmp_signed("==", b.extract_value(fields, callconv.ALLOC_FLAG_IDX), code.type(0))
-            with b.if_then(is_known):
-                text = b.ptrtoint(b.extract_value(fields, callconv.PICKLE_BUF_IDX), self.int)
-                size = b.sext(b.extract_value(fields, callconv.PICKLE_BUFSZ_IDX), self.int)
-                kinds = (self.types.int64, self.types.intp, self.types.intp)
-                convention.return_dynamic_user_exc(b, exception("errors.Within"), (number, text, size), kinds)
 
 
 def exception(name: str) -> Any:

@@ -106,6 +106,7 @@ def _write(
     name = own.qualname
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
+    written.loc = fn.loc
     written.small = small_arrays(fn)
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]

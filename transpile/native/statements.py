@@ -101,9 +101,10 @@ class Statements(Stacks):
             method = _STATEMENTS.get(type(stmt))
             if method is None:
                 raise Unsupported(type(stmt).__name__)
-            self.loc = stmt.loc
+            before = self.loc
+            self.loc = stmt.loc if stmt.loc.file else before
             method(self, stmt)
-            self.loc = stmt.loc
+            self.loc = before
 
     # ---- lets
 
@@ -428,8 +429,18 @@ class Statements(Stacks):
         elif stmt.kind == "raise":
             self.fail(f"errors.{stmt.params['class']}", (self.site(stmt), *(self.value(a) for a in stmt.args)))
             b.position_at_end(b.function.append_basic_block("unreachable"))
+        elif stmt.kind == "print":
+            self.show(stmt)
         else:
             raise Unsupported(stmt.kind)
+
+    def show(self, stmt: Effect) -> None:
+        """Goes back into the interpreter, which prints."""
+        values = [self.value(a) for a in stmt.args] or [self.constant(0, self.types.int64)]
+        given = [self.struct(v) if isinstance(v, Array) else v for v in values]
+        type_ = self.types.BaseTuple.from_types(tuple([v.type for v in given]))
+        whole = self.context.make_tuple(self.builder, type_, [v.value for v in given])
+        self.call(named("errors.say"), (self.site(stmt), Scalar(whole, type_)))
 
     def site(self, stmt: Effect) -> Scalar:
         return self.constant(stmt.params["site"], self.types.int64)

@@ -138,7 +138,7 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
     inner.apart, inner.is_large = written.apart, written.is_large
-    inner.numbers, inner.sites = written.numbers, written.sites
+    inner.numbers, inner.sites, inner.loc = written.numbers, written.sites, written.loc
     function, (first, count, data) = inner.begin(own)
     function.linkage = "internal"
     function.attributes.add("noinline")

@@ -1,0 +1,51 @@
+"""A compiled program whose memory is refused: it is called once for each request for memory that it makes.
+
+That one is refused, and then that one and all behind it. The call must raise MemoryError with the user's line and the bytes, or
+give its result, and must leave nothing behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from guards import memory
+
+MOST = 40  # requests that are refused, of one call
+_SAYS = re.compile(r"\.py:\d+:\d+: (unable to allocate \d+ bytes|out of memory)")
+
+
+def calls(function: Callable[..., Any], args: tuple[Any, ...]) -> BaseException | None:
+    """The exception of a call, without what it holds."""
+    try:
+        function(*args)
+    except Exception as error:
+        return error.with_traceback(None)
+    return None
+
+
+def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
+    """What is wrong with a compiled function; None if nothing is."""
+    state = memory.STATE
+    for _ in range(2):  # compiles
+        calls(function, make())
+    live, state[memory.COUNT], state[memory.FAILS] = state[memory.LIVE], 0, -1
+    usual = calls(function, make())
+    count = int(state[memory.COUNT])
+    if state[memory.LIVE] != live:
+        return f"{state[memory.LIVE] - live} pieces of memory are kept by a call that ends with {usual!r}"
+    for ever in (0, 1):
+        for k in range(0, count, max(count // MOST, 1)):
+            args = make()
+            state[memory.COUNT], state[memory.FAILS], state[memory.EVER] = 0, k, ever
+            error = calls(function, args)
+            state[memory.FAILS] = -1
+            where = f"request {k} of {count}{' and all behind it' if ever else ''}"
+            if error is not None and type(error) is not type(usual) and not isinstance(error, MemoryError):
+                return f"{where} is refused: {error!r}"
+            if isinstance(error, MemoryError) and not ever and usual is None and not _SAYS.search(str(error)):
+                return f"{where} is refused, and no line is named: {error!r}"
+            if state[memory.LIVE] != live:
+                return f"{where} is refused: {state[memory.LIVE] - live} pieces of memory are kept, {error!r}"
+    return None

@@ -1,0 +1,285 @@
+"""Compiled programs in memory with guard pages: ``python tests/guards/run.py corpus violations fuzz nests`` (or some of them).
+
+Each program is called, value and gradient, with all memory (arguments, results, what it makes for itself) flush against a page
+behind it that cannot be touched, with two different fillings of new memory; and flush against one before it. It must not die,
+must leave what is around its memory as it was, and must give the same bits whatever was in memory before. Then its requests for
+memory are refused, one by one (`guards.failing`). The programs run in a process of their own; where that dies, the program is
+named and another process goes on behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent.parent)]
+
+import numpy as np  # noqa: E402
+
+KINDS = ("corpus", "violations", "fuzz", "nests")
+SAMPLE = "whiles.grow_until linalg.solve_matrix recursion.merge_sort".split()
+Job = tuple[str, Callable[[], str | None]]  # a name, and what finds out what is wrong
+PATIENCE = 120  # seconds for one program
+
+
+# ------------------------------------------------------------------------------------------------------- one call
+
+
+def outcome(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]], mode: int, filling: int) -> Any:
+    """The bits of the results and of the arguments after a call, or the exception."""
+    from guards.install import filled, memory
+    from transpile.tree import flatten, unflatten
+
+    leaves, tree = flatten(make())
+    memory.STATE[memory.DAMAGED] = 0
+    with filled(mode, filling):
+        inside = [_copy(v) for v in leaves]
+        try:
+            found = flatten(function(*unflatten(tree, inside)))[0]
+        except Exception as error:
+            found = [f"{type(error).__name__}: {error}"]
+        bits = [_bits(v) for v in (*found, *inside)]
+        del found, inside
+    if memory.STATE[memory.DAMAGED]:
+        bits.append("memory around an array was written")
+    return bits
+
+
+def _copy(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        return value
+    found = np.empty(value.shape, value.dtype)
+    found[...] = value
+    return found
+
+
+def _bits(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return value if isinstance(value, str) else repr(value)
+
+
+def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
+    """What is wrong with a compiled function; None if nothing is."""
+    from guards import failing
+
+    found = (check(function, make) for check in (between_guards, failing.problem))
+    return next((f for f in found if f is not None), None)
+
+
+def between_guards(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
+    from guards import memory
+
+    try:
+        function(*make())  # compiles, in ordinary memory
+    except Exception:  # it may be a program that raises, or one that is refused
+        pass
+    found = [outcome(function, make, memory.END, f) for f in (0xFF, 0x41)]
+    found.append(outcome(function, make, memory.START, 0xFF))
+    if isinstance(found[0][0], str) and found[0][0].startswith("TranspileError"):
+        print(f"    refused: {found[0][0]}"[:200])
+    for bits in found:
+        if bits[-1] == "memory around an array was written":
+            return bits[-1]
+    if found[0] != found[1]:
+        differing = [(a, b) for a, b in zip(*found[:2]) if a != b]
+        return f"the result depends on what was in memory: {_shown(differing[0])}"
+    return None
+
+
+def _shown(pair: Any) -> str:
+    arrays = [np.frombuffer(p[2], p[0]) if isinstance(p, tuple) else p for p in pair]
+    return f"{arrays[0]} and {arrays[1]}"[:600]
+
+
+# ------------------------------------------------------------------------------------------------------- programs
+
+
+def corpus(first: int, count: int) -> Iterator[Job]:
+    from corpus import all_programs
+
+    yield from programs(all_programs()[first : first + count])
+
+
+def sample(first: int, count: int) -> Iterator[Job]:
+    from corpus import all_programs
+
+    yield from programs([p for p in all_programs() if p.name in SAMPLE])
+
+
+def programs(chosen: Sequence[Any]) -> Iterator[Job]:
+    from scalarise import scalarised
+
+    with tempfile.TemporaryDirectory() as folder:
+        for program in chosen:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = program.fn(*program.args())
+            f = scalarised(program.fn, program.args(), value, Path(folder), f"weighted_{program.name}")
+            yield from both(program.name, program.fn, program.args, program.wrt, f)
+
+
+def both(
+    name: str, fn: Any, args: Callable[[], tuple[Any, ...]], wrt: tuple[int, ...], number: Any = None
+) -> Iterator[Job]:
+    """The function and its gradient; ``number`` is one that gives a number, if ``fn`` does not."""
+    import transpile as tp
+
+    yield f"{name} value", lambda: problem(tp.jit(fn), args)
+    if wrt:
+        yield f"{name} gradient", lambda: problem(tp.jit(tp.grad(number or fn, argnums=wrt)), args)
+
+
+def violations(first: int, count: int) -> Iterator[Job]:
+    from violations import PROGRAMS, variants
+
+    import transpile as tp
+
+    def all_of(fast: Any, args: tuple[Any, ...]) -> str | None:
+        for name, given in variants(args):
+            print(f"    {name}", flush=True)
+            found = problem(
+                fast, lambda given=given: tuple(np.copy(v) if isinstance(v, np.ndarray) else v for v in given)
+            )  # type: ignore[misc]
+            if found is not None:
+                return f"{name}: {found}"
+        return None
+
+    for p in PROGRAMS[first : first + count]:
+        for kind, fn in (("value", p.fn), ("gradient", tp.grad(p.fn, argnums=p.wrt))):
+            yield f"violations.{p.fn.__name__} {kind}", lambda fn=fn, p=p: all_of(tp.jit(fn), p.args())  # type: ignore[misc]
+
+
+def fuzz(first: int, count: int) -> Iterator[Job]:
+    from fuzz.check import load
+    from fuzz.generate import generate
+
+    yield from generated("fuzz", first, count, generate, load, lambda module: module.args)
+
+
+def nests(first: int, count: int) -> Iterator[Job]:
+    from fuzz.check import load
+    from fuzz.nests import generate
+
+    yield from generated("nest", first, count, generate, load, lambda module: lambda: module.args(0))
+
+
+def generated(kind: str, first: int, count: int, generate: Any, load: Any, args: Any) -> Iterator[Job]:
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + count):
+            text = getattr(generate(seed), "text", None) or generate(seed)
+            module = load(text, f"guarded_{kind}_{seed}", Path(folder))
+            yield from both(f"{kind} {seed}", module.program, args(module), tuple(module.WRT))
+
+
+def faulty(first: int, count: int) -> Iterator[Job]:
+    """Functions that must be found out."""
+    from numba import njit
+
+    @njit
+    def behind(x):
+        return x[x.shape[0] + np.int64(x[0])]
+
+    @njit
+    def before(x):
+        return np.copy(x)[np.uint64(-1 - np.int64(x[0]))]
+
+    @njit
+    def unwritten(x):
+        return np.sum(np.empty(x.shape[0]))
+
+    @njit
+    def beside(x):
+        y = np.copy(x[:3])
+        y[np.uint64(-1 - np.int64(x[0]))] = 7.0
+        return y[0]
+
+    for function in (behind, before, unwritten, beside):
+        yield function.__name__, lambda function=function: problem(function, lambda: (np.arange(5.0),))  # type: ignore[misc]
+
+
+# ---------------------------------------------------------------------------------------------------- processes
+
+
+def jobs(kind: str, first: int, count: int) -> Iterator[Job]:
+    makers: dict[str, Callable[[int, int], Iterator[Job]]] = {
+        "corpus": corpus, "violations": violations, "fuzz": fuzz, "nests": nests, "sample": sample, "faulty": faulty,
+    }  # fmt: skip
+    return makers[kind](first, count)
+
+
+def inside(kind: str, first: int, count: int, skipped: int) -> None:
+    """Runs the programs in this process."""
+    from guards.install import install, memory
+
+    install(memory.END)
+    from fuzz.check import limited
+
+    for number, (name, run) in enumerate(jobs(kind, first, count)):
+        if number < skipped:
+            continue
+        print(f"{number} {name}", flush=True)
+        try:
+            found = limited(run, PATIENCE, TooLong)
+        except TooLong:
+            found = f"no end after {PATIENCE} s"
+        if found is not None:
+            print(f"WRONG {name}: {found}", flush=True)
+    print("done", flush=True)
+
+
+class TooLong(BaseException):
+    """A call that does not end: no outcome of the program."""
+
+
+def outside(kind: str, first: int, count: int) -> tuple[int, list[str]]:
+    """Runs the programs in other processes: how many there were, and what is wrong."""
+    number, wrong = -1, []
+    while True:
+        command = [sys.executable, "-X", "faulthandler", __file__, kind, "--first", str(first), "--count", str(count)]
+        command += ["--inside", str(number + 1)]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NUMBA_NUM_THREADS": "2"})
+        lines = done.stdout.splitlines()
+        wrong += [line for line in lines if line.startswith("WRONG")]
+        names = [line for line in lines if line[:1].isdigit()]
+        number = int(names[-1].split()[0]) if names else number
+        if lines and lines[-1] == "done":
+            return number + 1, wrong
+        if not names:
+            return number + 1, [*wrong, f"WRONG the process ended with {done.returncode}: {done.stderr[-2000:]}"]
+        within = lines[-1].strip() if lines[-1].startswith(" ") else "the call"  # of a violation: which one
+        wrong.append(f"WRONG {names[-1].partition(' ')[2]}: the process ended with {done.returncode} in {within}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "kinds", nargs="*", choices=(*KINDS, "sample", "faulty"), help="all but the last two, if none is named"
+    )
+    parser.add_argument("--first", type=int, default=0, help="the first program, or seed")
+    parser.add_argument("--count", type=int, default=None, help="of programs of a kind (500 of random ones)")
+    parser.add_argument("--inside", type=int, default=None, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    total, wrong, start = 0, [], time.perf_counter()
+    for kind in options.kinds or KINDS:
+        count = options.count or {"fuzz": 400, "nests": 100}.get(kind, 10**6)
+        if options.inside is not None:
+            inside(kind, options.first, count, options.inside)
+            return 0
+        number, found = outside(kind, options.first, count)
+        print(f"{kind}: {number} functions, {len(found)} wrong", *found, sep="\n", flush=True)
+        total, wrong = total + number, wrong + found
+    print(f"{total} functions in guarded memory, {len(wrong)} wrong, {time.perf_counter() - start:.0f} s")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
