@@ -29,7 +29,6 @@ from loop_check import checked_passes
 import transpile as tp
 from runtime.compiled.again import OtherSizes
 from transpile.captured import Place
-from transpile.compiled import overlap
 from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.levels import jit_level
 from transpile.loops import optimise
@@ -42,6 +41,7 @@ from transpile.lower.lowering import lower
 from transpile.request import Request
 from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots
+from transpile.sharing import overlap
 from transpile.tree import flatten
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")

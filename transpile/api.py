@@ -196,10 +196,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``."""
     from transpile.nested import own
+    from transpile.sharing import copied
 
-    primals = own(primals)
+    given, primals = primals, own(primals)
     push = _made(f, Pushforward(value=False))
-    value = _made(f, Level())(*primals)
+    with copied(given):
+        value = _made(f, Level())(*primals)
 
     def f_jvp(*tangents: Any) -> Any:
         return push(*_tuples(primals, tangents))
@@ -215,11 +217,12 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     from transpile.captured import holding
     from transpile.nested import fitted, own
+    from transpile.sharing import copied
 
-    primals = own(primals)
+    given, primals = primals, own(primals)
     pull = _made(f, Pullback(has_aux))
     held: dict[Any, Any] = {}
-    with holding(held):
+    with holding(held), copied(given):
         value = _made(f, Level())(*primals)
     if has_aux and not (isinstance(value, tuple) and len(value) == 2):
         raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")

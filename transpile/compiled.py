@@ -17,7 +17,8 @@ from transpile.loader import explain
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise, result
 from transpile.results import Wanted, assemble_flat, converter, is_as_returned
-from transpile.tree import Tree, flatten, unflatten
+from transpile.sharing import instead, is_twice, overlap
+from transpile.tree import Tree, flatten
 
 ndarray = np.ndarray
 
@@ -34,6 +35,7 @@ class Recipe(NamedTuple):
     out_tree: Tree
     results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
     taken: Taken = Taken()
+    changes_containers: bool = False  # whether it changes lists, dicts or objects among its arguments
     outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.lower.outward.Output`
 
 
@@ -62,12 +64,14 @@ class Compiled(Program):
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if self.unchanged is not None and not self.unchanged():
             raise Stale
+        if self.recipe.changes_containers and is_twice((*args, *kwargs.values()), self.reads):
+            return instead(self.target, args, kwargs)
         given = [leaves[k] for k in self.recipe.slots]
         if self.outside is not None:
             given += self.outside()
         values = [v[()] if isinstance(v, ndarray) and not v.ndim else v for v in given]
         if overlap(values, self.recipe.pairs):
-            return run_plain(self.target, args, kwargs)
+            return instead(self.target, args, kwargs)
         ready, back = contiguous(values, self.recipe.written)
         made = [np.empty(_shape(o, values), o.dtype) for o in self.recipe.outputs]
         try:
@@ -100,6 +104,7 @@ class Compiled(Program):
         recipe = self.recipe
         fully = set(range(len(self.examples))) - set(recipe.slots)
         call = Call(recipe.name, recipe.trees, self.examples, dict(recipe.known), fully, self.reads, self.places)
+        call.once = recipe.changes_containers
         return call.write(otherwise, self._call, self._outputs)
 
     def _outputs(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
@@ -188,24 +193,6 @@ def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> st
                     f"the argument {name!r} has the integer {leaf}, which does not fit in the 64 bits of compiled code"
                 )
     return "an argument is too large for the 64 bits of compiled code"
-
-
-def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether an array that the function writes shares memory with another that it is given: compiled code takes its arrays
-    for different ones."""
-    for k, j in pairs:
-        a, b = values[k], values[j]
-        if np.may_share_memory(a, b) and (a is b or np.shares_memory(a, b)):
-            return True
-    return False
-
-
-def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The call of the user's function as it is; the results have memory of their own."""
-    while hasattr(target, "__transpile_level__"):
-        target = target.__wrapped__
-    leaves, tree = flatten(target(*args, **kwargs))
-    return unflatten(tree, [np.array(v) if isinstance(v, ndarray) else v for v in leaves])
 
 
 def contiguous(values: Sequence[Any], written: Sequence[bool]) -> tuple[list[Any], list[tuple[ndarray, ndarray]]]:

@@ -20,13 +20,14 @@ from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise
 from transpile.request import Request, leaf_slots
 from transpile.results import adjust_tree, converters
+from transpile.sharing import instead, is_twice, overlap, refuse_copied
 from transpile.tree import ArgSpec, flatten, unflatten
 
 
 class Interpreted(Program):
     """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
 
-    def __init__(self, core: Function, request: Request, quiet: bool) -> None:
+    def __init__(self, target: Any, core: Function, request: Request, quiet: bool) -> None:
         from transpile.render import render
 
         super().__init__()
@@ -46,14 +47,23 @@ class Interpreted(Program):
         self.named = tuple(request.kwargs)
         self.examples = [slim(v) for v in request.leaves]
         self.known = {k: request.leaves[k] for k in request.known}
+        self.target, self.changes_containers = target, request.changes_containers
+        self.pairs = shared_pairs(request, self.examples, self.places)
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if self.unchanged is not None and not self.unchanged():
             raise Stale
+        values = self.outside() if self.outside is not None else []
+        if self.changes_containers or self.pairs:
+            refuse_copied(self.target, self.places, self.reads if self.changes_containers else ())
+        if self.changes_containers and is_twice((*args, *kwargs.values()), self.reads):
+            return instead(self.target, args, kwargs)
+        if self.pairs and overlap([*leaves, *reversed(values)], self.pairs):
+            return instead(self.target, args, kwargs)
         if self.place is not None:
             args, kwargs = self.place(args, kwargs)
-        if self.outside is not None:
-            kwargs = {**kwargs, **dict(zip(self.hidden, self.outside()))}
+        if values:
+            kwargs = {**kwargs, **dict(zip(self.hidden, values))}
         return self.protected(*args, **kwargs)
 
     def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
@@ -61,6 +71,7 @@ class Interpreted(Program):
             return None
         every = range(-len(self.places), len(self.examples))
         call = Call(self.name, self.trees, self.examples, self.known, every, self.reads, self.places)
+        call.pairs, call.once = self.pairs, self.changes_containers
         return call.write(otherwise, self._call)
 
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
@@ -76,9 +87,16 @@ class Interpreted(Program):
         scope.lines += [*self._other_sizes(scope, leaves), "    raise"]
 
 
-def interpreted(core: Function, request: Request, quiet: bool) -> Interpreted:
+def interpreted(target: Any, core: Function, request: Request, quiet: bool) -> Interpreted:
     """The program of a core function for calls like the one that was requested."""
-    return Interpreted(core, request, quiet)
+    return Interpreted(target, core, request, quiet)
+
+
+def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place]) -> tuple[tuple[int, int], ...]:
+    """The leaves that are written, each with those, and with the places outside (as -1 - k), that must not be its memory."""
+    outside = [-1 - k for k, place in enumerate(places) if isinstance(place.read(), np.ndarray)]
+    others = [k for k in sorted(request.own) if isinstance(leaves[k], np.ndarray)]
+    return tuple([(k, j) for k in sorted(request.written) for j in (*others, *outside) if j != k])
 
 
 def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:

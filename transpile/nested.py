@@ -7,13 +7,45 @@ from typing import Any
 import numpy as np
 
 from transpile.errors import error
-from transpile.tree import flatten, number_leaves, structure_text, unflatten
+from transpile.tree import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 
 
 def own(values: Any) -> Any:
-    """The values with arrays of their own, so that what the caller writes later is not seen."""
-    leaves, tree = flatten(values)
-    return unflatten(tree, [np.array(v) if isinstance(v, np.ndarray) else v for v in leaves])
+    """The values with arrays of their own, so that what the caller writes later is not seen. What is one memory, or one container,
+    in several places is so in the copy."""
+    arrays = [v for v in flatten(values)[0] if isinstance(v, np.ndarray)]
+    shared = [
+        v for k, v in enumerate(arrays) if any(j != k and np.may_share_memory(v, w) for j, w in enumerate(arrays))
+    ]
+    return _copied(values, {}, {id(v) for v in shared})
+
+
+def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
+    """``made``: the copies of what has been met, by identity."""
+    opened = open_node(value)
+    if opened is None and not isinstance(value, np.ndarray):
+        return value
+    if id(value) not in made:
+        if opened is not None:
+            kind, children, keys, cls = opened
+            parts = [_copied(v, made, shared) for v in children]
+            made[id(value)] = close_node(Node(kind, tuple(parts), keys, cls), parts)
+        else:
+            made[id(value)] = _part(value, made) if id(value) in shared else np.array(value)
+    return made[id(value)]
+
+
+def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
+    """The array in a copy of the memory that it is a part of."""
+    whole = value
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    if not (whole.flags.c_contiguous or whole.flags.f_contiguous):
+        return np.array(value)
+    if id(whole) not in made:
+        made[id(whole)] = whole.copy(order="K")
+    start = value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return np.ndarray(value.shape, value.dtype, made[id(whole)].ravel(order="K").data, start, value.strides)
 
 
 def fitted(like: Any, given: Any, what: str) -> Any:

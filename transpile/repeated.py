@@ -15,6 +15,7 @@ import numpy as np
 from transpile.captured import HOLDERS, Place
 from transpile.conditions import Scope, commonest, structure, unchanged
 from transpile.frontend.reads import Read
+from transpile.sharing import are_copied, is_twice, overlap
 from transpile.tree import Leaf, Node, Static, Tree, close_node
 
 ndarray = np.ndarray
@@ -46,6 +47,8 @@ class Call:
     ) -> None:
         self.name, self.trees, self.examples, self.known = name, trees, examples, known
         self.fully, self.reads, self.places = fully, reads, places
+        self.pairs: Sequence[tuple[int, int]] = ()  # leaves (or places, as -1 - k) that must not share memory
+        self.once = False  # whether no container may stand in two places
 
     def write(self, otherwise: Otherwise, finish: Writer, prepare: Writer | None = None) -> Callable[..., Any] | None:
         """The function; ``finish`` writes the call itself, from the texts of the leaves and of the values outside.
@@ -70,6 +73,13 @@ class Call:
             return None
         unchanged(scope, self.reads)
         values = self._outside(scope)
+        if self.once or self.pairs:
+            scope.need(f"not {scope.constant(are_copied)}()")
+        if self.once:
+            scope.need(f"not {scope.constant(is_twice)}({given}, {scope.constant(self.reads)})")
+        if self.pairs:
+            among = [*(leaves.get(k, "None") for k in range(len(self.examples))), *reversed(values)]
+            scope.need(f"not {scope.constant(overlap)}(({', '.join(among)},), {scope.constant(self.pairs)})")
         if prepare is not None:
             scope.settle()
             prepare(scope, leaves, values)

@@ -25,7 +25,11 @@ class Request:
         self.args, self.kwargs, self.leaves, self.given = args, kwargs, leaves, given
         self.known: set[int] = set()
         self.reads: list[Any] = []
+        self.own: set[int] = set()  # the leaves that are arrays of the function's own arguments, not tangents
+        self.written: set[int] = set()  # those that it writes into
+        self.changes_containers = False
         self.is_general = False
+        self.made: dict[int, ArgLeaf] = {}  # what lifting got for the leaves
 
     @staticmethod
     def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
@@ -47,17 +51,23 @@ class Request:
         given = tuple(values[: len(self.args)]), dict(zip(self.kwargs, values[len(self.args) :]))
         new = Request(self.args, self.kwargs, leaves, given)
         new.known, new.reads, new.is_general = set(self.known), self.reads, True
+        new.own, new.written, new.changes_containers = self.own, self.written, self.changes_containers
         return new
 
     def typed(self, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
         """The trees with types for leaves, values for those that must be known."""
         from transpile.signature import leaf_type
 
+        made = self.made
+
         def typed(tree: Tree, at: int | str) -> Tree:
             def leaf(leaf: Leaf) -> Tree:
                 value = self.leaves[leaf.k]
                 type_ = leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}")
-                return Static(value) if leaf.k in self.known else ArgLeaf(type_, value)
+                if leaf.k in self.known:
+                    return Static(value)
+                made[leaf.k] = ArgLeaf(type_, value)
+                return made[leaf.k]
 
             try:
                 return map_leaves(tree, leaf)
@@ -95,6 +105,7 @@ class Request:
 
     def lift(self, target: Any) -> Function:
         """The core function for these arguments; leaves whose values are needed become known."""
+        from transpile.frontend import changes
         from transpile.frontend.lifter import NeedStatic
         from transpile.frontend.reads import recorded
         from transpile.pipeline import core_of
@@ -103,8 +114,12 @@ class Request:
             dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
             args, kwargs = self.typed(target)
             try:
-                with recorded() as self.reads:
-                    return core_of(target, args, kwargs)
+                with recorded() as self.reads, changes.recorded() as found:
+                    core = core_of(target, args, kwargs)
+                self.own = {k for k, leaf in self.made.items() if id(leaf) in found.own}
+                self.written = {k for k, leaf in self.made.items() if id(leaf) in found.written}
+                self.changes_containers = found.containers
+                return core
             except NeedStatic as need:
                 leaf = dynamic[need.leaf]
                 if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):

@@ -27,7 +27,7 @@ def runner(target: Any, core: Function, request: Request) -> Program:
     level = jit_level(target)
     if level is not None:
         return compiled(target, core, request, level)
-    return interpreted(core, request, is_derivative(target))
+    return interpreted(target, core, request, is_derivative(target))
 
 
 def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
@@ -69,7 +69,9 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
     values = [*(request.leaves[k] for k in slots), *(p.read() for p in places)]
     arrays = [k for k, p in enumerate(core.params) if p.type.dims]
     written = tuple([p.buffer for p in core.params[: len(slots)]])
-    pairs = tuple([(k, j) for k, is_written in enumerate(written) if is_written for j in arrays if j != k])
+    own = {k for k in arrays if k >= len(slots) or slots[k] in request.own}
+    changed = [k for k in arrays if k < len(slots) and (written[k] or slots[k] in request.written)]
+    pairs = tuple([(k, j) for k in changed for j in arrays if j != k and j in own])
     ones = tuple([tuple([n == 1 for n in np.shape(v)]) for v in values])
     options = Options(level.fastmath, threads_of(level), assumed_sizes(core, request))
     kernel = compile_core(core, options, level.cache, Guard(ones, pairs))
@@ -88,6 +90,7 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
         results=tuple([None if _is_made(w, r) else w for w, r in zip(results, returned)]),
         outputs=kernel.outputs,
         taken=core.taken,
+        changes_containers=request.changes_containers,
     )
     if level.cache:
         from transpile.cache import calls

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from transpile.frontend import changes
 from transpile.frontend.liveness import loads
 from transpile.frontend.values import (
     Array,
@@ -64,6 +65,7 @@ def is_in_list(lx: Lifter, base: Cell) -> bool:
 def check_write(lx: Lifter, base: Cell) -> None:
     """Refuses a write to memory that another name, still read, may stand for."""
     lx.writes[base] = lx.writes.get(base, 0) + 1
+    changes.note(lx, base)
     for loop in lx.loops:
         loop.written[base] = None
     if is_in_list(lx, base):

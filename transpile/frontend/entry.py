@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, memory, names, outputs, resolve, statics
+from transpile.frontend import calls, changes, memory, names, outputs, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -267,6 +267,7 @@ class Arguments:
         cell = Cell(name)
         kind = {"list": "list", "dict": "dict", "dataclass": "instance"}[tree.kind]
         self.lx.state.cells[cell] = Items(kind, items, None if kind == "list" else tree.keys, tree.cls)
+        changes.argument(self.lx, cell, tree)
         return Ref(cell)
 
     def leaf(self, leaf: ArgLeaf, name: str) -> Any:
@@ -280,6 +281,7 @@ class Arguments:
         if not type_.dims and not leaf.zero_dim:
             return Scalar(var)
         cell = Cell(name, contiguous=not type_.dims, param=k)
+        changes.argument(lx, cell, leaf)
         if not type_.dims:
             self.cells[cell] = var
             lx.state.cells[cell] = memory.held(lx, var)

@@ -20,6 +20,7 @@ class Around:
     """How a hidden parameter of an inner function is read: it is a value of the lifter around it."""
 
     op: Operand
+    cell: Cell | None = None  # of an array, the memory that it is
 
     def read(self) -> Any:
         raise TypeError("only where it is spliced")
@@ -49,7 +50,7 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
         case Array():
             known = lx.around.get(value.cell)
             if known is None:
-                var = _hidden(lx, outer.operand(value), name)
+                var = _hidden(lx, outer.operand(value), name, value.cell)
                 known = lx.around[value.cell] = Cell(name, readonly=OUTSIDE)
                 lx.captured_cells[known] = memory.held(lx, var)
             lx.state.cells.setdefault(known, lx.captured_cells[known])
@@ -67,7 +68,7 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
     return value
 
 
-def _hidden(lx: Lifter, op: Operand, name: str) -> Operand:
+def _hidden(lx: Lifter, op: Operand, name: str, cell: Cell | None = None) -> Operand:
     """The hidden parameter for an operand of the lifter around."""
     if isinstance(op, Const):
         return op
@@ -77,7 +78,7 @@ def _hidden(lx: Lifter, op: Operand, name: str) -> Operand:
         var = lx.hidden[op] = Var(op.name if op.name != SYNTHETIC else name, type_)
         if op.form is not None and lx.sizes is not None:
             var.form = lx.sizes.form(op.form)
-        lx.captures[var] = Around(op)
+        lx.captures[var] = Around(op, cell)
     return lx.hidden[op]
 
 

@@ -113,6 +113,7 @@ class Lifter:
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
         self.params: dict[Var, int] = {}
+        self.given: dict[Cell, Any] = {}  # the trees of the arguments that are arrays and containers
         self.nameless: dict[Var, str] = {}  # parameters inside trees: named by the first name that the user gives them
         self.codes: dict[Any, Any] = {}
         self.outer: Lifter | None = None  # that of the function around, where a transform is called in it

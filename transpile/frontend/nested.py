@@ -14,7 +14,7 @@ from transpile.arguments import leaf_sources
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.errors import TranspileError
-from transpile.frontend import memory
+from transpile.frontend import aliases, changes, memory
 from transpile.frontend.bindings import Known, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
@@ -170,19 +170,25 @@ class Passed:
 
     lx: Lifter
     ops: list[Operand] = field(default_factory=list)
+    arrays: list[tuple[ArgLeaf, Cell]] = field(default_factory=list)  # whose memory they are
+    containers: list[Cell] = field(default_factory=list)  # the lists, dicts and objects
 
     def tree(self, value: Any) -> Any:
         match value:
             case Scalar() | Array():
                 op = self.lx.operand(value)
                 self.ops.append(op)
-                return ArgLeaf(op.type, None, isinstance(value, Array) and not op.type.dims)
+                leaf = ArgLeaf(op.type, None, isinstance(value, Array) and not op.type.dims)
+                if isinstance(value, Array):
+                    self.arrays.append((leaf, memory.root(self.lx, value.cell)))
+                return leaf
             case Tuple():
                 kind = "tuple" if value.cls is None else "namedtuple"
                 keys = () if value.cls is None else tuple(value.cls._fields)
                 return Node(kind, tuple(self.tree(v) for v in value.items), keys, value.cls)
             case Ref():
                 state: Items = self.lx.state.cells[value.cell]
+                self.containers.append(value.cell)
                 kind = {"instance": "dataclass"}.get(state.kind, state.kind)
                 return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), state.cls)
             case Static() if value.value is None or isinstance(value.value, (bool, str)):
@@ -211,13 +217,32 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
         return lifted(lx, target, args, kwargs)
 
     try:
-        fn = at_call(lx, lambda: obj.__transpile_lift__(inner, trees, named), node)
+        with changes.recorded() as found:
+            fn = at_call(lx, lambda: obj.__transpile_lift__(inner, trees, named), node)
     except NeedStatic as needed:
         lx.need(passed.ops[needed.leaf], "an argument of this call", node)
+    refuse_shared(passed, found, fn, node)
     numbered, _ = number_leaves([*trees, *named.values()])
     sources = leaf_sources(fn.arg_tree, numbered[: len(trees)], dict(zip(named, numbered[len(trees) :])))
     given = [passed.ops[sources[k]] for k in range(len(fn.params) - len(fn.captured))]
     return from_tree(lx, fn.out_tree, spliced(lx, fn, given))
+
+
+def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: Any) -> None:
+    """Refuses an argument that the function writes into and that another, or an array outside it, is or may be."""
+    lx = passed.lx
+    own = [(leaf, cell) for leaf, cell in passed.arrays if id(leaf) in found.own]
+    around = [aliases.root_in(lx.state, c.cell) for c in fn.captured if isinstance(c, Around) and c.cell is not None]
+    shared = found.containers and len(set(passed.containers)) < len(passed.containers)
+    for leaf, cell in own:
+        if id(leaf) in found.written:
+            others = [*(other for one, other in own if one is not leaf), *around]
+            shared = shared or any(aliases.is_related(lx, cell, other) for other in others)
+    if shared:
+        raise lx.error("T123", SHARED, node, hint="pass a .copy() of one of them")
+
+
+SHARED = "the function writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
 
 
 def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:

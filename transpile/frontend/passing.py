@@ -10,7 +10,7 @@ from transpile.core.dims import ANY
 from transpile.core.nodes import Const, Operand
 from transpile.frontend import aliases, memory, nested
 from transpile.frontend.lifter import Lifter, NeedStatic
-from transpile.frontend.values import Array, Bound, Cell, Closure, Ref, Scalar, Static
+from transpile.frontend.values import Array, Bound, Cell, Closure, Scalar, Static
 from transpile.tree import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.tree import Static as StaticTree
 
@@ -20,7 +20,6 @@ class Given(nested.Passed):
     """As `Passed`, with the cell of each leaf that is an array. Sizes are numbers or `ANY`; flags are known."""
 
     cells: list[Cell | None] = field(default_factory=list)
-    containers: list[Cell] = field(default_factory=list)  # the lists, dicts and objects
 
     def tree(self, value: Any) -> Any:
         if isinstance(value, Scalar) and isinstance(value.op, Const) and isinstance(value.op.value, bool):
@@ -31,14 +30,13 @@ class Given(nested.Passed):
             self.cells.append(value.cell if isinstance(value, Array) else None)
             sizes = tuple(d if d.is_const else ANY for d in map(self.lx.symbols.resolve, op.type.dims))
             return ArgLeaf(op.type.with_dims(sizes), None, isinstance(value, Array) and not sizes)
-        if isinstance(value, Ref):
-            self.containers.append(value.cell)
         return super().tree(value)
 
     def without(self, leaf: int) -> Given:
         """The same without a leaf, whose value is known now."""
         keep = [k for k in range(len(self.ops)) if k != leaf]
-        return Given(self.lx, [self.ops[k] for k in keep], [self.cells[k] for k in keep], self.containers)
+        ops, cells = [self.ops[k] for k in keep], [self.cells[k] for k in keep]
+        return Given(self.lx, ops, cells=cells, containers=self.containers)
 
     def refuse_shared(self, written: Iterable[int], read: Iterable[Cell], node: Any) -> None:
         """Refuses an array that the function writes and that another argument is, or may be, or one that it reads outside."""

@@ -63,7 +63,7 @@ def measure(
     leaves = copy.deepcopy(
         (list(args), dict(kwargs), list(request.leaves))
     )  # a function without derivative may write them
-    out = interpreted(probe.run(), request, True)(*leaves)
+    out = interpreted(None, probe.run(), request, True)(*leaves)
     return {name: int(out[k]) for name, k in probe.slots.items()}
 
 

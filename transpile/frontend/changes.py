@@ -1,0 +1,65 @@
+"""Which arguments a function changes: noted while it is lifted, so that each call can ask whether one is the memory of another.
+
+>>> with recorded() as changes:
+...     pass
+>>> changes.containers, list(changes.written)
+(False, [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from transpile.tree import ArgLeaf
+
+if TYPE_CHECKING:
+    from transpile.frontend.lifter import Lifter
+    from transpile.frontend.values import Cell
+
+
+class Changes:
+    """``own``: the array leaves of the function's arguments, by identity; ``written``: those that it writes into; ``containers``:
+    whether it changes a list, a dict or an object among its arguments."""
+
+    def __init__(self) -> None:
+        self.own: dict[int, ArgLeaf] = {}
+        self.written: dict[int, ArgLeaf] = {}
+        self.containers = False
+
+
+_open: ContextVar[Changes | None] = ContextVar("changes", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Changes]:
+    """Collects what is noted inside."""
+    found = Changes()
+    token = _open.set(found)
+    try:
+        yield found
+    finally:
+        _open.reset(token)
+
+
+def argument(lx: Lifter, cell: Cell, tree: Any) -> None:
+    """Notes the array or the container that an argument, or a part of one, became."""
+    lx.given[cell] = tree
+    found = _open.get()
+    if found is not None and isinstance(tree, ArgLeaf):
+        found.own[id(tree)] = tree
+
+
+def note(lx: Lifter, base: Cell) -> None:
+    """Notes that a cell is written, and what it may be."""
+    found = _open.get()
+    if found is None:
+        return
+    for cell in (base, *lx.aliases.get(base, ())):
+        tree = lx.given.get(cell)
+        if isinstance(tree, ArgLeaf):
+            found.written[id(tree)] = tree
+        elif tree is not None:
+            found.containers = True

@@ -1,0 +1,105 @@
+"""Arguments that are one memory: the same array twice, parts of one array, a list in two places, what the function reads outside.
+
+The generated text takes the arguments of a call for different ones. Where the function writes into one that another is, or
+overlaps, Python's own run gives the value. A derivative with respect to each of them is not defined, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from transpile.frontend.reads import MISSING, Read
+from transpile.levels import is_derivative
+from transpile.tree import flatten, open_node, unflatten
+
+if TYPE_CHECKING:
+    from transpile.captured import Place
+    from transpile.errors import TranspileError
+
+ndarray = np.ndarray
+
+
+def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether an array that the function writes shares memory with another that it is given."""
+    for k, j in pairs:
+        a, b = values[k], values[j]
+        if np.may_share_memory(a, b) and (a is b or np.shares_memory(a, b)):
+            return True
+    return False
+
+
+def is_twice(args: Sequence[Any], reads: Sequence[Read] = ()) -> bool:
+    """Whether a list, a dict or an object stands in two places of the arguments, or in one and outside the function."""
+    found = [id(v) for arg in args for v in _containers(arg)]
+    if len(set(found)) < len(found):
+        return True
+    return any(id(v) in found for read in reads if read.tree is not None for v in _containers(read.now()))
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    opened = open_node(value) if value is not MISSING else None
+    if opened is not None:
+        kind, children, _, _ = opened
+        if kind in ("list", "dict", "dataclass"):
+            yield value
+        for child in children:
+            yield from _containers(child)
+
+
+_copied: ContextVar[tuple[Any, ...]] = ContextVar("copied", default=())
+are_copied = _copied.get
+
+
+@contextmanager
+def copied(values: Sequence[Any]) -> Iterator[None]:
+    """Inside, the function is called with copies of the values: none may be what it reads outside, if it writes into one."""
+    token = _copied.set(tuple(values))
+    try:
+        yield
+    finally:
+        _copied.reset(token)
+
+
+def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -> None:
+    """Raises where what was copied is what the function, which changes its arguments, reads outside."""
+    given = are_copied()
+    if not given:
+        return
+    outside = [place.read() for place in places]
+    arrays = [v for v in flatten(given)[0] if isinstance(v, ndarray)]
+    shared = any(isinstance(v, ndarray) and np.may_share_memory(a, v) for a in arrays for v in outside)
+    if shared or is_twice(given, reads) and not is_twice(given):
+        raise refusal(target)
+
+
+def instead(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What such a call gives."""
+    if not is_derivative(target):
+        return run_plain(target, args, kwargs)
+    raise refusal(target)
+
+
+def refusal(target: Any) -> TranspileError:
+    """The diagnostic, to be raised."""
+    from transpile.errors import error
+    from transpile.frontend.resolve import definition_loc
+
+    while hasattr(target, "__transpile_level__"):
+        target = target.__wrapped__
+    name = getattr(target, "__name__", "the function")
+    message = f"{name!r} writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
+    hint = "pass a .copy() of one; or differentiate a function of one argument that passes it twice: lambda x: f(x, x)"
+    return error("T123", message, definition_loc(target), hint)
+
+
+def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The call of the user's function as it is; the results have memory of their own."""
+    while hasattr(target, "__transpile_level__"):
+        target = target.__wrapped__
+    leaves, tree = flatten(target(*args, **kwargs))
+    return unflatten(tree, [np.array(v) if isinstance(v, ndarray) else v for v in leaves])
