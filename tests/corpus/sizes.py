@@ -76,3 +76,25 @@ def shrinking_parts(x):
 def backward_parts(x):
     """Steps that go back, with sizes that are known by their form."""
     return x[4:1:-1] * x[::-2] + x[2:0:-2] + x[:-4:-1]
+
+
+def halves(x, y):
+    """Calls itself with parts of an array, at last with one entry."""
+    if len(x) <= 1:
+        return np.sum(np.sin(x) * y)
+    h = len(x) // 2
+    return halves(x[:h], y[1:] + x[:1]) + halves(x[h:], y * x[0])
+
+
+@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="recursion broadcast", second=False)
+def recursion_down_to_one(x, y):
+    """The sizes of what a function that calls itself is given are others in each call."""
+    return halves(x, y)
+
+
+@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="branches broadcast")
+def branch_for_other_sizes(x, y):
+    """What does not fit the sizes stands in a branch that is for others."""
+    if len(x) == 3:
+        return np.sum(x * y)
+    return np.sum(x) * np.sum(y)

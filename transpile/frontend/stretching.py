@@ -50,7 +50,7 @@ class Stretching:
             return y
         if self.parts(y, x):
             return x
-        if symbols.is_size(x) and symbols.is_size(y):
+        if self.is_given(x) and self.is_given(y):
             return symbols.unify(self.lx, x, y)
         first, second = self.may_be_one(x), self.may_be_one(y)
         if not first and not second:
@@ -68,7 +68,7 @@ class Stretching:
         a, room = symbols.resolve(a), symbols.resolve(room)
         if a == room or a.is_one or self.parts(a, room):
             return True
-        if room.is_one or symbols.is_size(a) and symbols.is_size(room) or not self.may_be_one(a):
+        if room.is_one or self.is_given(a) and self.is_given(room) or not self.may_be_one(a):
             return symbols.unify(self.lx, a, room) is not None
         self._check(a, room)
         self._note(a, room, (room,))
@@ -88,6 +88,17 @@ class Stretching:
                     return parts
         return ()
 
+    def is_given(self, dim: Dim) -> bool:
+        """Whether the size is of arguments of the whole function, so that the example decides. Those of a function that calls
+        itself are others in each call."""
+        symbols, outer = self.lx.symbols, self.lx.outer
+        if symbols.is_open or not symbols.is_size(dim):
+            return False
+        if self.lx.sizes is None or outer is None:
+            return True
+        around = self.lx.sizes.around(dim)
+        return around is not None and outer.stretching.is_given(around[0])
+
     def is_one(self, dim: Dim) -> bool:
         """Whether the size must be 1: by the example, with a check; checked where only the run knows."""
         symbols = self.lx.symbols
@@ -98,12 +109,22 @@ class Stretching:
         """Whether the size can be 1 when the function runs: one of an argument that is 1 is known to be."""
         if dim.is_const:
             return dim.is_one
-        if dim.as_symbol in self.lx.symbols.origins or is_nonnegative(self.lx.symbols.least(dim) - 2):
+        if dim.as_symbol in self.lx.symbols.origins and self._is_never_one(dim):
+            return False
+        if is_nonnegative(self.lx.symbols.least(dim) - 2):
             return False
         if (1 - dim.const) % gcd(*(coef for _, coef in dim.terms)):
             return False
         (atom, coef), *more = dim.terms
         return bool(more) or dim.const != 0 or coef != 1 or not self._is_product_of_many(atom)
+
+    def _is_never_one(self, dim: Dim) -> bool:
+        """Whether a size of an argument is not 1: a call's key tells those that are."""
+        lx = self.lx
+        if lx.sizes is None or lx.outer is None:
+            return True
+        around = lx.sizes.around(dim)
+        return around is not None and not lx.outer.stretching.may_be_one(around[0])
 
     def _is_product_of_many(self, atom: Atom) -> bool:
         return atom.kind == "mul" and not all(self.may_be_one(d) for d in atom.operands)

@@ -157,7 +157,8 @@ class Symbols:
             return None
         if left is not None and right is not None and left != right:
             self.apart = tuple(f"{d} is {n}" for d, n in ((x, left), (y, right)) if not d.is_const)
-            return self._one_of_them(lx, x, y, left, right)
+            self._one_of_them(lx, x, y, left, right)
+            return self._never(lx, x, y)
         self._equate(lx, x, y)
         return self.resolve(x)
 
@@ -190,11 +191,18 @@ class Symbols:
             self.unequal.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
         return left == right and self.unify(lx, x, y) is not None
 
-    def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> Dim | None:
+    def _never(self, lx: Lifter, x: Dim, y: Dim) -> Dim | None:
+        """Sizes of the example that do not fit: in a branch that may be for others, that is an error where it runs."""
+        if not lx.facts or x.is_const and y.is_const:
+            return None
+        self.checked[x, y] = lx.b.block
+        self._check_here(lx, x, y)
+        return x
+
+    def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> None:
         for dim, size in ((x, left), (y, right)):
             if size == 1 and not dim.is_const and self.is_size(dim):
                 self._specialise(lx, dim, 1)
-        return None
 
     def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
         """The size is this number from the start."""
