@@ -228,6 +228,42 @@ def another_dict_from_the_second_trip_on(x, y, n):
 
 
 @refused
+def a_number_after_the_first_trip(x, y, n):
+    s = np.zeros(())
+    for k in range(n):
+        t = s
+        s += x[k]
+        s = s + t
+    return s * y[0]
+
+
+@refused
+def an_array_of_rank_0_after_the_first_trip(x, y, n):
+    s = x[0]
+    for k in range(n):
+        t = s
+        s += y[k]
+        s = np.asarray(s) * 1.0 if k > 5 else np.array(s + t)
+    return s
+
+
+@refused
+def an_element_or_a_view_of_it(x, y, n):
+    a = x * 1.0
+    s = a[..., 1] if x[0] > 0.1 else a[1]
+    a[1] = 7.0
+    return s * y[0]
+
+
+@refused
+def a_strided_vector_flattened(x, y, n):
+    a = x * 1.0
+    b = np.ravel(a[::2])
+    a[0] = y[0]
+    return b * x[0]
+
+
+@refused
 def tuple_of_one_array(x, y, n):
     s = (x.copy(), y.copy())
     for _ in range(n):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from array_cases import normal
-from shared_cases import ARGUMENTS, LAYOUTS, cases
+from shared_cases import ARGUMENTS, LAYOUTS, calls, cases, evaluated
 
 import transpile as tp
 from transpile.api import Transformed
@@ -108,6 +108,36 @@ def test_what_is_written_is_seen_where_numpy_sees_it(tmp_path: Path) -> None:
     wrong, counts = check(tmp_path / "calls.py", cases(every=250))
     assert not wrong, "\n".join(wrong)
     assert counts["agree"] > 1.5 * counts["refused"]
+
+
+NUMBERS = {"array of rank 0": np.array(0.3), "NumPy number": np.float64(0.3), "vector": np.array([0.3, 0.7, 0.1])}
+
+
+def results_of_rank_0(every: int) -> list[tuple[str, str, bool]]:
+    """(call, argument, whether NumPy gives an array of rank 0 and not a number)."""
+    found: list[tuple[str, str, bool]] = []
+    for k, call in enumerate(dict(calls())):
+        for which, a in NUMBERS.items() if k % every == 0 else ():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    given = evaluated(call, a.copy())
+            except Exception:  # it is none of NumPy's
+                continue
+            if isinstance(given, (np.ndarray, np.generic, float, int)) and np.ndim(given) == 0:
+                found.append((call, which, isinstance(given, np.ndarray)))
+    return found
+
+
+@pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_number_or_an_array_of_rank_0(every: int, tmp_path: Path) -> None:
+    ready = results_of_rank_0(every)
+    text = "".join(f"def f{k}(a):\n    return {call}\n\n\n" for k, (call, _, _) in enumerate(ready))
+    module = module_of(tmp_path / "calls.py", text)
+    found = [outcome(getattr(module, f"f{k}"), NUMBERS[which], interpreted) for k, (_, which, _) in enumerate(ready)]
+    known = [(*case, f) for case, f in zip(ready, found) if f is not None and not isinstance(f, str)]
+    assert len(known) > len(ready) // 2
+    assert not [(call, which) for call, which, array, f in known if isinstance(f, np.ndarray) != array]
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def _nan_to_num(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     rest = {k: v for k, v in kwargs.items() if k != "copy"}
     found = table_calls.call(lx, "numpy.nan_to_num", [args[0], lx.const(True), *args[2:]], rest, node)
     memory.write(lx, args[0].cell, None, (), lx.operand(found, node))
-    return args[0]
+    return args[0] if type_of(lx, args[0]).dims else found
 
 
 def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:

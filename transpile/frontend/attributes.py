@@ -75,10 +75,13 @@ def _transposed(lx: Lifter, value: Any) -> Any:
 
 
 def _flat(lx: Lifter, value: Any) -> Any:
-    """``x.flat``: the elements in their order, a view where the layout is known."""
+    """``x.flat``: the elements in their order, a view where the layout is known; what is read of it is a copy."""
     from transpile.frontend import calls
 
-    return calls.known_call(lx, "numpy.ravel", [value], {}, None)
+    found = calls.known_call(lx, "numpy.ravel", [value], {}, None)
+    made = memory.part(lx, found.cell, (), readonly=found.cell.readonly)
+    made.cell.flat = True
+    return made
 
 
 def _all(lx: Lifter, value: Any) -> Scalar:

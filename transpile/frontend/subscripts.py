@@ -28,7 +28,7 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     if isinstance(value, Array):
         return read_array(lx, value, index, node)
     if isinstance(value, Scalar) and value.op.type.strong == value.op.type and _is_whole(index):
-        return value
+        return memory.new_array(lx, value.op) if _is_ellipsis(index) else value
     if isinstance(value, RangeOf):
         return containers.range_item(lx, value, index, node)
     if grown_lists.is_grown(lx, value):
@@ -103,7 +103,8 @@ def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
     """A view for a basic subscript, a new array for an advanced one."""
     step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
     parts = index.items if isinstance(index, Tuple) else (index,)
-    if step.is_basic and any(isinstance(p, Array) for p in parts):  # an array of rank 0 is an array of indices
+    copied = value.cell.flat or any(isinstance(p, Array) for p in parts)  # an array of rank 0 is an array of indices
+    if step.is_basic and copied:
         return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, step, args)))
     if step.is_basic:
         return memory.part(lx, value.cell, (step,), args, zero_dim=any(map(_is_ellipsis, parts)))

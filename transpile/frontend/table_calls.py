@@ -14,7 +14,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
-from transpile.frontend.values import Array, Ref, Scalar
+from transpile.frontend.values import Array, Ref, Scalar, Tuple
 from transpile.rules.api import OUT_AT, Entry, entries
 
 
@@ -29,7 +29,8 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
         args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
     with lx.rules(node):
         if entry.source:
-            return library(lx, entry.source, args, kwargs, node)
+            made = library(lx, entry.source, args, kwargs, node)
+            return made if entry.memory in _ARRAYS else as_numbers(lx, made)
         if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
             from transpile.frontend import ufuncs
 
@@ -62,6 +63,14 @@ def _made(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
 def _are_in_order(lx: Lifter, args: list[Any]) -> bool:
     """Whether all arrays that are given are in C order."""
     return all(c.contiguous for a in args for c in aliases.cells_of(lx, a) if not isinstance(a, Ref) or c is not a.cell)
+
+
+def as_numbers(lx: Lifter, value: Any) -> Any:
+    """Of what NumPy computes: arrays of rank 0 as numbers."""
+    if isinstance(value, Tuple):
+        return Tuple(tuple(as_numbers(lx, v) for v in value.items), value.cls)
+    is_number = isinstance(value, Array) and not memory.type_of(lx, value.cell).dims
+    return lx.value(memory.read(lx, value.cell)) if is_number else value
 
 
 def library(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -159,8 +168,6 @@ def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
 
 def store_out(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
     """``out=``: the result goes into an array that is there."""
-    from transpile.frontend.values import Tuple
-
     if isinstance(out, Tuple) and len(out.items) == 1:
         out = out.items[0]
     if not isinstance(out, Array):

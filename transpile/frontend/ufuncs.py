@@ -111,7 +111,9 @@ def _folded(which: str, out_at: int) -> Callable[..., Any]:
             raise lx.error("T130", text, node, hint="write a loop")
         if entries()[owner.value.name].elementwise.startswith("logical"):
             args = [lx.value(lx.b.cast(lx.array(args[0]), "bool")), *args[1:]]
-        result = table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        result = table_calls.as_numbers(
+            lx, table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        )
         return result if _is_none(out) else table_calls.store_out(lx, out, result, node)
 
     return rule

@@ -18,7 +18,7 @@ from transpile.core.types import Type
 class Cell:
     """The identity of an array or of a mutable container. ``contiguous``: known to be in C order (reshapes are views)."""
 
-    __slots__ = ("appended", "contiguous", "mixed", "name", "param", "readonly")
+    __slots__ = ("appended", "contiguous", "flat", "mixed", "name", "param", "readonly")
 
     def __init__(self, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1) -> None:
         self.name = name
@@ -26,6 +26,7 @@ class Cell:
         self.readonly = readonly  # why it must not be written, or ""
         self.param = param  # the number of the parameter that it is
         self.appended = False  # whether it stands in a list that grows in a loop
+        self.flat = False  # x.flat: parts of it are copies
         self.mixed = False  # an array of rank 0 on one path, a number on another
 
     def __repr__(self) -> str:

@@ -82,7 +82,7 @@ def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]
 def in_order(kind: str, default: str = "C") -> Callable[[Mapping[str, Any]], str]:
     """Of what is made anew: C order if ``order`` says so, ``kind`` where it is K (that of the argument)."""
     found = {"C": "C", "K": kind, "A": kind, None: kind}
-    return lambda bound: found.get(bound.get("order", default), "new")
+    return lambda bound: found.get(bound.get("order", default), "array")
 
 
 _OUT_AT = {

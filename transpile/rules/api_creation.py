@@ -128,10 +128,12 @@ def _array_memory(copy: Any, order: Any = None) -> Callable[[Mapping[str, Any]],
     def shares(bound: Mapping[str, Any]) -> str:
         x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
         if not isinstance(x, Expr):
-            return "C" if wanted in (None, "C", "K", "A") else "new"
+            return "C" if wanted in (None, "C", "K", "A") else "array"
         if bound.get("copy", copy):
-            return "C" if wanted == "C" else "like" if wanted in (None, "K", "A") and not bound.get("dtype") else "new"
-        if wanted in (None, "K", "A"):
+            return (
+                "C" if wanted == "C" else "like" if wanted in (None, "K", "A") and not bound.get("dtype") else "array"
+            )
+        if wanted in (None, "K", "A") or not x.rank:
             return "same"
         return "ordered" if wanted == "C" or x.rank < 2 else "layout"
 

@@ -6,7 +6,7 @@ NumPy functions give NumPy scalars (strong), those of ``math`` Python scalars (w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,10 @@ def _same(b: Builder, x: Any) -> Expr:
     return operand(b, x)
 
 
+def _imag_memory(bound: Mapping[str, Any]) -> str:
+    return "read-only" if isinstance(bound["val"], Expr) and bound["val"].rank else "place"
+
+
 def _imag(b: Builder, val: Any) -> Expr:
     x = operand(b, val)
     return b.let("full", Const(0, Type(x.dtype)), dims=x.dims, dtype=x.dtype)
@@ -206,6 +210,7 @@ BINARY: dict[str, str] = {
 }
 NUMPY: dict[str, Entry] = {
     **{name: ufunc(prim, 1) for name, prim in UNARY.items()},
+    "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # a function of NumPy's, not a ufunc
     **{name: ufunc(prim, 2) for name, prim in BINARY.items()},
     "clip": Entry(_clip),
     "round": Entry(_round, static=("decimals",)),
@@ -222,7 +227,7 @@ NUMPY: dict[str, Entry] = {
     "conj": Entry(_same),
     "conjugate": Entry(_same),
     "real_if_close": Entry(_same, memory="same"),
-    "imag": Entry(_imag, memory="read-only"),
+    "imag": Entry(_imag, memory=_imag_memory),
     "isposinf": Entry(_is_infinity(1.0)),
     "isneginf": Entry(_is_infinity(-1.0)),
     "isrealobj": Entry(lambda b, x: True),

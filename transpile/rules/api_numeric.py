@@ -265,11 +265,11 @@ _NUMPY: dict[str, Entry] = {
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
     "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), memory="read-only"),
     "polyfit": Entry(_polyfit, static=("deg", "rcond", "full", "cov")),
-    "polyder": Entry(_polyder, static=("m",), memory="place"),
-    "polyint": Entry(_polyint, static=("m",), memory="place"),
+    "polyder": Entry(_polyder, static=("m",), memory="same"),
+    "polyint": Entry(_polyint, static=("m",), memory="same"),
     "polymul": Entry(_polymul),
     **{
-        name: Entry(source=f"library_numpy:{name}")
+        name: Entry(source=f"library_numpy:{name}", memory="array" if name in ("astype", "piecewise") else "new")
         for name in (
             "piecewise fromfunction fromiter astype apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
             "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser"

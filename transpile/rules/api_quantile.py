@@ -47,7 +47,7 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     if isinstance(given, (int, float)) and not 0 <= given <= scale:
         raise RuleError(f"a quantile lies between 0 and {scale:g}, not {given}", "T131")
     if not x.rank:
-        return strong(x)
+        return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
     ordered, axes = _sorted_along(x, axis)
     n = m.size(ordered, (ordered.rank - 1,))
     part_of = share / scale if scale != 1 else share
