@@ -122,3 +122,27 @@ def integrals(x, y):
     """Trapezoids, differences and a numeric gradient."""
     t = np.cumsum(np.exp(x))
     return np.trapezoid(y, t) + np.sum(np.diff(y) ** 2 * np.diff(t)) + np.gradient(y)[2]
+
+
+@program(
+    args=lambda: (np.array([[1.0, np.nan], [2.0, 2.0], [np.inf, 1.0]]),),
+    smooth=False,
+    tags="max nan",
+    expect=(np.array([[np.nan, np.nan], [0.5, 0.5], [1.0, 0.0]]),),
+)
+def largest_of_nan(x):
+    """No entry attains a maximum that is NaN: its derivative is NaN in all of them."""
+    return np.sum(np.max(x, axis=1))
+
+
+@program(
+    args=lambda: (np.array([0.5, np.nan, 2.0]),), smooth=False, tags="max nan", expect=(np.array([2.0, 0.0, 2.0]),)
+)
+def a_maximum_that_is_not_taken(x):
+    """A side of a *where* that is not taken brings in no NaN."""
+    return np.sum(np.where(x[0] > 1.0, np.max(x) - np.min(x), 2.0 * np.nan_to_num(x)))
+
+
+@program(args=lambda: (np.array([0.5, np.nan, 2.0]),), smooth=False, tags="max nan", expect=(np.full(3, np.nan),))
+def spread_of_nan(x):
+    return np.ptp(x) ** 2 + np.minimum.reduce(x)

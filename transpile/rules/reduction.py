@@ -13,6 +13,7 @@ import numpy as np
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Const
 from transpile.core.types import Type
 from transpile.rules import language as m
 from transpile.rules.prim import ZERO, Prim
@@ -81,6 +82,28 @@ def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Ex
     hits = x.eq(m.expand(y, axes, x.dims))
     count = count_nonzero(hits, axes, keepdims)
     return hits, m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1)
+
+
+def _rest(y: Expr, y_bar: Expr | None = None) -> Expr:
+    """The derivative of a maximum in what does not attain it: 0, but NaN where the maximum is, since nothing attains that. Where
+    nobody asks for it (``y_bar`` is 0: the side of a *where* that is not taken), 0."""
+    is_nan = m.call("isnan", y)
+    if y_bar is not None and not isinstance(y_bar.op, Const):
+        is_nan = y.b.elementwise("logical_and", is_nan, y_bar.ne(0.0))
+    return m.where(is_nan, y, 0.0)
+
+
+def _max_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    tangent = _extremum_jvp(y, args, dots, params)
+    return None if tangent is None else tangent + _rest(y)
+
+
+def _max_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    axes = params["axes"]
+    hits, count = _shares(y, x, axes, params["keepdims"])
+    share = m.expand(y_bar / _as(count, y_bar), axes, x.dims)
+    return (m.where(hits, share, m.expand(_rest(y, y_bar), axes, x.dims)),)
 
 
 def _extremum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
@@ -296,8 +319,8 @@ TABLE = [
     Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
          examples=_cases()),
     Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS)),
-    Prim("max", reduced_type, reduction("np.max"), jvp=_extremum_jvp, vjp=_extremum_vjp, cost=1, examples=_cases()),
-    Prim("min", reduced_type, reduction("np.min"), jvp=_extremum_jvp, vjp=_extremum_vjp, cost=1, examples=_cases()),
+    Prim("max", reduced_type, reduction("np.max"), jvp=_max_jvp, vjp=_max_vjp, cost=1, examples=_cases()),
+    Prim("min", reduced_type, reduction("np.min"), jvp=_max_jvp, vjp=_max_vjp, cost=1, examples=_cases()),
     Prim("var", _float_type, reduction("np.var", ddof=0), jvp=_var_jvp, vjp=_var_vjp, cost=2,
          examples=(*_cases(ddof=0), *_cases(ddof=1))),
     Prim("std", _float_type, reduction("np.std", ddof=0), jvp=_std_jvp, vjp=_std_vjp, cost=2,
