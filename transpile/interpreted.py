@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
     errstate = np.errstate
-    power = fraction(core)
+    power, has_powers = fraction(core), fraction(core, weak=False) is not None
 
     def call(*args: Any, **kwargs: Any) -> Any:
         failed: Exception | None = None
@@ -115,27 +115,31 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
             else:
                 out = function(*args, **kwargs)
         except Exception as e:
-            if not quiet or type(e) not in PYTHON_ONLY:
+            if not quiet or not _is_pythons(e):
                 explain(e)
                 raise
             failed = e
-        if failed is not None:
-            out = again(function, args, kwargs, failed)
-        if power is not None and any(np.iscomplexobj(v) for v in flatten(out)[0]):
+        if failed is not None or (quiet and power is None and has_powers and _is_complex(out)):
+            out = again(function, args, kwargs)
+        if power is not None and _is_complex(out):
             raise error("T311", "a negative number to a power that is no whole number is complex", power, NO_COMPLEX)
         return out if finish is None else finish(out)
 
     return call
 
 
-def fraction(core: Function) -> Loc | None:
-    """Where the text has a power of Python's own floats, which is complex where NumPy's is NaN."""
+def _is_complex(out: Any) -> bool:
+    return any(type(v) is complex or np.iscomplexobj(v) for v in flatten(out)[0])
+
+
+def fraction(core: Function, weak: bool = True) -> Loc | None:
+    """Where the text has a power of Python's own floats (or of any), which is complex where NumPy's is NaN."""
     bodies = [core.body, *(routine.body.body for routine in reached(core))]
     found = (
         stmt.loc
         for body in bodies
         for stmt in statements(body)
-        if isinstance(stmt, Let) and stmt.prim == "pow" and stmt.var.type.weak and stmt.var.type.is_float
+        if isinstance(stmt, Let) and stmt.prim == "pow" and stmt.var.type.is_float and (stmt.var.type.weak or not weak)
         if not (isinstance(stmt.args[1], Const) and float(stmt.args[1].value).is_integer())
     )
     return next(found, None)
@@ -145,20 +149,47 @@ PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 """What Python's float arithmetic raises where NumPy's gives inf or nan."""
 
 
-def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: Exception) -> Any:
+def _is_pythons(error: Exception) -> bool:
+    """Whether NumPy's floats may not raise it; TypeError where a number has become complex."""
+    return type(error) in PYTHON_ONLY or (type(error) is TypeError and "complex" in str(error))
+
+
+def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
     function itself does not."""
-    (args, kwargs), changed = _numpy_floats((args, kwargs))
+    args, kwargs = _numpy_floats((args, kwargs))
     try:
-        if changed or "math" in function.__globals__:
-            names = {**function.__globals__, **({"math": _NUMPY_MATH} if "math" in function.__globals__ else {})}
-            with np.errstate(all="ignore"):
-                return FunctionType(function.__code__, names, function.__name__)(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            return in_numpy_floats(function)(*args, **kwargs)
     except Exception as second:
         explain(second)
         raise
-    explain(first)
-    raise first
+
+
+def in_numpy_floats(function: FunctionType) -> FunctionType:
+    """The function, and those of its module that it calls, with NumPy's floats as literals and as what `math` and ``float``
+    give."""
+    names = dict(function.__globals__)
+    for name, value in function.__globals__.items():
+        if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
+            names[name] = FunctionType(_literals(value.__code__), names, name, value.__defaults__, value.__closure__)
+    if "math" in names:
+        names["math"] = _NUMPY_MATH
+    names["float"] = np.float64
+    return FunctionType(
+        _literals(function.__code__), names, function.__name__, function.__defaults__, function.__closure__
+    )
+
+
+def _literals(code: CodeType) -> CodeType:
+    """The code with NumPy's floats for its float literals."""
+
+    def literal(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(literal, value))
+        return np.float64(value) if type(value) is float else _literals(value) if type(value) is CodeType else value
+
+    return code.replace(co_consts=tuple(map(literal, code.co_consts)))
 
 
 class _Math:
@@ -177,10 +208,9 @@ class _Math:
 _NUMPY_MATH = _Math()
 
 
-def _numpy_floats(values: Any) -> tuple[Any, bool]:
+def _numpy_floats(values: Any) -> Any:
     leaves, tree = flatten(values)
-    floats = [np.float64(v) if type(v) is float else v for v in leaves]
-    return unflatten(tree, floats), any(type(v) is float for v in leaves)
+    return unflatten(tree, [np.float64(v) if type(v) is float else v for v in leaves])
 
 
 def printed_names(core: Function, names: Sequence[str]) -> dict[str, str]:

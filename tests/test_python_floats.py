@@ -1,0 +1,127 @@
+"""Derivatives of functions of Python's floats raise nothing that NumPy's floats would not, where their function does not raise."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import transpile as tp
+
+POINTS = (0.0, 1.0, 2.0, -1.0, 0.5, 1e200, math.inf, -math.inf, math.nan)
+
+
+def cut(x):
+    return max(x, 0.0) ** 0.7
+
+
+def saturation(x):
+    tau = 1.0 - x / 2.0 if x < 2.0 else 0.0
+    return 2.0 * tau**0.35 + 3.0 * tau ** (2 / 3.0) + 4.0 * tau + 5.0 * tau ** (4 / 3.0)
+
+
+def rooted(x):
+    return math.sqrt(x) if x >= 0 else 0.0
+
+
+def over_root(x):
+    return x * abs(x) ** -0.5 if x else 0.0
+
+
+def cubic_root(x):
+    return (x - 1.0) ** (1 / 3) if x >= 1.0 else x
+
+
+def arcs(x):
+    return math.asin(x) + math.acos(x) * x + math.atanh(0.5 * x) if abs(x) <= 1.0 else x
+
+
+def area(x):
+    return math.acosh(x) if x >= 1.0 else math.asinh(x)
+
+
+def powers(x):
+    return math.pow(abs(x), 0.5) + abs(x) ** 1.5
+
+
+def logistic(x):
+    return 1.0 / (1.0 + math.exp(-min(max(x, -700.0), 700.0) * 1.0))
+
+
+def steep(x):
+    return math.expm1(min(x, 700.0)) + math.cosh(min(abs(x), 700.0))
+
+
+def angle(x):
+    return math.atan2(x, 0.0 * x) + math.hypot(x, 0.0) + math.fmod(min(abs(x), 9.0), 1.5)
+
+
+def of_numpy(x):
+    return np.float64(x) ** 0.3
+
+
+def reciprocal(x):
+    return x * x / (x if x else 1.0) + 1.0 / (1.0 + x * x)
+
+
+FUNCTIONS = [
+    cut,
+    saturation,
+    rooted,
+    over_root,
+    cubic_root,
+    arcs,
+    area,
+    powers,
+    logistic,
+    steep,
+    angle,
+    of_numpy,
+    reciprocal,
+]
+
+
+def outcome(g, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that of the function's own
+        return float(g(x))
+
+
+def runs(f, x):
+    try:
+        outcome(f, x)
+    except (ArithmeticError, ValueError):
+        return False
+    return True
+
+
+def agree(a, b):
+    return (math.isnan(a) and math.isnan(b)) or a == b or abs(a - b) <= 1e-9 * (abs(a) + abs(b))
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_interpreted(f):
+    first, second = tp.grad(f), tp.grad(tp.grad(f))
+
+    def forward(x):
+        return tp.jvp(f, (x,), (1.0,))[1]
+
+    for x in POINTS:
+        if runs(f, x):
+            found = outcome(first, x)
+            assert agree(found, outcome(first, np.float64(x))), (x, found)
+            assert agree(outcome(forward, x), outcome(forward, np.float64(x))), (x, found)
+            outcome(second, x)
+
+
+@pytest.mark.slow
+@pytest.mark.numba
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_compiled_is_interpreted(f):
+    for g in (tp.grad(f), tp.grad(tp.grad(f))):
+        compiled = tp.jit(g)
+        for x in POINTS:
+            if runs(f, x):
+                assert agree(outcome(compiled, x), outcome(g, x)), (g, x, outcome(compiled, x), outcome(g, x))
