@@ -266,6 +266,82 @@ def test_on_several_threads():
         compiled(x, 2**48)
 
 
+# ------------------------------------------------------------------------------------------- where it is asked
+
+
+def odd(first, end):
+    total = 0.0
+    for i in range(first, end):
+        total += 1.0 / (2 * i + 1)
+    return total
+
+
+def squares(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+
+
+def flags(x, limit):
+    count, last = 0, -1
+    for i in range(len(x)):
+        if x[i] > limit:
+            count += 1
+            last = 3 * i + count
+    return count, last
+
+
+def table(x, m):
+    s = 0.0
+    for i in range(x.shape[0]):
+        for j in range(m):
+            s += x[i] * (i * m + j)
+    return s
+
+
+def in_loops(text):
+    """How often the text asks in a loop whether a number fits."""
+    return sum("overflows" in line and line.startswith(" " * 8) for line in text.splitlines())
+
+
+def test_linear_numbers_are_asked_for_before_the_loop():
+    for fn, args in ((odd, (2, 7)), (table, (np.arange(4.0), 3))):
+        text = tp.source(tp.jit(fn), *args, stage="loops")
+        assert "overflows" in text and in_loops(text) == 0, text
+    compiled = tp.jit(odd)
+    for first, end in (
+        (2**62 - 3, 2**62 - 1),
+        (-(2**62), 5 - 2**62),
+        (2**62 + 1, 2**62),
+        (2**63 - 1, -(2**63)),
+        (4, 4),
+    ):
+        assert compiled(first, end) == pytest.approx(odd(first, end))
+    for first, end in ((2**62 - 2, 2**62 + 1), (-(2**62) - 1, 3 - 2**62), (2**62, 2**62 + 1)):
+        with pytest.raises(OverflowError, match="does not fit"):
+            compiled(first, end)
+    assert tp.jit(table)(np.zeros(0), 2**62) == 0.0  # no trip
+    with pytest.raises(OverflowError, match="does not fit"):
+        tp.jit(table)(np.ones(3), 2**62 + 1)
+
+
+def test_sums_are_asked_for_where_they_may_be_large():
+    compiled = tp.jit(squares)
+    text = tp.source(compiled, 5, stage="loops")
+    assert in_loops(text) == 1 and "< 4.6" in text, text  # of two versions one asks
+    for n in (0, 1, 1000, 2_600_000, 3_000_000):
+        assert compiled(n) == (n - 1) * n * (2 * n - 1) // 6
+    for n in (3_100_000, 2**33):
+        with pytest.raises(OverflowError, match="does not fit"):
+            compiled(n)
+
+
+def test_counters_and_indices_are_not_asked_for():
+    assert "overflows" not in tp.source(tp.jit(flags), np.arange(5.0), 2.5, stage="loops")
+    assert tp.jit(flags)(np.arange(5.0), 2.5) == flags(np.arange(5.0), 2.5)
+
+
 # ---------------------------------------------------------------------------------------------------- with floats
 
 FLOATS = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 2.0**53, 2.0**53 + 2, 2.0**62, 2.0**63 - 1024, 2.0**63, -(2.0**63), -(2.0**63) - 2048,
@@ -417,6 +493,29 @@ def test_divisors_and_roots():
         assert root(n) == math.isqrt(n)
 
 
+# --------------------------------------------------------------------------------------------------- interpreted
+
+
+def growing(x, n):
+    k = 1
+    for i in range(n):
+        x = math.sin(x) * (k * k)
+        k = k * 5 + i
+        x = x / (1.0 + k * k)
+    return x
+
+
+@pytest.mark.parametrize("n", [14, 26, 40])
+def test_integers_that_are_recorded_have_no_end(n):
+    """The reverse sweep computes with Python's integers, as the function does."""
+    _, tangent = tp.jvp(growing, (0.3, n), (1.0, 0))
+    assert tp.grad(growing)(0.3, n) == pytest.approx(tangent, rel=1e-13, abs=0.0)
+    if n == 14:
+        assert tp.jit(tp.grad(growing))(0.3, 13) == pytest.approx(tp.grad(growing)(0.3, 13), rel=1e-13, abs=0.0)
+    with pytest.raises(OverflowError, match=r"test_integers\.py:\d+:\d+"):
+        tp.jit(tp.grad(growing))(0.3, n)
+
+
 # ---------------------------------------------------------------------------------------- arguments and constants
 
 
@@ -426,6 +525,35 @@ def test_arguments_of_more_bits_are_named():
         with pytest.raises(OverflowError, match=f"the argument '{name}' has the integer"):
             compiled(n, {"k": k})
         assert compiled(1, {"k": 2}) == 3
+
+
+def test_numbers_that_do_not_fit_into_narrow_types():
+    """As NumPy has it."""
+
+    def add(x, n):
+        return x + n
+
+    def write(x, n):
+        x[0] = n
+        return x
+
+    def fill(x, n):
+        return np.full(2, n, dtype=x.dtype)
+
+    for fn, dtype in ((add, np.int8), (write, np.uint64), (fill, np.uint8)):
+        compiled, ends = tp.jit(fn), np.iinfo(dtype)
+        for n in (-(2**40), int(ends.min) - 1, int(ends.min), 1, int(ends.max), int(ends.max) + 1):
+            if not LEAST <= n <= MOST:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    right = fn(np.zeros(2, dtype), n)
+            except OverflowError:
+                with pytest.raises(OverflowError, match=f"out of bounds for {np.dtype(dtype).name}"):
+                    compiled(np.zeros(2, dtype), n)
+            else:
+                got = compiled(np.zeros(2, dtype), n)
+                assert got.dtype == right.dtype and np.array_equal(got, right)
 
 
 def test_constants_of_more_bits_are_refused():

@@ -14,6 +14,7 @@ from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.overflow import check_narrow
 from transpile.lower.places import Place, broadcast_index, guarded, named, quick, regroup
 from transpile.lower.sums import peek
 from transpile.lower.views import Uniform, made_by, repeated, view_of
@@ -59,6 +60,7 @@ def copy(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _full(lw: Lowering, stmt: Any) -> Elements:
+    check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
     return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from transpile.core.builder import Expr
 from transpile.core.loc import Loc
 from transpile.core.nodes import Const, Let, Operand, Undef, Var
@@ -46,7 +48,11 @@ def is_weak(type_: Type) -> bool:
 
 
 def check_constant(op: Operand, loc: Loc) -> None:
-    """Refuses an integer of Python's that has more bits."""
+    """Refuses an integer of Python's that has more bits than its type."""
+    if isinstance(op, Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
+        ends = np.iinfo(op.type.dtype)
+        if not ends.min <= op.value <= ends.max:
+            raise error("T502", f"Python integer {op.value} out of bounds for {op.type.dtype}", loc)
     if isinstance(op, Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
         shown = str(op.value) if abs(op.value) < 10**40 else f"of {op.value.bit_length()} bits"
         hint = "write it as a float, or run the function without jit"
@@ -110,6 +116,7 @@ def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     (x,) = args
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
+    check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     made = lw.counted.get(stmt.args[0]) if isinstance(stmt.args[0], Var) else None
     if made is None or not stmt.var.type.is_float:
         return None
@@ -117,6 +124,17 @@ def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     found = lw.compute(f"{made.prim}_float", operands, FLOAT, {})
     _refuse(lw, _test(lw, "isinf", found), "OverflowError", "int too large to convert to float")
     return lw.compute("cast", [found], stmt.var, stmt.params) if stmt.var.type.dtype != "float64" else found
+
+
+def check_narrow(lw: Lowering, op: Operand, dtype: str) -> None:
+    """Asks whether an integer of Python's fits into a narrower type, as NumPy does."""
+    if isinstance(op, Const) or not is_weak(op.type) or "int" not in dtype or dtype == "int64":
+        return
+    x, ends = lw.scalar(op), np.iinfo(dtype)
+    for prim, end in (("less", int(ends.min)), ("greater", int(ends.max))):
+        if LEAST < end < MOST:
+            test = _test(lw, prim, x, Const(end, INT))
+            _refuse(lw, test, "OverflowError", f"Python integer out of bounds for {dtype}")
 
 
 def _whole(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:

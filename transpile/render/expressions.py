@@ -15,6 +15,7 @@ from transpile.render.nesting import Nested
 from transpile.render.places import dotted, number, place, subscript, transposed, variable
 from transpile.render.shapes import Shape, reshape_form
 from transpile.render.templates import fill
+from transpile.render.whole import OBJECT
 from transpile.rules import prims
 from transpile.rules.elementary import BUILTINS, MATH
 from transpile.rules.spelling import PLAIN, Spelling, axes_of
@@ -239,7 +240,7 @@ _OPPOSITE: dict[type, type] = {
 
 
 def dtype_node(dtype: str) -> ast.expr:
-    return ast.Name("bool", LOAD) if dtype == "bool" else dotted(f"np.{dtype}")
+    return ast.Name(dtype, LOAD) if dtype in ("bool", OBJECT) else dotted(f"np.{dtype}")
 
 
 def reduction(fn: str, x: ast.expr, let: Let) -> ast.expr:
@@ -302,10 +303,13 @@ def _dtype_of(value: Operand) -> str:
 
 def _empty(e: Expressions, let: Let) -> ast.expr:
     dtype, shape = let.var.type.dtype, let.params.get("shape")
+    if let.params.get("dtype") == OBJECT:
+        dtype = OBJECT
     if not let.var.type.dims:
         return e.constant(Const(np.dtype(dtype).type(0).item(), let.var.type), True)
     if isinstance(shape, Shape) and shape.like is not None:
-        return call(dotted("np.empty_like"), e.operand(let.args[shape.like]))
+        more = {"dtype": dtype_node(dtype)} if dtype == OBJECT else {}
+        return call(dotted("np.empty_like"), e.operand(let.args[shape.like]), **more)
     return call(dotted("np.empty"), e.shape(let), **({} if dtype == "float64" else {"dtype": dtype_node(dtype)}))
 
 

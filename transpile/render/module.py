@@ -23,6 +23,7 @@ from transpile.render.normal import ZERO, normalise
 from transpile.render.shapes import say_shapes
 from transpile.render.statements import Writer
 from transpile.render.trees import pack, unpack, whole
+from transpile.render.whole import keep_integers
 from transpile.transform.dce import remove_dead
 from transpile.transform.placeholders import with_placeholders
 
@@ -73,7 +74,7 @@ def _prepared(fn: Function) -> tuple[Nested, dict[Var, str]]:
 
 
 def _printable(fn: Function) -> tuple[Nested, dict[Var, str]]:
-    fn = say_shapes(remove_dead(relax(normalise(say_guards(fn)))))
+    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(fn))))))
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
     )  # what a size reads is an operand by now
