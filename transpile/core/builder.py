@@ -328,7 +328,11 @@ class Builder:
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
         """``value`` broadcast to ``dims`` (itself if it has them)."""
-        x = self.stretched(self.expr(value), dims)
+        x = self.expr(value)
+        for a, wanted in zip(x.dims[::-1], dims[::-1]):
+            if a != wanted and not a.is_one:
+                self.fits(a, wanted)
+        x = self.stretched(x, dims)
         if len(x.dims) == len(dims) and all(a == b or (not a.is_one and self.same(a, b)) for a, b in zip(x.dims, dims)):
             if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):
                 return x  # else sizes that are checked when the function runs: their types say so from here on

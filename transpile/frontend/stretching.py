@@ -42,7 +42,7 @@ class Stretching:
         """The size of what is broadcast together; None where that cannot be."""
         symbols = self.lx.symbols
         x, y = symbols.resolve(a), symbols.resolve(b)
-        if x == y or y.is_one:
+        if x == y or y.is_one or symbols.is_checked(self.lx, x, y):
             return x
         if x.is_one:
             return y
@@ -66,7 +66,7 @@ class Stretching:
         """Whether a size can be broadcast to another, which stays what it is: checked where only the run knows."""
         symbols = self.lx.symbols
         a, room = symbols.resolve(a), symbols.resolve(room)
-        if a == room or a.is_one or self.parts(a, room):
+        if a == room or a.is_one or self.parts(a, room) or symbols.is_checked(self.lx, a, room):
             return True
         if room.is_one or self.is_given(a) and self.is_given(room) or not self.may_be_one(a):
             return symbols.unify(self.lx, a, room) is not None

@@ -148,7 +148,7 @@ class Symbols:
         """The size that both are, noted and checked; None where they cannot be equal."""
         x, y = self.resolve(a), self.resolve(b)
         self.apart = ()
-        if x == y or self._is_checked(lx, x, y):
+        if x == y or self.is_checked(lx, x, y):
             return x
         if self._unified_around(lx, x, y):
             return self.resolve(x)
@@ -273,7 +273,7 @@ class Symbols:
             return None
         return Dim.symbol(atom.name), Dim((size - dim.const) // coef)
 
-    def _is_checked(self, lx: Lifter, x: Dim, y: Dim) -> bool:
+    def is_checked(self, lx: Lifter, x: Dim, y: Dim) -> bool:
         """Whether a check ran before this point: one in another branch, or in a try that was given up, did not."""
         found = (self.checked.get((x, y)), self.checked.get((y, x)))
         return any(block is one for one in found if one is not None for block in lx.b.open)

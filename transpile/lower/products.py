@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Operand
+from transpile.core.nodes import Block, Const, If, Operand
 from transpile.core.types import INT, Type
+from transpile.lower.effects import raise_value
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.folds import add_up, cast, number, op, wide
 from transpile.lower.sums import Pending, formed, pending
@@ -150,6 +151,11 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
     b, mode, dtype = lw.b, stmt.params["mode"], stmt.var.type.dtype
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])
+    empty = b.elementwise("minimum", n, m, py=True).eq(0)
+    if not isinstance(empty.op, Const):
+        b.emit(
+            If(empty.op, Block((), [raise_value(b.loc, "an array to convolve cannot be empty")]), Block(), (), b.loc)
+        )
     carried = wide(dtype)
     flipped = stmt.prim == "correlate"  # the convolution with the second reversed
     kind = f"{stmt.prim}_{mode}" if flipped and mode == "same" else f"convolve_{mode}"

@@ -61,9 +61,10 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
             dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims))
             parts.insert(at if at == 0 else len(parts), e if e.rank else b.broadcast(strong(e), dims))
     if len(parts) > 1:
+        from transpile.rules.api_join import concatenate
         from transpile.rules.arguments import same_dtype
 
-        x = b.let("concatenate", *same_dtype(b, parts), axis=axis)
+        x = concatenate(b, same_dtype(b, parts), axis)
     for _ in range(n):
         after = slice_axis(x, axis, 1, clip=True)
         before = slice_axis(x, axis, 0, x.dims[axis] - 1, clip=True)

@@ -13,6 +13,7 @@ from transpile.core.nodes import SYNTHETIC, Block, If, Var
 from transpile.core.types import BOOL
 from transpile.rules import language as m
 from transpile.rules.api import Entry
+from transpile.rules.api_join import concatenate as joined
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import (
@@ -56,6 +57,8 @@ def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Exp
         )
     step = array(b, spacing)
     if step.rank:
+        if not b.same(step.dims[0], n):
+            raise RuleError("when 1d, distances must match the length of the corresponding dimension", "T202")
         return _uneven(x, axis, step, n, edge_order)
     inner = (slice_axis(x, axis, 2) - slice_axis(x, axis, 0, n - 2)) / (2.0 * step)
     if edge_order == 1:
@@ -148,7 +151,7 @@ def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
     for v in (b.cast(array(b, p), "float64") for p in parts):
         v = reshape(v, [*([Dim(1)] * (2 - v.rank)), *v.dims]) if v.rank < 2 else v if rowvar else m.transpose(v, (1, 0))
         rows.append(v)
-    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
+    return joined(b, rows, 0)
 
 
 def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True) -> Expr:
@@ -228,6 +231,7 @@ def _polyfit(
     columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
     if w is not None:
         weights = b.cast(array(b, w), "float64")
+        must_agree(b, weights, at, "expected w and y to have the same length")
         columns = columns * new_axis(weights, 1)
         values = values * (weights if values.rank == 1 else new_axis(weights, 1))
     return b.let("lstsq", columns, values, rcond=None)

@@ -146,7 +146,9 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
 def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
     mask, x = array(b, condition), array(b, arr)
     mask = mask if mask.type.is_bool else mask.ne(0)
-    return compressed(b, ravel(b.broadcast(mask, x.dims)), ravel(x), 0)
+    if mask.rank == x.rank and all(b.surely(d, e) for d, e in zip(mask.dims, x.dims)):
+        return compressed(b, ravel(mask), ravel(x), 0)
+    return gather(ravel(x), 0, flat_nonzero(b, mask))
 
 
 # -------------------------------------------------------------------------------------------------------- taking
