@@ -130,18 +130,26 @@ def _cov(
     rows = rows if dtype is None else b.cast(rows, dtype)
     loss = (0 if bias else 1) if ddof is None else ddof
     weights = [b.cast(array(b, w), rows.dtype) for w in (fweights, aweights) if w is not None]
+    if any(w.rank != 1 or not b.same(w.dims[0], rows.dims[1]) for w in weights):
+        raise RuleError("np.cov: as many weights as samples", "T202")
     if not weights:
         centred = rows - reduce("mean", rows, 1, True)
-        n = b.dim(rows.dims[1])
-        found = matmul(centred, transpose(centred, (1, 0))) / (n - loss if loss else n)
+        found = matmul(centred, transpose(centred, (1, 0))) / _freedom(b.dim(rows.dims[1]), loss)
     else:
         w = weights[0] if len(weights) == 1 else weights[0] * weights[1]
         total = reduce("sum", w)
         centred = rows - new_axis(reduce("sum", rows * w, 1) / total, 1)
         lost = loss if aweights is None else loss * reduce("sum", w * weights[-1]) / total
-        found = matmul(centred * w, transpose(centred, (1, 0))) / (total - lost if loss else total)
+        found = matmul(centred * w, transpose(centred, (1, 0))) / _freedom(total, lost if loss else 0)
     alone = is_one(b, rows.dims[0], "cov", "take a row: np.cov(x[0])")
     return point(point(found, 0, 0), 0, 0) if alone else found
+
+
+def _freedom(count: Expr, lost: Any) -> Expr:
+    """What is divided by: nothing is left where as many are lost, or more."""
+    if isinstance(lost, int) and not lost:
+        return count
+    return count.b.elementwise("maximum", count - lost, 0, py=not count.rank and count.type.weak)
 
 
 def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:

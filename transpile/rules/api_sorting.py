@@ -227,6 +227,8 @@ def _histogram(
 ) -> Any:
     """Counts and edges; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
+    if weights is not None:
+        must_agree(b, array(b, a), array(b, weights), "weights should have the same shape as a")
     edges = array(b, bins)
     if not edges.rank:
         low, high = (
