@@ -36,13 +36,18 @@ def replace_items(lx: Lifter, cell: Cell, new: tuple[Any, ...], keys: tuple[Any,
     from transpile.frontend import growing
 
     state: Items = lx.state.cells[cell]
-    if cell.readonly:
-        hint = "pass it in as an argument, or make it inside the function"
-        raise lx.error("T123", cell.readonly, hint="return a new one" if cell.readonly == HANDED_ON else hint)
+    refuse_read_only(lx, cell)
     aliases.check_write(lx, cell)
     if state.kind == "list" and len(new) != len(state.items):
         growing.changes_length(lx, cell, state.items, new)
     lx.state.cells[cell] = Items(state.kind, new, state.keys if keys is None else keys, state.cls)
+
+
+def refuse_read_only(lx: Lifter, cell: Cell) -> None:
+    """Refuses to change a container that whoever made it would not see changed."""
+    if cell.readonly:
+        hint = "pass it in as an argument, or make it inside the function"
+        raise lx.error("T123", cell.readonly, hint="return a new one" if cell.readonly == HANDED_ON else hint)
 
 
 def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:

@@ -8,7 +8,7 @@ fill.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import gast
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Effect, Index, Operand, Point, Slice, Undef, Var
+from transpile.core.nodes import Effect, Index, Operand, Point, Slice, Var
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import statements
@@ -416,7 +416,7 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
     state = lx.state.cells[owner.cell]
     grown: Grown = state.cls
     freeze(lx, item, node)
-    aliases.check_write(lx, owner.cell)
+    grown_lists.check_change(lx, owner.cell)
     for cell, op in zip(grown.cells, carries.leaves(lx, item)):
         _put(lx, cell, lx.b.expr(count(state)), op)
     lx.state.cells[owner.cell] = Items("grown", (Scalar(more.op),), None, grown)
@@ -461,7 +461,11 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         last = held.items[-1] if held.items else undefined(lx, element)
         last = _cast_leaves(lx, last, element)
         lx.state.cells[cell] = Items("counted", (last, lx.const(len(held.items))), None, Counted(element.skeleton))
-    run()
+    try:
+        run()
+    except Grows:  # another list does, too
+        lx.state.vars, lx.state.cells = before.vars, before.cells
+        raise
     found: dict[Cell, Dim] = {}
     for cell in cells:
         op = count(lx.state.cells[cell])
@@ -481,9 +485,15 @@ def counting(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
 
 
 def undefined(lx: Lifter, element: Element) -> Any:
-    """An element of which there is none yet."""
-    ops: Iterator[Operand] = iter([Undef(t) for t in element.types])
+    """In the place of an element of which there is none yet: nobody reads it, or an IndexError comes first."""
+    ops = iter([_nothing(lx, t) for t in element.types])
     return carries.rebuilt(lx, element.like, ops, "last")
+
+
+def _nothing(lx: Lifter, type_: Type) -> Operand:
+    if not type_.dims:
+        return lx.b.cast(lx.b.operand(0), type_).op
+    return lx.b.let("full", 0, dims=type_.dims, dtype=type_.dtype).op
 
 
 def _cast_leaves(lx: Lifter, value: Any, element: Element) -> Any:

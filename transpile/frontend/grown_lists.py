@@ -147,7 +147,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
     state = lx.state.cells[owner.cell]
     grown: Grown = state.cls
     growing.freeze(lx, value, node)
-    aliases.check_write(lx, owner.cell)
+    check_change(lx, owner.cell)
     known, k = _place(lx, state, _integer(lx, index, node))
     for cell, op in zip(grown.cells, carries.leaves(lx, value)):
         path, args = _path(len(memory.type_of(lx, cell).dims), known, count(state), k)
@@ -163,7 +163,7 @@ def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
         raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
                        hint="keep it in an array of known size, with its length")  # fmt: skip
     growing.shrinks(lx, owner.cell)
-    aliases.check_write(lx, owner.cell)
+    check_change(lx, owner.cell)
     _raise_if_empty(lx, state, "pop from empty list")
     less = lx.b.expr(count(state)) - 1
     found = _read(lx, state, less, True)
@@ -180,8 +180,16 @@ def clear(lx: Lifter, owner: Ref, node: Any) -> None:
         raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
                        hint="keep it in an array of known size, with its length")  # fmt: skip
     growing.shrinks(lx, owner.cell)
-    aliases.check_write(lx, owner.cell)
+    check_change(lx, owner.cell)
     lx.state.cells[owner.cell] = Items("grown", (lx.const(0),), None, state.cls)
+
+
+def check_change(lx: Lifter, cell: Cell) -> None:
+    """Refuses to change a list that may be another, or whose owner would not see it changed."""
+    from transpile.frontend import containers
+
+    containers.refuse_read_only(lx, cell)
+    aliases.check_write(lx, cell)
 
 
 def _raise_if_empty(lx: Lifter, state: Items, message: str) -> None:
@@ -249,7 +257,7 @@ def sort(lx: Lifter, owner: Ref, node: Any) -> None:
 
     state: Items = lx.state.cells[owner.cell]
     (cell,) = state.cls.cells
-    aliases.check_write(lx, owner.cell)
+    check_change(lx, owner.cell)
     found = calls.known_call(lx, "numpy.sort", [lx.value(filled_part(lx, cell, count(state)))], {}, node)
     memory.write_place(lx, cell, (Index((Slice(None, 0, None),)),), (count(state),), lx.operand(found))
 

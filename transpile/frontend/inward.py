@@ -8,11 +8,13 @@ from typing import Any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
-from transpile.frontend import memory
+from transpile.frontend import containers, grown_lists, memory
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.values import Array, Bound, Cell, Items, Maybe, Ref, Scalar, Tuple
 
-OUTSIDE = "an array of the enclosing function cannot be written in a function that is transformed by itself"
+OUTSIDE = (
+    "an array or list of the function around cannot be written in a function that is transformed or kept by itself"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +60,28 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
         case Tuple():
             return Tuple(tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(value.items)), value.cls)
         case Ref():
-            state: Items = outer.state.cells[value.cell]
-            cell = Cell(name)
+            state = containers.items(outer, value)
+            cell = Cell(name, readonly=OUTSIDE)
+            if state.kind in grown_lists.KINDS:
+                lx.state.cells[cell] = _grown(lx, outer, state, name)
+                return Ref(cell)
             items = tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(state.items))
             lx.state.cells[cell] = replace(state, items=items)
             return Ref(cell)
         case Bound():
             return Bound(value.function, tuple(_inward(lx, outer, v, name) for v in value.args), value.kwargs)
     return value
+
+
+def _grown(lx: Lifter, outer: Lifter, state: Items, name: str) -> Items:
+    """A list of the function around of which only the run knows how many elements it has."""
+    if state.kind == "counted":
+        message = "a list that grows in a 'while' loop is read there by a function that is transformed or kept"
+        raise outer.error("T119", message, hint="pass what it reads as an argument")
+    arrays = [_inward(lx, outer, Array(c), name).cell for c in state.cls.cells]
+    types = [replace(t, dims=memory.type_of(lx, c).dims[1:]) for t, c in zip(state.cls.types, arrays)]
+    count = _inward(lx, outer, state.items[0], name)
+    return Items("grown", (count,), None, replace(state.cls, cells=tuple(arrays), types=tuple(types), owners=()))
 
 
 def _hidden(lx: Lifter, op: Operand, name: str, cell: Cell | None = None) -> Operand:

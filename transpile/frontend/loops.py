@@ -246,16 +246,17 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
     sizes: dict[Cell, Dim] = {}
     while True:
         try:
+            if growing_cells:  # the loop is lifted once to count, and once to fill
+                sizes = growing.counting(lx, growing_cells, run, node)
+                ran.clear()
+                for cell, size in sizes.items():
+                    growing.convert(lx, cell, lx.appended[cell], size, known, node, made)
             run()
             break
-        except growing.Grows as grows:  # the loop is lifted once to count, and once to fill
+        except growing.Grows as grows:
             if grows.cell in growing_cells:
                 raise lx.error("T119", "a list grows in this loop in a way that cannot be followed", node) from None
             growing_cells.append(grows.cell)
-            sizes = growing.counting(lx, growing_cells, run, node)
-            ran.clear()
-            for cell, size in sizes.items():
-                growing.convert(lx, cell, lx.appended[cell], size, known, node, made)
     for cell, size in sizes.items():
         held = lx.state.cells[cell]
         lx.state.cells[cell] = Items("grown", (Scalar(lx.b.dim(size).op),), None, held.cls)

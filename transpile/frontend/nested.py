@@ -14,7 +14,7 @@ from transpile.arguments import leaf_sources
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.errors import TranspileError
-from transpile.frontend import aliases, changes, memory
+from transpile.frontend import aliases, changes, containers, grown_lists, memory
 from transpile.frontend.bindings import Known, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
@@ -187,8 +187,11 @@ class Passed:
                 keys = () if value.cls is None else tuple(value.cls._fields)
                 return Node(kind, tuple(self.tree(v) for v in value.items), keys, value.cls)
             case Ref():
-                state: Items = self.lx.state.cells[value.cell]
                 self.containers.append(value.cell)
+                state = containers.items(self.lx, value)
+                if state.kind in grown_lists.KINDS:
+                    message = "a list whose length depends on the data cannot be an argument of this function"
+                    raise self.lx.error("T131", message, hint="pass np.array(...) of it")
                 kind = {"instance": "dataclass"}.get(state.kind, state.kind)
                 return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), state.cls)
             case Static() if value.value is None or isinstance(value.value, (bool, str)):
