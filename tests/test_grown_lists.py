@@ -103,7 +103,7 @@ ALL = list(cases())
 
 
 def test_a_sample(tmp_path):
-    check(random.Random(11).sample(ALL, 110), tmp_path, ["reverse"])
+    check(random.Random(11).sample(ALL, 80), tmp_path, ["reverse"])
 
 
 @pytest.mark.slow

@@ -240,6 +240,9 @@ def is_equal(lx: Lifter, a: Any, b: Any, node: Any) -> Operand:
     """Whether two items are one object or equal, as containers ask."""
     if isinstance(a, (Ref, Array)) and a == b:
         return TRUE
+    ops = [getattr(v, "op", None) for v in (a, b)]
+    if isinstance(ops[0], Const) and isinstance(ops[1], Const) and ops[0].value is ops[1].value:
+        return TRUE  # np.nan is itself
     return truth.truth(lx, compare(lx, gast.Eq(), a, b, node), node)
 
 

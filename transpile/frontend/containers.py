@@ -140,7 +140,7 @@ def is_long(lx: Lifter, value: Any) -> bool:
     """Whether only the run knows how many elements there are."""
     if isinstance(value, Iteration):
         return any(is_long(lx, p) for p in value.parts)
-    return grown_lists.is_grown(lx, value)
+    return isinstance(value, Ref) and items(lx, value).kind in grown_lists.KINDS
 
 
 def _library(name: str) -> Any:

@@ -9,7 +9,7 @@ fill.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -160,7 +160,11 @@ def as_array(loop: Any, cell: Cell) -> None:
 
 def as_wider(loop: Any, cell: Cell) -> None:
     """The arrays of a list get other types when its loop is lifted again."""
-    loop.grow[cell] = (loop.lx.appended[cell], loop.reserved[cell])
+    lx: Lifter = loop.lx
+    if loop.length is None and any(loop is owner for owner in getattr(lx.state.cells[cell].cls, "owners", ())):
+        message = "a list grows in a 'while' loop, and gets elements of another type there"
+        raise lx.error("T119", message, loop.node, hint="let all elements be floats")
+    loop.grow[cell] = (lx.appended[cell], loop.reserved.get(cell, Dim(0)))
 
 
 def _append_calls(body: list[Any]) -> int:
@@ -324,6 +328,9 @@ def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: A
     grown: Grown = state.cls
     cells: list[Cell] = []
     common = [wider(a, b) for a, b in zip(grown.types, types)]
+    if _has_room(lx, grown, common, capacity):
+        lx.state.cells[cell] = Items("grown", state.items, None, replace(grown, types=tuple(common), owners=owners))
+        return
     for old, type_, is_new in zip(grown.cells, common, grown.types):
         dims = (capacity, *is_new.dims)
         var = lx.b.alloc(old.name, Type(type_.dtype, dims), "empty", dims=dims, dtype=type_.dtype)
@@ -337,6 +344,13 @@ def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: A
         memory.write(lx, made, place, (count(state),), lx.b.cast(have, type_.dtype).op)
     moved = Grown(tuple(cells), grown.like, grown.skeleton, tuple(common), owners)
     lx.state.cells[cell] = Items("grown", state.items, None, moved)
+
+
+def _has_room(lx: Lifter, grown: Grown, types: Sequence[Type], capacity: Dim) -> bool:
+    """Whether the arrays hold so many elements of these types as they are."""
+    held = [memory.type_of(lx, c) for c in grown.cells]
+    room = [lx.symbols.resolve(t.dims[0] - capacity) for t in held]
+    return all(a.dtype == b.dtype and is_nonnegative(lx.symbols.least(r)) for a, b, r in zip(held, types, room))
 
 
 def make_room(lx: Lifter, cell: Cell) -> None:
@@ -386,12 +400,11 @@ def see_to_type(lx: Lifter, cell: Cell, item: Any, node: Any) -> None:
     wanted = lx.appended[cell].types
     if state.kind == "counted" or all(wider(a, b) == a for a, b in zip(state.cls.types, wanted)):
         return
-    for loop in lx.loops:
-        if cell in loop.reserved:
+    for loop in reversed(lx.loops):
+        if cell in loop.entered.cells:
             raise NeedWider(cell, loop)
     if any(cell in region for region in lx.regions):
-        message = "a list that grew gets an element of another type in a loop or branch"
-        raise lx.error("T119", message, node, hint="let all elements be floats")
+        raise NeedRoom(cell)
     _enlarge(lx, cell, memory.type_of(lx, state.cls.cells[0]).dims[0], list(wanted))
 
 

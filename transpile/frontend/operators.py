@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from transpile.core.nodes import Const, Operand
+from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import FLOAT
 from transpile.frontend import aliases, grown_lists, memory, overloads
 from transpile.frontend.convert import describe, new_list
@@ -101,6 +101,8 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
         return Tuple(tuple(joined)) if isinstance(left, Tuple) else new_list(lx, joined)
     if prim == "mul":
         for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
+            if items is not None and isinstance(whole, Ref) and _is_by_size(lx, times):
+                return _of_grown(lx, prim, left, right, node)
             if items is not None and isinstance(times, (Scalar, Static)):
                 count = lx.static(times, "the number of repetitions")
                 if not isinstance(count, (int, np.integer)):
@@ -118,6 +120,14 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
 
         return formatting.percent(lx, left.value, right)
     return None
+
+
+def _is_by_size(lx: Lifter, times: Any) -> bool:
+    """Whether a number of repetitions is made of sizes of arguments."""
+    op = times.op if isinstance(times, Scalar) else None
+    form = op.form if isinstance(op, Var) and op.type.is_int else None
+    form = None if form is None else lx.symbols.resolve(form)
+    return form is not None and not form.is_const and lx.symbols.is_size(form)
 
 
 def _of_grown(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
