@@ -199,9 +199,10 @@ def diagonals_see_the_matrix(a):
     """diagonal, np.diag and np.diagonal of a matrix are views that may not be written."""
     b = a * 1.0
     d, e, f = b.diagonal(), np.diag(b), np.diagonal(b, 1)
+    before = np.sum(f) * d[1]
     b[0, 0] = a[1, 1] ** 2
     b[0, 1] *= 3.0
-    return d * e + np.sum(f)
+    return d * e + np.sum(f) * before
 
 
 @program(args=lambda: (normal(3),), tags="broadcast read-only inplace")

@@ -55,7 +55,7 @@ FAULTS: tuple[Fault, ...] = (
         'self.kind == "layout" or (self.kind == "ordered" and not memory.is_whole_in_order(self.lx, cell))',
         "False",
         "np.ravel of a strided vector is a view",
-        ("tests/test_view_calls.py",),
+        ("tests/test_shared_memory.py",),
     ),
     Fault(
         "number_or_array",

@@ -83,6 +83,7 @@ def _unique(
     sorted: bool = True,
 ) -> Any:
     x = array(b, ar)
+    x = x if x.rank else ravel(strong(x))
     refuse_options("np.unique", equal_nan=(equal_nan, True))
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
