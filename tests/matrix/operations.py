@@ -40,21 +40,21 @@ class Operation:
     @property
     def floats(self) -> list[str]:
         """The arguments that are differentiated, the carried one first."""
-        others = [n for n, v in self.pool.items() if is_active(n, v) and n != self.carried]
+        others = [n for n, v in self.pool.items() if is_float(v) and n != self.carried]
         return [self.carried, *others]
 
     @property
     def constants(self) -> list[str]:
-        return [n for n, v in self.pool.items() if not is_active(n, v)]
+        return [n for n, v in self.pool.items() if not is_float(v)]
 
 
 class Useless(Exception):
     """A text whose result is no number and holds none."""
 
 
-def is_active(name: str, value: Any) -> bool:
+def is_float(value: Any) -> bool:
     """Whether an argument is differentiated."""
-    return np.asarray(value).dtype.kind == "f" and not name.endswith(cases.FIXED)
+    return np.asarray(value).dtype.kind == "f"
 
 
 @cache
@@ -96,7 +96,9 @@ def of_call(text: str, pool: dict[str, Any], marks: list[str]) -> Operation:
     used = {n: pool[n] for n in names_of(text) if n in pool}
     value = run(f"r = {text}", used)["r"]
     target, measure = measured(value)
-    lines = (f"{target} = {text}",)
+    fixed = [n for n in used if n.endswith(cases.FIXED)]  # no arguments: those that have numbers get tangents
+    lines = (*(f"{n} = np.array({used[n].tolist()})" for n in fixed), f"{target} = {text}")
+    used = {n: v for n, v in used.items() if n not in fixed}
     if "holes" in used:  # NaN is not carried: zero times NaN would be all that is seen
         lines = ("holes = np.where(gaps, np.nan, x)", *lines)
         others = {n: v for n, v in used.items() if n != "holes"}
@@ -114,7 +116,7 @@ def of_write(text: str) -> Operation:
 
 
 def completed(name: str, lines: tuple[str, ...], used: dict[str, Any], measure: str, smooth: bool) -> Operation:
-    carried = next((n for n in used if is_active(n, used[n])), "")
+    carried = next((n for n in used if is_float(used[n])), "")
     if not carried:  # what is carried is not what it is called with
         carried, used = "z", {"z": cases.POOL["a3"], **used}
     return Operation(name, lines, used, carried, measure, smooth)
