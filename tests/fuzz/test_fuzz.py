@@ -1,4 +1,4 @@
-"""Random programs: 100 in `make test`, 2,000 in `make test-all`, each forward against differences and reverse against forward."""
+"""Random programs: 120 in `make test`, 2,600 in `make test-all`, each forward against differences and reverse against forward."""
 
 import random
 import tempfile
@@ -74,6 +74,19 @@ def test_two_thousand_programs_hold_every_pair():
     tally = made(2000)
     print(tally.summary())
     assert not tally.missing()[1]
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(PART, 600, 4 * PART))])
+def test_programs_of_the_kinds_of_faults(first):
+    """They are right or refused."""
+    assert_none_fails(range(first, first + (PART if first == 0 else 4 * PART)), kinds=True)
+
+
+@pytest.mark.slow
+@pytest.mark.numba
+@pytest.mark.parametrize("first", range(5000, 5060, PART))
+def test_compiled_programs_of_the_kinds_of_faults(first):
+    assert_none_fails(range(first, first + PART), kinds=True, compiled=True)
 
 
 def test_kinds_of_faults_are_made():

@@ -67,7 +67,7 @@ OTHERS = [
     "bits.choose([a4, xp])", "v.argpartition(2)  # value", "x.conj()", "x.conjugate()", "x.real", "x.imag", "x.shape", "x.ndim", "x.size",
     "x.any(axis=0)", "x.argmin()", "x.cumprod()", "x.max()", "x.mean(axis=0)", "x.min(axis=1)", "x.prod()", "x.std()", "x.var(axis=1)",
     "x.copy()", "x.__abs__()", "np.ones(3, dtype=x.dtype) * s",
-    "np.logspace(s, s2, 4)", "np.add.outer(v, a3)", "np.subtract.outer(v, a3)", "np.multiply.outer(a3, v)",
+    "np.logspace(s, s2, 4)", "np.i0(x)", "np.add.outer(v, a3)", "np.subtract.outer(v, a3)", "np.multiply.outer(a3, v)",
     "np.maximum.accumulate(x, axis=1)", "np.add.reduceat(v, [0, 2, 1])", "np.hypot.reduce(x, axis=1)", "np.add(x, y, out=np.zeros_like(x))",
     "np.log(x, out=np.zeros_like(x), where=x > 0)",
 ]  # fmt: skip
