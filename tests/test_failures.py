@@ -95,7 +95,9 @@ def test_exceptions_leak_nothing(fn, args, error):
     for g in (tp.jit(fn), tp.jit(tp.grad(fn))):
         assert issubclass(raised(g, args, 500), error)
         before, owners = size(), [sys.getrefcount(a) for a in args]
+        blocks = sys.getallocatedblocks()
         raised(g, args, 5000)
+        assert sys.getallocatedblocks() - blocks < 500
         assert [sys.getrefcount(a) for a in args] == owners
         assert size() - before < 5000 * 60
 
@@ -136,3 +138,73 @@ def test_tape_that_cannot_grow(tmp_path):
     file.write_text(PROGRAM)
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout == "waves.py:9:5: unable to allocate 800000 bytes\n" * 3 + "True\n", done.stderr
+
+
+# ------------------------------------------------------------------------------------------------ the stack frame
+
+DEEP = '''
+import numpy as np
+import transpile as tp
+
+def walk(x, n):
+    if n <= 0.0:
+        return x
+    a, b, c = np.zeros(512), np.zeros(500), np.zeros(512)
+    for i in range(512):
+        a[i] = x * i
+        c[511 - i] = a[i] * 0.5
+    for i in range(500):
+        b[i] = c[i] + a[511 - i]
+    y = walk(x * 0.5 + b[3] * 1e-9, n - 1.0)
+    total = 0.0
+    for i in range(500):
+        total += a[i] * b[i] * c[i] * 1e-12
+    return y + total
+
+for f in (tp.jit(walk), tp.jit(tp.grad(walk))):
+    print(f(1.0, 950.0) > 0.0)
+    try:
+        f(1.0, 5000.0)
+    except RecursionError:
+        print("too deep")
+'''  # fmt: skip
+
+
+@pytest.mark.slow
+def test_small_arrays_of_deep_calls(tmp_path):
+    """A thousand frames fit on the stack."""
+    file = tmp_path / "walk.py"
+    file.write_text(DEEP)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "True\ntoo deep\n" * 2, (done.returncode, done.stderr)
+
+
+# ------------------------------------------------------------------------------------------------------- threads
+
+
+def rows(x, n):
+    """Each trip needs memory of its own."""
+    total = 0.0
+    for i in range(n):
+        v = np.zeros(int(x[i])) + x[i]
+        total += np.sum(np.sort(v) * x[i])
+    return total
+
+
+def test_memory_of_threads(monkeypatch):
+    """Of the trips of which each has no memory the first is named, and the others leave nothing."""
+    from thread_calls import cut
+
+    from transpile import run
+    from transpile.loops import passes
+
+    monkeypatch.setattr(passes, "parallelise", cut)
+    monkeypatch.setattr(run, "threads_of", lambda level: 2 if level.parallel else 0)
+    f = tp.jit(rows, cache=False, parallel=True)
+    x = np.array([3.0, 4.0, 5.0, 6.0])
+    right = rows(x, 4)
+    np.testing.assert_allclose(f(x, 4), right)
+    for _ in range(3):
+        with pytest.raises(MemoryError, match=r"test_failures\.py:\d+:\d+: unable to allocate 562949953421312 bytes"):
+            f((x + 1.0) * 2.0**44, 4)
+    np.testing.assert_allclose(f(x, 4), right)

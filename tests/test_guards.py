@@ -21,7 +21,7 @@ def run(kind: str) -> subprocess.CompletedProcess:
 def test_a_few_programs(cache_directory) -> None:
     done = run("sample")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "6 functions in guarded memory, 0 wrong" in done.stdout
+    assert "8 functions in guarded memory, 0 wrong" in done.stdout
 
 
 @pytest.mark.slow

@@ -113,6 +113,18 @@ def sample(first: int, count: int) -> Iterator[Job]:
     from corpus import all_programs
 
     yield from programs([p for p in all_programs() if p.name in SAMPLE])
+    yield from both("tape", long_tape, lambda: (np.arange(3.0), 70), (0,))
+
+
+def long_tape(x: Any, n: int) -> Any:
+    """What is recorded does not stay in the stack frame; the other is a stack of arrays."""
+    y, k = x[1], 0
+    z = x * 0.5
+    while k < n:
+        y = np.sin(y) + 0.01 * y
+        z = np.cos(z) * y
+        k += 1
+    return y + np.sum(z)
 
 
 def programs(chosen: Sequence[Any]) -> Iterator[Job]:
@@ -146,7 +158,8 @@ def violations(first: int, count: int) -> Iterator[Job]:
     def all_of(fast: Any, args: tuple[Any, ...]) -> str | None:
         for name, given in variants(args):
             print(f"    {name}", flush=True)
-            found = problem(
+            check = problem if name == "fair" else between_guards
+            found = check(
                 fast, lambda given=given: tuple(np.copy(v) if isinstance(v, np.ndarray) else v for v in given)
             )  # type: ignore[misc]
             if found is not None:

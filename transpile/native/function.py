@@ -67,7 +67,7 @@ def compile_function(
             written = Statements(context, typing)
             for one in kept:
                 inner = Statements(context, typing)
-                inner.sites = written.sites
+                inner.sites, inner.is_narrow = written.sites, True
                 _write(inner, module, one, names[one.name], names)
             _write(written, module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
@@ -107,7 +107,7 @@ def _write(
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
     written.loc = fn.loc
-    written.small = small_arrays(fn)
+    written.small = small_arrays(fn, written.is_narrow)
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
     makes = [s.var for s in statements(fn.body) if isinstance(s, Alloc) and s.var not in written.small.local]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows

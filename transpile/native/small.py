@@ -33,29 +33,40 @@ from transpile.core.nodes import (
 from transpile.core.walk import blocks, statements
 from transpile.loops.memory import accesses, handed
 
-FEW = 32  # elements of an array that is handed on by value
+FEW, FEWER = 32, 8  # elements of an array that is handed on by value; the second is for a function that may call itself
 MANY = 512  # of one that lies in the stack frame
+FRAME, NARROW = (
+    2**16,
+    2**11,
+)  # bytes of all of these: a frame is on the stack a thousand times where calls are as deep as they may be
 Sizes = tuple[int, ...]
+_LARGEST = 8  # bytes of an element
 _VIEWS = ("view", "swap", "row")
 
 
 @dataclass
 class Small:
-    """``sizes`` of arrays where all are known; ``local``: the variables of *allocs* that lie in the stack frame."""
+    """``sizes`` of arrays where all are known; ``local``: the variables of *allocs* that lie in the stack frame.
+
+    ``few`` is how many elements an array has at most that is handed on by value.
+    """
 
     sizes: dict[Var, Sizes] = field(default_factory=dict)
     local: set[Var] = field(default_factory=set)
+    few: int = FEW
 
     def of(self, var: Var) -> Sizes | None:
         """The sizes of what is handed on by value, or of the elements of such a stack."""
         found = self.sizes.get(var)
-        return found if found is not None and math.prod(found) <= FEW else None
+        return found if found is not None and math.prod(found) <= self.few else None
 
 
-def small_arrays(fn: Function) -> Small:
+def small_arrays(fn: Function, is_kept: bool = False) -> Small:
+    """``is_kept``: the function may call itself."""
     found = _Finder(fn)
     found.run(fn)
-    small = Small(found.sizes)
+    small = Small(found.sizes, few=FEWER if is_kept else FEW)
+    room = NARROW if is_kept else FRAME
     together = _together(fn)
     for var in _written_later(fn, small):
         for other in together[var]:
@@ -69,7 +80,9 @@ def small_arrays(fn: Function) -> Small:
         leaving = _leaving(fn, small)
     for stmt in statements(fn.body):
         if isinstance(stmt, Alloc) and stmt.var in small.sizes and stmt.var not in leaving:
-            if math.prod(small.sizes[stmt.var]) <= MANY:
+            count = math.prod(small.sizes[stmt.var])
+            if count <= MANY and count * _LARGEST <= room:
+                room -= count * _LARGEST
                 small.local.add(stmt.var)
     return small
 

@@ -13,7 +13,10 @@ from typing import Any
 from transpile.native.failures import Failures
 from transpile.native.values import Array, Scalar, Unsupported, Value
 
-FIRST = 32  # numbers for which there is room at the beginning
+FIRST, FEWER = (
+    32,
+    4,
+)  # numbers for which there is room at the beginning; the second is for a function that may call itself
 GROW, FREE = "PyMem_RawRealloc", "PyMem_RawFree"  # NRT's own, without what counts who holds it
 
 
@@ -27,6 +30,7 @@ class Stack:
     dtype: Any
     rank: int
     sizes: Sequence[int] | None
+    first: int  # numbers for which there is room in the frame
     frame: Any
     data: Any
     memory: Any
@@ -36,11 +40,11 @@ class Stack:
     @property
     def width(self) -> int:
         """How many numbers a push is."""
-        return 2 + self.rank if self.rank else math.prod(self.sizes or ())
+        return _width(self.rank, self.sizes)
 
-    @property
-    def first(self) -> int:
-        return max(FIRST, 4 * self.width)
+
+def _width(rank: int, sizes: Sequence[int] | None) -> int:
+    return 2 + rank if rank else math.prod(sizes or ())
 
 
 class Stacks(Failures):
@@ -48,6 +52,7 @@ class Stacks(Failures):
         super().__init__(context, typing)
         self.made_stacks: list[Stack] = []
         self.held_stacks: list[list[Stack]] = []  # by each open block
+        self.is_narrow = False  # whether the frame is to be small
 
     def stack(self, dtype: Any, rank: int, sizes: Sequence[int] | None) -> Stack:
         """A new stack, of numbers if ``rank`` is 0 or ``sizes`` are known."""
@@ -57,9 +62,8 @@ class Stacks(Failures):
         element = self.int if rank else self.context.get_data_type(dtype)
         pointer = self.cgutils.voidptr_t
         cells = [self.cell(t) for t in (element.as_pointer(), pointer, self.int, self.int)]
-        made = Stack(dtype, rank, sizes, None, *cells)
-        frame = self.cell(ir.ArrayType(element, made.first))
-        made = Stack(dtype, rank, sizes, frame, *cells)
+        first = max(FEWER if self.is_narrow else FIRST, _width(rank, sizes))
+        made = Stack(dtype, rank, sizes, first, self.cell(ir.ArrayType(element, first)), *cells)
         with self.builder.goto_entry_block():
             self.begin_stack(made)
         self.begin_stack(made)
