@@ -125,3 +125,52 @@ def test_compiled_is_interpreted(f):
         for x in POINTS:
             if runs(f, x):
                 assert agree(outcome(compiled, x), outcome(g, x)), (g, x, outcome(compiled, x), outcome(g, x))
+
+
+def means(x):
+    return np.mean(x) + np.std(x)
+
+
+def spread(x):
+    return np.std(x, ddof=1) + np.var(x, ddof=1)
+
+
+def between(x):
+    return np.sum(np.interp(0.3, x, x))
+
+
+def smoothed(x):
+    return np.sum(np.convolve(x, np.ones(2)))
+
+
+def slopes(x):
+    return np.sum(np.gradient(x))
+
+
+def covariance(x):
+    return np.cov(x) * 1.0
+
+
+@pytest.mark.parametrize("wrap", [lambda g: g, pytest.param(tp.jit, marks=[pytest.mark.numba, pytest.mark.slow])])
+@pytest.mark.parametrize("f", [means, spread, between, smoothed, slopes, covariance], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_short_arrays(f, size, wrap):
+    """What NumPy gives or raises for arrays of no or one element, and for ones that a longer call was compiled for."""
+
+    def value(x):
+        return f(x)
+
+    x = np.linspace(0.5, 1.5, size)
+    compiled = wrap is tp.jit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted = f(x)
+        except ValueError:
+            for g in (wrap(tp.grad(f)), wrap(value) if compiled else lambda x: tp.jvp(f, (x,), (x,))[0]):
+                with pytest.raises((ValueError, tp.TranspileError)):
+                    g(x)
+            return
+        found = wrap(value)(x) if compiled else tp.jvp(f, (x,), (np.ones_like(x),))[0]
+        assert agree(found, wanted) or abs(found - wanted) < 1e-12
+        assert wrap(tp.grad(f))(x).shape == x.shape

@@ -29,7 +29,7 @@ from transpile.rules.arguments import (
 )
 from transpile.rules.language import matmul, transpose
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import arange, gather, new_axis, point, slice_axis
+from transpile.rules.slicing import arange, at_least, gather, new_axis, point, slice_axis
 
 # ----------------------------------------------------------------------------------------------------- gradient
 
@@ -49,12 +49,10 @@ def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: i
 def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Expr:
     """Second-order differences inside, one-sided ones at the ends."""
     n = x.dims[axis]
-    if n.is_const and n.const < edge_order + 1:
-        raise RuleError(
-            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
-            "are required.",
-            "T202",
-        )
+    message = (
+        "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+    )
+    at_least(b, n, edge_order + 1, message)
     step = array(b, spacing)
     if step.rank:
         if not b.same(step.dims[0], n):

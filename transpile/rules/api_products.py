@@ -16,6 +16,7 @@ from transpile.rules.api_shape import moved, reshape
 from transpile.rules.arguments import array, axis_of, known_integer, numeric, one_of, shape_text
 from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot
+from transpile.rules.slicing import at_least
 
 
 def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
@@ -209,12 +210,16 @@ def _cross(build: Builder, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axi
 def _convolve(b: Builder, a: Any, v: Any, mode: str = "full") -> Expr:
     x, y = (as_vector(e) for e in numeric(b, a, v))
     one_of("np.convolve", "mode", mode, "full", "same", "valid")
+    for name, given in (("a", x), ("v", y)):
+        at_least(b, given.dims[0], 1, f"{name} cannot be empty")
     return b.let("convolve", x, y, mode=mode)
 
 
 def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
     x, y = (as_vector(e) for e in numeric(b, a, v))
     one_of("np.correlate", "mode", mode, "full", "same", "valid")
+    for name, given in (("first", x), ("second", y)):
+        at_least(b, given.dims[0], 1, f"{name} array argument cannot be empty")
     return b.let("correlate", x, y, mode=mode)
 
 

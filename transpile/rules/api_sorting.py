@@ -24,7 +24,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import fresh_size, gather, on_axis, point, settle_size, slice_axis
+from transpile.rules.slicing import at_least, fresh_size, gather, on_axis, point, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------------- sort
 
@@ -269,6 +269,7 @@ def _histogram(
 
 def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Expr:
     at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
+    at_least(b, places.dims[0], 1, "array of sample points is empty")
     must_agree(b, places, values, "fp and xp are not of the same length")
     if period is not None:  # both are brought into one period, with one place more on each side
         left = right = None

@@ -7,13 +7,25 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Gather, Index, Item, Point, Slice
+from transpile.core.nodes import Block, Effect, Gather, If, Index, Item, Point, Slice
 from transpile.core.places import is_nonnegative
+from transpile.rules.prim import RuleError
 
 
 def on_axis(rank: int, axis: int, item: Item) -> tuple[Index, ...]:
     """The path that applies ``item`` to one axis and keeps all others."""
     return (Index(tuple(item if k == axis else Slice() for k in range(rank))),)
+
+
+def at_least(b: Builder, size: Dim, least: int, message: str) -> None:
+    """Refuses an axis that is shorter, or makes the program raise ValueError where only the run knows it."""
+    if is_nonnegative(size - least):
+        return
+    if size.is_const:
+        raise RuleError(message, "T202")
+    short = b.elementwise("less", b.dim(size), least).op
+    params = {"exception": "ValueError", "parts": (message,), "check": True}
+    b.emit(If(short, Block(stmts=[Effect("raise", (), params, b.loc)]), Block(), (), b.loc))
 
 
 def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:
