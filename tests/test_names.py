@@ -189,3 +189,17 @@ def test_a_name_that_is_deleted_has_no_value(wrap):
     with pytest.raises(UnboundLocalError, match="'y'") as raised:
         g(0.5, 3)
     assert any("test_names.py" in note for note in getattr(raised.value, "__notes__", ["test_names.py"]))
+
+
+def removed_in_a_branch(x, n):
+    y = x * x
+    if n > 2:
+        del y
+    return y * x
+
+
+def test_a_name_that_a_branch_deletes_has_no_value():
+    g = tp.grad(removed_in_a_branch)
+    assert g(0.5, 2) == 0.75
+    with pytest.raises(UnboundLocalError):
+        g(0.5, 3)
