@@ -114,3 +114,31 @@ def test_a_rank_that_data_decide_is_refused() -> None:
     with pytest.raises(tp.TranspileError, match="T210.*only the run knows") as refused:
         tp.grad(of_data)(np.ones(3))
     assert "axis" in refused.value.diagnostics[0].hint
+
+
+def test_what_does_not_fit() -> None:
+    """Refused before anything runs, but in a branch that is for other sizes: there it is an error where it runs."""
+
+    def joined(x, y, c):
+        s = 0.0
+        if c > 0:
+            z = x if c > 1 else y
+            s = np.sum(z * z)
+        return s
+
+    def other(x, y, c):
+        return np.sum(x * y) if len(x) > c else np.sum(x) * np.sum(y)
+
+    def never(x, y, c):
+        return np.sum(x * y) if c > 5 else np.sum(x) * np.sum(y)
+
+    x, y = np.arange(3.0), np.arange(4.0)
+    with pytest.raises(tp.TranspileError, match="T205"):
+        tp.grad(joined)(x, y, 1.0)
+    with pytest.raises(tp.TranspileError, match="T202"):
+        tp.grad(never)(x, y, 1.0)
+    gradient = tp.grad(other)
+    np.testing.assert_array_equal(gradient(x, y, 5), np.full(3, 6.0))
+    with pytest.raises(ValueError, match="do not agree"):
+        gradient(x, y, 1)
+    np.testing.assert_array_equal(gradient(x, x, 1), x)

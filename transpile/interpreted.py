@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
@@ -151,7 +152,19 @@ PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 
 def _is_pythons(error: Exception) -> bool:
     """Whether NumPy's floats may not raise it; TypeError where a number has become complex."""
-    return type(error) in PYTHON_ONLY or (type(error) is TypeError and "complex" in str(error))
+    if type(error) is TypeError:
+        return "complex" in str(error)
+    return type(error) in PYTHON_ONLY and not _is_raised(error)
+
+
+def _is_raised(error: Exception) -> bool:
+    """Whether a *raise* of the text has raised it: the user's, or a check."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and linecache.getline(at.tb_frame.f_code.co_filename, at.tb_lineno).lstrip().startswith(
+        "raise "
+    )
 
 
 def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -251,6 +251,14 @@ class Join:
 
     def _agree(self, p: Dim, q: Dim) -> bool:
         """Whether the sizes are equal; one that the program computes is checked where it does, if that is what runs."""
+        symbols = self.lx.symbols
+        late, symbols.late = symbols.late, False
+        try:
+            return self._agree_now(p, q)
+        finally:
+            symbols.late = late
+
+    def _agree_now(self, p: Dim, q: Dim) -> bool:
         for k, (own, other) in enumerate(((p, q), (q, p))):
             if self._is_computed(own) and not self._is_computed(other):
                 return self.on(k, partial(self.lx.b.same, own, other))

@@ -13,7 +13,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, Effect, If, Loc, Operand, Var
+from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
 from transpile.core.taken import Taken
 from transpile.core.types import INT
@@ -84,6 +84,7 @@ class Symbols:
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
     count: int = 0
+    late: bool = True  # whether sizes that do not fit may be an error where that runs
     is_open: bool = False  # whether sizes where paths meet may differ
 
     # ---- forms
@@ -192,8 +193,8 @@ class Symbols:
         return left == right and self.unify(lx, x, y) is not None
 
     def _never(self, lx: Lifter, x: Dim, y: Dim) -> Dim | None:
-        """Sizes of the example that do not fit: in a branch that may be for others, that is an error where it runs."""
-        if not lx.facts or x.is_const and y.is_const:
+        """Sizes of the example that do not fit: in a branch that is for other sizes, that is an error where it runs."""
+        if not self.late or x.is_const and y.is_const or not any(_is_of_integers(lx, fact) for fact in lx.facts):
             return None
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
@@ -392,6 +393,17 @@ class Symbols:
             if lx.b.symbols.get(symbol) is value.op and symbol not in self.names and name not in self.names.values():
                 self.names[symbol] = name
                 value.op.name = name
+
+
+def _is_of_integers(lx: Lifter, fact: Any) -> bool:
+    """Whether what is known on a path is a comparison of integers, or such a one among others."""
+    test = getattr(fact, "test", fact)
+    made = next((s for block in lx.b.open for s in block.stmts if isinstance(s, Let) and s.var is test), None)
+    if made is None:
+        return False
+    if made.prim.startswith("logical_"):
+        return any(_is_of_integers(lx, part) for part in made.args)
+    return all(a.type.is_int for a in made.args)
 
 
 def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None:
