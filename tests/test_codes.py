@@ -148,6 +148,7 @@ case("T131", "def f(x):\n    return $max(x, key=lambda v: -v)\n", X)
 case("T132", "def f(x):\n    def g(a):\n        return a\n\n    return np.sum($g(x, 2.0))\n", X)
 case("T133", "def f(x):\n    if x[0] > 100.0:\n        $raise\n    return np.sum(x)\n", X)
 case("T134", "def f(x):\n    $p, q = (x, x, x)\n    return np.sum(p)\n", X)
+case("T135", "$def f(x):\n    return np.sum(" + "-" * 600 + "x)\n", X)
 
 # -------------------------------------------------------------------------------- T2xx: types and shapes
 

@@ -29,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TranspileError as failed:
         print(failed, file=sys.stderr)
         return 2 if all(d.code in REQUESTS or d.code == "T414" and not d.loc.line for d in failed.diagnostics) else 1
+    except RecursionError:
+        message, hint = "something in this program is nested too deeply", "set parts of it to variables of their own"
+        print(error("T135", message, hint=hint), file=sys.stderr)
+        return 1
     return 0
 
 

@@ -53,6 +53,7 @@ CODES: dict[str, str] = {
     "T132": "arguments that do not fit the called function's parameters",
     "T133": "an exception or check that cannot be transformed",
     "T134": "an unpacking that does not fit",
+    "T135": "something that is nested too deeply",
     # ---- T2xx: types and shapes
     "T201": "types that do not fit",
     "T202": "shapes that cannot be broadcast together",

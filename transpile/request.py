@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.levels import jit_level, peeled
 from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves, unflatten
@@ -114,7 +116,7 @@ class Request:
             dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
             args, kwargs = self.typed(target)
             try:
-                with recorded() as self.reads, changes.recorded() as found:
+                with recorded() as self.reads, changes.recorded() as found, nesting(target):
                     core = core_of(target, args, kwargs)
                 self.own = {k for k, leaf in self.made.items() if id(leaf) in found.own}
                 self.written = {k for k, leaf in self.made.items() if id(leaf) in found.written}
@@ -128,6 +130,19 @@ class Request:
                     )
                     raise why from None
                 self.known.add(leaf)
+
+
+@contextmanager
+def nesting(target: Any) -> Iterator[None]:
+    """Turns a recursion over what is nested in the user's program (hundreds of ``elif``) into a diagnostic."""
+    try:
+        yield
+    except RecursionError:
+        code = getattr(peeled(target)[1], "__code__", None)
+        at = NOWHERE if code is None else Loc(code.co_filename, code.co_firstlineno, 1)
+        message = f"something in {function_name(target)!r}, or in what it calls, is nested too deeply"
+        hint = "set parts of it to variables of their own, or use a table (np.interp, np.select) instead of so many branches"
+        raise error("T135", message, at, hint) from None
 
 
 def function_name(target: Any) -> str:

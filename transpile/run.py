@@ -16,7 +16,7 @@ from transpile.interpreted import interpreted
 from transpile.levels import is_derivative, jit_level
 from transpile.pipeline import core_of
 from transpile.program import Program
-from transpile.request import Request, leaf_slots
+from transpile.request import Request, leaf_slots, nesting
 from transpile.results import flat_tree, wanted
 
 __all__ = ["compiled", "core_of", "holding", "interpreted", "runner", "shapes", "text"]
@@ -25,9 +25,10 @@ __all__ = ["compiled", "core_of", "holding", "interpreted", "runner", "shapes", 
 def runner(target: Any, core: Function, request: Request) -> Program:
     """What runs ``core`` on the arguments of a call."""
     level = jit_level(target)
-    if level is not None:
-        return compiled(target, core, request, level)
-    return interpreted(target, core, request, is_derivative(target))
+    with nesting(target):
+        if level is not None:
+            return compiled(target, core, request, level)
+        return interpreted(target, core, request, is_derivative(target))
 
 
 def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:

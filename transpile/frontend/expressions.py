@@ -24,6 +24,7 @@ from transpile.frontend.containers import key_of
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, binary
+from transpile.frontend.spines import Chain
 from transpile.frontend.values import Cell, Closure, Items, Ref, SliceOf, Static, Tuple
 
 # ----------------------------------------------------------------------------------------------- literals, displays
@@ -92,6 +93,16 @@ def _binary(lx: Lifter, node: gast.BinOp) -> Any:
     left = lx.expr(node.left)
     right = lx.expr(node.right)
     return binary(lx, BINARY[type(node.op)], left, right, node)
+
+
+def _chain(lx: Lifter, node: Chain) -> Any:
+    """``a + b + c + ...``: from the left, however long it is."""
+    value = lx.expr(node.left)
+    for part in node.parts():
+        right = lx.expr(part.right)
+        with lx.at(part), lx.rules(part):
+            value = lx.readable(binary(lx, BINARY[type(part.op)], value, right, part), part)
+    return value
 
 
 _UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
@@ -166,6 +177,7 @@ EXPRESSIONS: dict[type, Callable[[Lifter, Any], Any]] = {
     gast.Set: _set,
     gast.Dict: _dict,
     gast.BinOp: _binary,
+    Chain: _chain,
     gast.UnaryOp: _unary,
     gast.BoolOp: truth.boolean_operator,
     gast.Compare: _compare,

@@ -236,6 +236,10 @@ class Lifter:
             raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
         with self.at(node), self.rules(node):
             value = lift(self, node)
+        return self.readable(value, node)
+
+    def readable(self, value: Any, node: gast.AST) -> Any:
+        """The value; refused if two paths left what cannot be read."""
         if isinstance(value, Conflict):
             raise self.error(value.code, value.message, node, value.hint)
         return value

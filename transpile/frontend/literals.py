@@ -8,6 +8,7 @@ T406.
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ import numpy as np
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Known, Literal, StaticClass, StaticValue, User
+from transpile.frontend.spines import Chain
 
 if TYPE_CHECKING:
     from transpile.frontend.static import StaticModule, StaticScope
@@ -275,6 +277,11 @@ def _evaluate_call(node: gast.Call, scope: StaticScope) -> Any:
 
 _EVALUATORS: dict[type, Callable[[Any, Any], Any]] = {
     gast.UnaryOp: lambda node, scope: _UNARY[type(node.op)](evaluate(node.operand, scope)),
+    Chain: lambda node, scope: functools.reduce(
+        lambda value, part: _BINARY[type(part.op)](value, evaluate(part.right, scope)),
+        node.parts(),
+        evaluate(node.left, scope),
+    ),
     gast.BinOp: lambda node, scope: _BINARY[type(node.op)](evaluate(node.left, scope), evaluate(node.right, scope)),
     gast.Tuple: lambda node, scope: tuple(_elements(node.elts, scope)),
     gast.List: lambda node, scope: _elements(node.elts, scope),

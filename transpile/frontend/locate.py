@@ -25,6 +25,7 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 
 Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
@@ -232,13 +233,13 @@ class Parsed:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tree = ast.parse(text)
+        self.tree = unnested(lambda: ast.parse(text))
         self._made: dict[ast.AST, Any] = {}
 
     def definition(self, node: ast.AST) -> Definition:
         """The gast of a node of the tree, the same object each time; callers must not change it."""
         if node not in self._made:
-            self._made[node] = gast.ast_to_gast(node)
+            self._made[node] = to_gast(node)
         return self._made[node]
 
 

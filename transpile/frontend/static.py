@@ -6,6 +6,7 @@ constants are `Literal` if they are literal expressions; any other is refused (T
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
 import os
@@ -21,6 +22,7 @@ from transpile.frontend.bindings import Binding, Module, StaticValue, User
 from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine, source_text
+from transpile.frontend.spines import to_gast, unnested
 
 
 class StaticModule:
@@ -32,7 +34,7 @@ class StaticModule:
         self.program = program if program is not None else {}
         self.program[os.path.realpath(path)] = self
         try:
-            self.tree = gast.parse(text)
+            self.tree = to_gast(unnested(lambda: ast.parse(text)))
         except SyntaxError as failed:
             at = Loc(path, failed.lineno or 1, failed.offset or 0)
             raise error("T403", f"the file does not parse: {failed.msg}", at) from None

@@ -45,14 +45,25 @@ def test(lx: Lifter, node: gast.expr) -> Operand:
     return truth(lx, lx.expr(node), node)
 
 
+MANY = 24  # operands of one ``and`` or ``or``, each inside the one before it
+
+
+def _halves(nodes: list[gast.expr]) -> tuple[list[gast.expr], list[gast.expr]]:
+    """The first operand and the others; of very many the first half: ``(a and b) and (c and d)`` is as ``a and b and c and d``,
+    and not as deep."""
+    half = len(nodes) // 2 if len(nodes) > MANY else 1
+    return nodes[:half], nodes[half:]
+
+
 def _test_of_several(lx: Lifter, is_and: bool, nodes: list[gast.expr], node: Any) -> Operand:
     """The truth of an ``and`` or ``or``: which operand it gives does not matter."""
-    first = test(lx, nodes[0])
-    if len(nodes) == 1:
+    head, tail = _halves(nodes)
+    first = test(lx, head[0]) if len(head) == 1 else _test_of_several(lx, is_and, head, node)
+    if not tail:
         return first
 
     def rest() -> Any:
-        return Scalar(_test_of_several(lx, is_and, nodes[1:], node))
+        return Scalar(_test_of_several(lx, is_and, tail, node))
 
     if isinstance(first, Const):
         return rest().op if bool(first.value) == is_and else first
@@ -141,13 +152,14 @@ def boolean_operator(lx: Lifter, node: gast.BoolOp) -> Any:
 
 
 def _boolean(lx: Lifter, is_and: bool, nodes: list[gast.expr], node: Any) -> Any:
-    first = lx.expr(nodes[0])
-    if len(nodes) == 1:
+    head, tail = _halves(nodes)
+    first = lx.expr(head[0]) if len(head) == 1 else _boolean(lx, is_and, head, node)
+    if not tail:
         return first
-    decided = truth(lx, first, nodes[0])
+    decided = truth(lx, first, head[0])
 
     def rest() -> Any:
-        return _boolean(lx, is_and, nodes[1:], node)
+        return _boolean(lx, is_and, tail, node)
 
     if isinstance(decided, Const):
         return rest() if bool(decided.value) == is_and else first

@@ -16,6 +16,8 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from transpile.frontend.spines import unnested
+
 FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # cells of a notebook may
 
@@ -32,7 +34,7 @@ def is_written(fn: types.FunctionType, tree: ast.Module, node: ast.AST, text: st
     else:
         befores = [imports(tree), ()]  # notebooks compile each statement alone
     flags = own.co_flags & FUTURES
-    if any(_is_among(own, _compiled(statement, before, own.co_filename, flags), shift) for before in befores):
+    if any(_is_among(own, _compiled(statement, before, own.co_filename, flags, text), shift) for before in befores):
         return True
     return _is_among(own, _by_hook(_Loader(fn), text, own.co_filename), shift)
 
@@ -68,13 +70,30 @@ def _is_among(own: types.CodeType, found: Sequence[types.CodeType], shift: int) 
 
 
 @functools.lru_cache(maxsize=512)
-def _compiled(statement: ast.stmt, before: tuple[ast.stmt, ...], file: str, flags: int) -> tuple[types.CodeType, ...]:
+def _compiled(
+    statement: ast.stmt, before: tuple[ast.stmt, ...], file: str, flags: int, text: str
+) -> tuple[types.CodeType, ...]:
     """The code objects of a statement of a module, behind others."""
+
+    def compiled(what: Any) -> types.CodeType:
+        found: types.CodeType = compile(what, file, "exec", flags=flags | AWAIT, dont_inherit=True)
+        return found
+
     try:
-        whole = compile(ast.Module([*before, statement], []), file, "exec", flags=flags | AWAIT, dont_inherit=True)
+        try:
+            whole = compiled(ast.Module([*before, statement], []))
+        except RecursionError:  # Python compiles deeper texts than trees
+            only = _only(text, [*before, statement])
+            whole = unnested(lambda: compiled(only))
     except (SyntaxError, ValueError):
         return ()
     return tuple(codes(whole))
+
+
+def _only(text: str, statements: Sequence[ast.stmt]) -> str:
+    """The text with the lines of these statements alone, where they stand."""
+    kept = {k for s in statements for k in range(first_line(s), (s.end_lineno or s.lineno) + 1)}
+    return "".join(line if k in kept else "\n" for k, line in enumerate(text.splitlines(keepends=True), 1))
 
 
 def _inside(statement: ast.stmt, names: Sequence[str]) -> ast.stmt:

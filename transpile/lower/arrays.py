@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
 
 Rule = Callable[["Lowering", Any], Elements]
+DEEPEST = (
+    100  # operations of one formula in one loop: it is no faster with more, and what emits them recurses over them
+)
 
 
 def elementwise(lw: Lowering, stmt: Any) -> Elements:
     """One scalar operation an element; operands have equal dims or are scalars."""
     operands = [lw.elements(a) for a in stmt.args]
+    operands = [lw.in_memory(e, "part") if e.depth >= DEEPEST and e.rank else e for e in operands]
     shaped = max(operands, key=lambda e: e.rank)
     result = Type(stmt.var.type.dtype)
     # what carries the index must be of the result's sizes; an operand of sizes 1 beside larger ones was broadcast before
@@ -37,7 +41,8 @@ def elementwise(lw: Lowering, stmt: Any) -> Elements:
         return lw.compute(stmt.prim, args, result, stmt.params)
 
     made = made_by(lw, stmt.prim, operands)
-    found = Elements(shaped.sizes, result.dtype, at, cheap=False, unit=_unit(operands), made=made)
+    depth = 1 + max(e.depth for e in operands)
+    found = Elements(shaped.sizes, result.dtype, at, cheap=False, unit=_unit(operands), made=made, depth=depth)
     return replace(found.also(*operands), cheap=False)
 
 

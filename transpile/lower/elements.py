@@ -36,6 +36,7 @@ class Elements:
     cheap: bool = True
     unit: int | None = None
     made: Made | None = None  # of memory as it lies, or of a product of such: what library calls take
+    depth: int = 0  # how many operations lie inside one another to compute an element
 
     @property
     def rank(self) -> int:
