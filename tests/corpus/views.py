@@ -301,3 +301,16 @@ def grids_without_copies(x, y):
     thin[0, 0] = x[1] * x[2]
     b *= 2.0
     return columns * rows
+
+
+@program(args=lambda: (normal(6), 1, 4), tags="run-time slice windows broadcast flip inplace")
+def views_of_parts_of_any_size(x, low, high):
+    """Views of slices whose sizes only the run knows."""
+    a = x * 1.0
+    w = np.lib.stride_tricks.sliding_window_view(a[low:high], 2)
+    rows = np.broadcast_to(a[low:high], (2, high - low))
+    before = np.sum(w * w)
+    left, _ = np.split(a, [low])
+    left *= 2.0
+    np.flip(a[low:high])[0] = x[1] * x[5]
+    return np.sum(w * w) * before + np.sum(rows[0] * rows[1])

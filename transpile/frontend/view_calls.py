@@ -29,10 +29,11 @@ from transpile.core.nodes import (
     Point,
     Reshape,
     Slice,
+    Stmt,
     Var,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defines, reads
+from transpile.core.walk import blocks, defines, reads, uses
 from transpile.frontend import aliases, memory
 from transpile.frontend.convert import from_rule, new_list
 from transpile.frontend.lifter import Lifter
@@ -51,10 +52,8 @@ def call(lx: Lifter, kind: str, args: list[Any], kwargs: dict[str, Any], build: 
     found = _Call(lx, kind, args, kwargs, build)
     with lx.b.into(found.scratch):
         tried = build(*found.given(dict(found.probes)))
-    found.dependents()
-    for stmt in found.scratch.stmts:
-        if not any(v in found.reached for v in defines(stmt)):
-            lx.b.emit(stmt)
+    for stmt in found.independent():
+        lx.b.emit(stmt)
     return found.value(tried, ())
 
 
@@ -90,14 +89,21 @@ class _Call:
 
         return [one(a) for a in self.args], {k: one(v) for k, v in self.kwargs.items()}
 
-    def dependents(self) -> None:
+    def independent(self) -> list[Stmt]:
+        """The statements that do not rest on the arrays; notes what the others make. A check of a size is made of the array."""
         self.reached = {p: {c: None} for c, p in self.probes.items()}
+        kept: list[Stmt] = []
         for stmt in self.scratch.stmts:
             if isinstance(stmt, Let):
                 self.lets[stmt.var] = stmt
-            roots = {c: None for o in reads(stmt) if isinstance(o, Var) for c in self.reached.get(o, ())}
-            if roots:
-                self.reached.update(dict.fromkeys(defines(stmt), roots))
+            inner = [o for block in blocks(stmt) for o in uses(block)]
+            roots = {c: None for o in (*reads(stmt), *inner) if isinstance(o, Var) for c in self.reached.get(o, ())}
+            if not roots:
+                kept.append(stmt)
+            self.reached.update({v: roots for v in defines(stmt) if roots})
+            if roots and not isinstance(stmt, Let) and self.real is None:
+                self._build()
+        return kept
 
     # ---- results
 
@@ -132,8 +138,11 @@ class _Call:
     def _now(self, at: tuple[int, ...], **more: Any) -> Any:
         """The result as a new value."""
         if self.real is None:
-            self.real = self.build(*self.given({c: memory.read(self.lx, c) for c in self.probes}))
+            self._build()
         return from_rule(self.lx, _part(self.real, at), self.kind != "place", **more)
+
+    def _build(self) -> None:
+        self.real = self.build(*self.given({c: memory.read(self.lx, c) for c in self.probes}))
 
     def _shared(self, at: tuple[int, ...], sources: list[Cell]) -> Any:
         """A new value that may be a part of one of the arguments: neither is written while the other is read."""
