@@ -386,7 +386,7 @@ FAULTS: tuple[Fault, ...] = (
         "return found is not None and is_inside(found)",
         "return found is not None",
         "no integer is asked whether it fits",
-        ("tests/test_integers.py", "-k", "straight"),
+        ("tests/test_integer_loops.py",),
     ),
     Fault(
         "first_trip_fits",
@@ -394,7 +394,7 @@ FAULTS: tuple[Fault, ...] = (
         "self.at(test, 0), self.at(test, 1), let)",
         "self.at(test, 0), self.at(test, 0), let)",
         "what is linear in an index is asked for in the first trip only",
-        ("tests/test_integers.py", "-k", "test_linear_numbers"),
+        ("tests/test_integer_loops.py",),
     ),
     Fault(
         "bound_of_one_trip",
@@ -402,7 +402,7 @@ FAULTS: tuple[Fault, ...] = (
         'self.both("add", init, self.both("mul", trips, each))',
         'self.both("add", init, each)',
         "a sum is taken to be as small as one summand",
-        ("tests/test_integers.py", "-k", "test_sums_are_asked"),
+        ("tests/test_integer_loops.py",),
     ),
     Fault(
         "recorded_integers_wrap",
@@ -410,7 +410,7 @@ FAULTS: tuple[Fault, ...] = (
         'return replace(stmt, params={**stmt.params, "dtype": OBJECT})',
         "return stmt",
         "the reverse sweep computes with integers of NumPy's",
-        ("tests/test_integers.py", "-k", "test_integers_that_are_recorded"),
+        ("tests/test_integer_loops.py",),
     ),
     Fault(
         "routines_of_one_name",

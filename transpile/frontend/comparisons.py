@@ -63,6 +63,8 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: Operand, y: Operand) -> bool | None:
     """What the forms of two integers say of them: sizes are not negative, equal forms are equal."""
     if not (x.type.is_int and y.type.is_int) or x.type.dims or y.type.dims:
         return None
+    if not all(isinstance(o, Const) or o.type.weak for o in (x, y)):
+        return None  # sums of NumPy's integers wrap
     forms = [_form(lx, o) for o in (x, y)]
     if forms[0] is None or forms[1] is None:
         return None

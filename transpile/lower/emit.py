@@ -235,7 +235,7 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.T", ATOM
             case "row":
                 return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
-        if stmt.var in self.wrapping:
+        if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
             return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
@@ -524,6 +524,11 @@ def _plan(block: Block, count: Counter[Var]) -> list[_Reach]:
 
 def _is_call(stmt: Stmt) -> bool:
     return isinstance(stmt, Let) and stmt.prim == "call"
+
+
+def is_numpy_integer(let: Let) -> bool:
+    """Whether the result is an integer of NumPy's, which wraps: of sums as they stand, Numba tells LLVM that none does."""
+    return not let.var.type.weak and all(x.type.dtype == "int64" for x in (let.var, *let.args))
 
 
 def _points(stmt: Store | Add) -> list[Point]:
