@@ -84,8 +84,7 @@ def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     k = _integer(lx, index, node)
     if state.kind == "counted":
         if not (isinstance(k.op, Const) and k.op.value == -1):
-            message = "of a list that grows in a 'while' loop only the last element can be read there"
-            raise lx.error("T119", message, node)
+            refuse_counted(lx, value, node)
         _raise_if_empty(lx, state, "list index out of range")
         return state.items[0]
     known, k = _place(lx, state, k)
@@ -119,7 +118,15 @@ def _path(rank: int, known: bool, many: Operand, k: Expr) -> tuple[Path, tuple[O
 
 def at(lx: Lifter, value: Ref, k: Expr) -> Any:
     """The element of a number that is known to be one of an element's."""
+    refuse_counted(lx, value)
     return _read(lx, lx.state.cells[value.cell], k, True)
+
+
+def refuse_counted(lx: Lifter, value: Ref, node: Any = None) -> None:
+    """Refuses to read a list of which only the last element is known, while it is counted how many there will be."""
+    if lx.state.cells[value.cell].kind == "counted":
+        message = "of a list that grows in a 'while' loop only the last element can be read there"
+        raise lx.error("T119", message, node, "read the others after the loop")
 
 
 def _read(lx: Lifter, state: Items, k: Expr, known: bool) -> Any:
@@ -213,8 +220,7 @@ def raise_if(lx: Lifter, test: Operand, exception: str, message: str) -> None:
 def part(lx: Lifter, value: Ref, index: SliceOf, node: Any) -> Any:
     """``value[start:stop:step]``: a list of its own."""
     state: Items = lx.state.cells[value.cell]
-    if state.kind == "counted":
-        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there", node)
+    refuse_counted(lx, value, node)
     grown: Grown = state.cls
     bounds = [None if b is None else _integer(lx, b, node).op for b in (index.start, index.stop, index.step)]
     slots = iter(range(1, 4))
@@ -288,8 +294,7 @@ def filled_part(lx: Lifter, cell: Cell, many: Operand) -> Expr:
 def stacked(lx: Lifter, value: Ref) -> Any:
     """All elements, as what NumPy makes an array of."""
     state: Items = lx.state.cells[value.cell]
-    if state.kind == "counted":
-        raise lx.error("T119", "a list that grows in a 'while' loop cannot be read as a whole there")
+    refuse_counted(lx, value)
     grown: Grown = state.cls
     if not isinstance(grown.like, Scalar):
         many = count_dim(lx, count(state))

@@ -189,8 +189,9 @@ def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
 def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:
     from transpile.frontend import grown_lists
 
-    if lx.state.cells[value.cell].kind != "grown":
+    if not grown_lists.is_grown(lx, value):
         return None
+    grown_lists.refuse_counted(lx, value, node)
     return Stream(
         lx.symbols.resolve(lx.b.form(grown_lists.length(lx, value).op)), lambda k: grown_lists.at(lx, value, k)
     )
