@@ -234,6 +234,19 @@ def inner_closure(x):
     return np.sum(tp.grad(g)(x))
 
 
+def inner_of_two(a, b):
+    return np.sum(tp.grad(two)(a, b))
+
+
+def test_inside_a_function_of_several():
+    """Python's own run of the inner gradient refuses."""
+    for level in (lambda f: f, plain, tp.grad, tp.jit):
+        f = level(inner_of_two)
+        f(array(), array()), f(array(), array())
+        with pytest.raises(tp.TranspileError, match="T123"):
+            f(*[array()] * 2)
+
+
 def inner_apart(x):
     return np.sum(tp.grad(two)(x, x * 1.0))
 

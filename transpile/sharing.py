@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transpile.frontend.changes import SHARED
 from transpile.frontend.reads import MISSING, Read
 from transpile.levels import is_derivative
 from transpile.tree import flatten, open_node, unflatten
@@ -92,9 +93,8 @@ def refusal(target: Any) -> TranspileError:
     while hasattr(target, "__transpile_level__"):
         target = target.__wrapped__
     name = getattr(target, "__name__", "the function")
-    message = f"{name!r} writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
     hint = "pass a .copy() of one; or differentiate a function of one argument that passes it twice: lambda x: f(x, x)"
-    return error("T123", message, definition_loc(target), hint)
+    return error("T123", f"{name!r} {SHARED}", definition_loc(target), hint)
 
 
 def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

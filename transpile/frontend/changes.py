@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from transpile.frontend.values import Cell
 
 
+SHARED = "writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
+
+
 class Changes:
     """``own``: the array leaves of the function's arguments, by identity; ``written``: those that it writes into; ``containers``:
     whether it changes a list, a dict or an object among its arguments."""

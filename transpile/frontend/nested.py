@@ -237,15 +237,15 @@ def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: An
     own = [(leaf, cell) for leaf, cell in passed.arrays if id(leaf) in found.own]
     around = [aliases.root_in(lx.state, c.cell) for c in fn.captured if isinstance(c, Around) and c.cell is not None]
     shared = found.containers and len(set(passed.containers)) < len(passed.containers)
+    for cell in passed.containers if found.containers else ():
+        changes.note(lx, cell)
     for leaf, cell in own:
         if id(leaf) in found.written:
+            changes.note(lx, cell)  # not here, but what a call with one memory means is asked there
             others = [*(other for one, other in own if one is not leaf), *around]
             shared = shared or any(aliases.is_related(lx, cell, other) for other in others)
     if shared:
-        raise lx.error("T123", SHARED, node, hint="pass a .copy() of one of them")
-
-
-SHARED = "the function writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
+        raise lx.error("T123", f"the function {changes.SHARED}", node, hint="pass a .copy() of one of them")
 
 
 def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
