@@ -282,6 +282,44 @@ def test_refused(f):
     assert ".copy()" in str(caught.value)
 
 
+def class_of_a_number_or_an_array(x, y, n):
+    s = x[0] if x[1] > 0.7 else np.array(x[1])
+    return y[0] if isinstance(s, np.ndarray) else y[1]
+
+
+def operator_in_place_on_flat(x, y, n):
+    elements = (x * 1.0).flat
+    elements *= y
+    return x[0]
+
+
+def argument_of_rank_0_written_in_compiled_code(s):
+    t = s
+    t += 1.0
+    return s * t
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: tp.grad(class_of_a_number_or_an_array)(X, Y, 3),
+        lambda: tp.grad(operator_in_place_on_flat)(X, Y, 3),
+        lambda: tp.jit(argument_of_rank_0_written_in_compiled_code)(np.array(2.0)),
+    ],
+    ids=["class", "flat", "argument"],
+)
+def test_refused_of_rank_0_and_flat(run):
+    with pytest.raises(tp.TranspileError) as caught:
+        run()
+    assert caught.value.codes[0] in ("T118", "T120", "T123")
+
+
+def test_a_derivative_writes_into_its_own_argument_of_rank_0():
+    assert tp.grad(argument_of_rank_0_written_in_compiled_code)(np.array(2.0)) == 6.0
+    assert tp.grad(argument_of_rank_0_written_in_compiled_code)(2.0) == 5.0
+
+
 # -------------------------------------------------------------------------- shapes that change from trip to trip
 
 

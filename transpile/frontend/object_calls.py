@@ -57,6 +57,8 @@ def class_of(lx: Lifter, value: Any) -> Any:
             if value.op.type.weak:
                 return {"float64": float, "int64": int, "bool": bool}[value.op.type.dtype]
             return np.dtype(value.op.type.dtype).type
+        case Array() if value.cell.mixed:
+            raise lx.error("T118", "this is a number or an array of rank 0, depending on the data: it has no one class")
         case Array():
             return np.ndarray
         case Tuple():

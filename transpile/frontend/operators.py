@@ -166,6 +166,8 @@ def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
 def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
     """``target op= value``: None where the target was written, the new value where it is to be rebound."""
     if isinstance(target, Array):
+        if target.cell.flat:
+            raise lx.error("T120", f"x.flat is an operand of '{SYMBOL[prim]}='", node, hint="write x.flat[:] = ...")
         aliases.refuse_mixed(lx, target.cell)
         write_operator(lx, target.cell, None, (), prim, value, node)
         return None
