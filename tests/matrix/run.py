@@ -61,7 +61,9 @@ def report(op: Operation, found: Found) -> str:
 
 def summary(folder: Path) -> str:
     """What `test_matrix` counted for the sources that were tried last: operations, and cases by how they came out."""
-    file = max(folder.glob("*.counts"), key=lambda f: f.stat().st_mtime)
+    file = max(folder.glob("*.counts"), key=lambda f: f.stat().st_mtime, default=None)
+    if file is None:
+        return "no operation has passed"
     done: Counter[str] = Counter()
     cases: dict[str, Counter[str]] = {}
     for line in file.read_text().splitlines():
