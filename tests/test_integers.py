@@ -430,6 +430,22 @@ def test_arguments_of_more_bits_are_named():
         assert compiled(1, {"k": 2}) == 3
 
 
+def test_ranges_between_the_ends():
+    def trips(start, end, step):
+        count = 0
+        for _ in range(start, end, step):
+            count += 1
+        return count
+
+    compiled = tp.jit(trips)
+    for args in ((0, 10, 3), (10, 0, -3), (MOST - 5, MOST, 2), (LEAST + 5, LEAST, -2), (0, MOST, 2**62), (5, 5, 1)):
+        assert compiled(*args) == trips(*args)
+    with pytest.raises(OverflowError, match="too far apart"):
+        compiled(LEAST, MOST, 2**62)
+    with pytest.raises(ValueError, match="zero"):
+        compiled(0, 1, 0)
+
+
 def test_numbers_that_do_not_fit_into_narrow_types():
     """As NumPy has it."""
 

@@ -574,6 +574,7 @@ class Lowering:
     def _(self, stmt: For) -> None:
         self.settle_outer(stmt, loop=True)
         start, bound, step = (self.scalar(o).op for o in (stmt.start, stmt.bound, stmt.step))
+        overflow.check_range(self, start, bound, step)
         inits = tuple(self.pass_on(i) for i in stmt.inits)
         index = Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
         self.env[stmt.index] = index

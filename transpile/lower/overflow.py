@@ -71,6 +71,13 @@ def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
     lw.b.emit(unless(lw.b.loc, test, exception, text))
 
 
+def check_range(lw: Lowering, start: Operand, bound: Operand, step: Operand) -> None:
+    """Of a step that only the run knows: Numba takes the difference of the ends."""
+    if not isinstance(step, Const):
+        test = _test(lw, "overflows_sub", bound, start)
+        _refuse(lw, test, "OverflowError", "the ends of the range are too far apart for 64 bits")
+
+
 def _test(lw: Lowering, prim: str, *args: Any) -> Expr:
     return lw.compute(prim, [lw.b.expr(a) for a in args], BOOL, {})
 
