@@ -7,7 +7,7 @@ from numba.core.runtime import _nrt_python, rtsys
 import transpile as tp
 from transpile import api
 from transpile.lower import numba as lowering
-from transpile.native import Unsupported, function
+from transpile.native import Unsupported, function, library
 
 pytestmark = pytest.mark.numba
 
@@ -242,3 +242,23 @@ def test_small_arrays_need_no_memory(counted_memory):
     start = rtsys.get_allocation_stats().mi_alloc
     call(0.9, 0.1, 50)
     assert rtsys.get_allocation_stats().mi_alloc == start
+
+
+def test_vectors_that_are_not_well_formed(monkeypatch):
+    """What LLVM makes wrong is made again, without them: found in a random program, which is too long to stand here."""
+    kind = library._kind()
+    original, runs = kind._run_passes, []
+
+    def run(self, **options):
+        def wrong():
+            raise RuntimeError("Instruction does not dominate all uses!")
+
+        runs.append(options)
+        original(self, **options)
+        if not options:
+            self._final_module.verify = wrong
+
+    monkeypatch.setattr(kind, "_run_passes", run)
+    x = np.linspace(0.0, 1.0, 9)
+    np.testing.assert_allclose(tp.jit(lambda x: np.sum(x * x), cache=False)(x), np.sum(x * x))
+    assert runs == [{}, {"loop_vectorize": False}]

@@ -1,7 +1,8 @@
 """What holds a function's module: it is optimised once.
 
 Numba optimises function by function first, then the module twice, to find references that are counted up and down in vain after
-all is in line. Code that was written here counts few.
+all is in line. Code that was written here counts few. What LLVM makes must be well-formed, or it is made again without vectors of
+trips.
 """
 
 from __future__ import annotations
@@ -21,11 +22,22 @@ def _kind() -> type:
     from numba.core.codegen import JITCodeLibrary
 
     class Library(JITCodeLibrary):
+        _final_module: Any
+
         def _optimize_functions(self, module: Any) -> None:
             module.data_layout = self._codegen._data_layout
 
         def _optimize_final_module(self) -> None:
-            passes, builder = self._codegen._module_pass_manager()
+            written = self._final_module.clone()
+            self._run_passes()
+            try:
+                self._final_module.verify()
+            except RuntimeError:  # of some loops LLVM 22 makes vectors that are read before they are there
+                self._final_module = written
+                self._run_passes(loop_vectorize=False)
+
+        def _run_passes(self, **options: bool) -> None:
+            passes, builder = self._codegen._module_pass_manager(**options)
             with self._recorded_timings.record("Module passes", builder):
                 passes.run(self._final_module, builder)
 
