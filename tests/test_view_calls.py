@@ -187,3 +187,11 @@ def _has_derivative(f: Any, case: tuple[str, str, str]) -> bool:
     left = sum(np.sum(b * t) for b, t in zip(bars, tangent))
     np.testing.assert_allclose(np.sum(v * x_bar), left, rtol=1e-9, atol=1e-9, err_msg=str(case))
     return True
+
+
+@pytest.mark.parametrize("text", ["x.ravel('K')", "x.flatten('A')", "np.reshape(x, -1, order='A')"])
+def test_an_order_that_goes_by_the_layout_is_refused(text: str, tmp_path: Path) -> None:
+    module = module_of(tmp_path / "calls.py", f"def f(x):\n    return np.sum({text} * np.arange(6.0))\n")
+    with pytest.raises(TranspileError) as caught:
+        tp.grad(module.f)(np.asfortranarray(np.ones((2, 3))))
+    assert caught.value.codes == ("T201",)

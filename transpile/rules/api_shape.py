@@ -53,9 +53,13 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
     return reshape(x, known)
 
 
-def _refuse_order(order: Any) -> None:
+def _refuse_order(order: Any, rank: int) -> None:
     if order not in ("C", "A", "K"):
         raise RuleError(f"order={order!r} is not supported", "T201", "transpose first")
+    if order != "C" and rank > 1:
+        raise RuleError(
+            f"order={order!r} goes by the layout in memory, which is not known", "T201", "say order='C' or 'F'"
+        )
 
 
 def _reshape(b: Builder, a: Any, shape: Any, order: str = "C", copy: Any = None) -> Expr:
@@ -69,7 +73,7 @@ def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C", copy: Any
 def _in_order(b: Builder, x: Expr, shape: Any, order: str) -> Expr:
     """Fortran's order is C's of the transposed array, with the sizes turned round."""
     if order != "F":
-        _refuse_order(order)
+        _refuse_order(order, x.rank)
         return reshaped(b, x, shape)
     if not isinstance(shape, (list, tuple)) and b.expr(shape).rank == 1:
         shape = [b.dim(d) for d in shape_of(b, shape)]
@@ -83,7 +87,7 @@ def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:
     if order == "F":
         x = m.transpose(x, range(x.rank)[::-1])
     else:
-        _refuse_order(order)
+        _refuse_order(order, x.rank)
     return ravel(x)
 
 
