@@ -113,6 +113,7 @@ case(
     X,
 )
 case("T120", "def f(x):\n    return x[0] if $[1] < (2,) else x[1]\n", X)
+case("T120", "def f(x):\n    y = x[0]\n    return x[0] if $y is x[0] else x[1]\n", X)
 case("T120", "def f(x):\n    return x[0] * sum($[1, 2] - [1, 1])\n", X)
 case(
     "T120",

@@ -91,10 +91,9 @@ def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         if all(isinstance(o, Const) for o in (left.op, right.op)):
             return left.op == right.op
-        if left.op.type.is_bool and right.op.type.is_bool:
-            raise lx.error(
-                "T120", "'is' of truth values that only the run knows", node, hint="use == or just the value"
-            )
+        if left.op.type.dtype == right.op.type.dtype:
+            what = "truth values" if left.op.type.is_bool else "numbers"
+            raise lx.error("T120", f"'is' of {what} that only the run knows", node, hint="use == or just the value")
         return False
     if isinstance(left, (Array, Ref)) and type(left) is type(right):
         if left.cell is not right.cell and _may_be_one(lx, left, right):
