@@ -10,7 +10,7 @@ import gast
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Operand, Undef, Var
 from transpile.core.types import Type, promote
-from transpile.frontend import aliases, carried_aliases, carries, growing, memory, names, writes
+from transpile.frontend import aliases, carried_aliases, carries, growing, grown_lists, memory, names, writes
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedBuffer, State
 from transpile.frontend.liveness import assigned, handed, rebound
@@ -211,6 +211,7 @@ class Carrying:
 
     def _slot(self, key: Key, entry: Any, name: str, places: dict[int, None] | None = None) -> Slot:
         slot = Slot(key, entry, places=places)
+        name = grown_lists.name_of_count(name, entry)
         for k, op in self._entry_leaves(slot):
             wanted = self.learnt.types.get((text_of(key), k))
             if wanted is not None:
@@ -259,7 +260,8 @@ class Carrying:
         lx = self.lx
         entry = carries.as_mixed(lx, slot.entry, self.mixed.get(slot.key, ()))
         if isinstance(slot.key, Cell):
-            slot.inside = carries.rebuilt_items(lx, entry, ops, slot.key.name, slot.places)
+            name = grown_lists.name_of_count(slot.key.name, entry)
+            slot.inside = carries.rebuilt_items(lx, entry, ops, name, slot.places)
             lx.state.cells[slot.key] = slot.inside
         else:
             slot.inside = carries.rebuilt(lx, entry, ops, slot.key[1])

@@ -42,6 +42,11 @@ def length(lx: Lifter, value: Ref) -> Scalar:
     return Scalar(count(lx.state.cells[value.cell]))
 
 
+def name_of_count(name: str, held: Any) -> str:
+    """What a variable is called that says how many elements the list of this name has; of other containers, the name."""
+    return f"{name}_len" if isinstance(held, Items) and held.kind == "grown" else name
+
+
 def has_any(lx: Lifter, value: Ref) -> Operand:
     """Whether such a list has an element: its truth value."""
     many = lx.symbols.resolve(count_dim(lx, count(lx.state.cells[value.cell])))

@@ -14,7 +14,7 @@ from typing import Any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Index, Operand, Slice, Undef, Var
 from transpile.core.types import BOOL, Type, promote
-from transpile.frontend import aliases, memory
+from transpile.frontend import aliases, grown_lists, memory
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter, State
 from transpile.frontend.values import (
@@ -313,6 +313,7 @@ class Join:
         """What a list, dict or instance holds after the two paths; None if the structures differ."""
         if (a.kind, a.keys, a.cls, len(a.items)) != (b.kind, b.keys, b.cls, len(b.items)):
             return None
+        name = grown_lists.name_of_count(name, a)
         return Items(a.kind, tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)), a.keys, a.cls)
 
     def _closures(self, a: Closure, b: Closure, name: str) -> Any:
