@@ -235,6 +235,7 @@ case("T417", "def f(x):\n    if x.ndim > 3:\n        return x\n    $return slice
 
 case("T501", "def f(x):\n    if x > 9.0:\n        $raise SystemExit(1)\n    return x\n", 1.0, call=JIT)
 case("T502", "$def f(x):\n    return x + 1\n", np.ones(2, dtype=np.float16), call=JIT)
+case("T502", "def f(n):\n    return $n & 0xFFFFFFFFFFFFFFFF\n", 5, call=JIT)
 case("T503", "def f(x):\n    return x * 2.0\n", 1.0, call="(hide('numba'), tp.jit(f)(*a))")
 case("T505", "def f(x):\n    return x\n", 1.0, call="tp.jit(f, target='gpu')")
 case("T505", "def f(x):\n    return x\n", 1.0, call="tp.source(tp.grad(f), *a, stage='nothing')")

@@ -174,3 +174,20 @@ def signs_and_constants(x):
     if y < bound and not math.isnan(y) and math.isfinite(y):
         y = -((-y) ** 2)
     return y + math.tau * x + math.e
+
+
+@program(args=lambda: (2.0, 20), tags="math loop")
+def sine_series(x, n):
+    """Factorials that feed floats only: the last ones have more than 64 bits."""
+    return sum((-1.0) ** r * x ** (2 * r + 1) / math.factorial(2 * r + 1) for r in range(n))
+
+
+@program(args=lambda: (0.7, 12), tags="loop")
+def binomial_sum(x, n):
+    """Integers that a loop carries and a branch sets back."""
+    total, weight, count = 0.0, 1, 0
+    for k in range(n):
+        total += weight * x**k * math.comb(n, k)
+        weight = (3 * weight + k) % 1009
+        count = count + 1 if weight % 2 == 0 else 0
+    return total + count * x
