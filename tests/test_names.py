@@ -61,6 +61,8 @@ def check(seed, folder: Path, compiled: bool = False) -> Counter:
         if "unbound" in points and points != ["unbound"] * 3:
             continue  # a jump
         if points[0] != "unbound":
+            if not all(map(np.isfinite, points)):
+                continue
             slope = (points[1] - points[2]) / (2 * STEP)
             curve = (points[1] - 2 * points[0] + points[2]) / STEP**2
             wanted = {"value": points[0], "jvp": slope, "grad": slope, "second": curve}
@@ -95,7 +97,7 @@ def test_many_names_without_a_value(first, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.numba
-@pytest.mark.parametrize("first", range(300, 330, 10))
+@pytest.mark.parametrize("first", range(210, 240, 10))
 def test_compiled_names_without_a_value(first, tmp_path):
     assert sum((check(seed, tmp_path, compiled=True) for seed in range(first, first + 10)), Counter())["value"]
 

@@ -88,3 +88,14 @@ def of_a_size_that_one_branch_computes(x, n):
     if n > 0:
         y = np.sin(x[x < 0.3])
     return np.sum(y * y)
+
+
+@program(args=lambda: (0.7, 2), tags="for del list")
+def deleted_alias_of_a_list(x, n):
+    a = [x, x * x]
+    p = a
+    for _ in range(n):
+        x = p[0] * 1.5
+        del p
+        p = [x, 2.0]
+    return p[0] * a[1]

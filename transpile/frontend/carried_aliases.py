@@ -47,6 +47,8 @@ def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
             aliases.root_in(loop.entered, c) if c is not None and c in loop.entered.cells else None
             for c in _reached(loop.entered, slot, slot.entry)
         ]
+        if not isinstance(slot.key, Cell) and slot.key not in state.vars:
+            here = [None] * len(before)  # the name was deleted
         if len(before) != len(here):
             before = [None] * len(here)
         found += [Carried((slot.key, k), c, b) for k, (c, b) in enumerate(zip(here, before))]

@@ -94,8 +94,7 @@ class _Sweep:
             case For():
                 return self.loop(stmt)
             case While():
-                body = self.block(stmt.body)
-                return stmt if body is stmt.body else replace(stmt, body=body)
+                return self.repeat(stmt)
         return stmt
 
     def branch(self, stmt: If) -> Stmt | None:
@@ -118,6 +117,17 @@ class _Sweep:
             return stmt if body is stmt.body else replace(stmt, body=body)
         body = replace(body, params=_kept(body.params, keep), yields=_kept(body.yields, keep))
         return replace(stmt, inits=_kept(stmt.inits, keep), results=_kept(stmt.results, keep), body=body)
+
+    def repeat(self, stmt: While) -> Stmt:
+        body, test = self.block(stmt.body), self.block(stmt.test)
+        keep = [any(v in self.needed for v in carried) for carried in zip(stmt.results, body.params, test.params)]
+        if not all(keep):
+            body = replace(body, params=_kept(body.params, keep), yields=_kept(body.yields, keep))
+            test = replace(test, params=_kept(test.params, keep))
+        elif body is stmt.body and test is stmt.test:
+            return stmt
+        inits, results = _kept(stmt.inits, keep), _kept(stmt.results, keep)
+        return replace(stmt, inits=inits, test=test, body=body, results=results)
 
 
 def _kept(items: tuple, keep: list[bool]) -> tuple:
