@@ -192,7 +192,8 @@ def _choose(b: Builder, a: Any, choices: Any, mode: str = "raise") -> Expr:
     found = parts[-1]
     for k in range(len(parts) - 2, -1, -1):
         found = m.where(where.eq(k), parts[k], found)
-    return strong(found)
+    dims = b.broadcast_dims([where.dims, found.dims])
+    return strong(b.broadcast(found, dims) if dims else found)
 
 
 def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Expr:
