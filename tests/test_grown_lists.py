@@ -23,7 +23,7 @@ from transpile.errors import TranspileError
 
 POINTS = (
     (np.array([0.91, 0.52, 0.73, 1.24]), 1),
-    (np.array([0.15, 0.55, 0.25, 0.35]), 0),
+    (np.array([0.17, 0.55, 0.25, 0.35]), 0),
     (np.array([0.85, 0.95, 0.75, 0.65]), -2),
     (np.array([0.85, 0.35, 0.95]), 3),
 )
