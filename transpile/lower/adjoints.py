@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import Block, Const, Function, Let, Operand, Stmt, Var
+from transpile.core.nodes import Block, Const, Diagonal, Function, Let, Operand, Stmt, Var
 from transpile.core.walk import blocks, statements
 from transpile.loops.rebuild import with_blocks, with_stmts
 from transpile.lower.shared import Matrices
@@ -79,7 +79,7 @@ class _Search:
         if lower is None or half is None or not isinstance(half.args[0], Const) or half.args[0].value != 0.5:
             return None
         matrix = self.let(half.args[1], "diag", offset=0)
-        diagonal = None if matrix is None else self.let(matrix.args[0], "diagonal", offset=0)
+        diagonal = None if matrix is None else self.let(matrix.args[0], "index", path=(Diagonal(),))
         return lower.args[0] if diagonal is not None and diagonal.args[0] is lower.args[0] else None
 
     def turned(self, op: Operand) -> Operand | None:
