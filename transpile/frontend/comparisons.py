@@ -44,7 +44,9 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
         return Scalar(found) if isinstance(op, gast.In) else negated(lx, found)
     numbers = isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))
     if not numbers:
-        found = _of_objects(lx, op, left, right, node)
+        found = _of_keys(lx, op, left, right, node)
+        if found is None:
+            found = _of_objects(lx, op, left, right, node)
         if found is None:
             found = _of_containers(lx, op, left, right, node)
         if found is not None:
@@ -255,6 +257,14 @@ def _all_equal(lx: Lifter, pairs: Sequence[tuple[Any, Any]], node: Any) -> Opera
             return FALSE
         same = one if same == TRUE else same if one == TRUE else lx.b.elementwise("logical_and", same, one).op
     return same
+
+
+def _of_keys(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any:
+    """``d.keys() == e.keys()``: as sets."""
+    if not all(isinstance(v, Iteration) and v.kind == "dict_keys" for v in (left, right)):
+        return None
+    keys = [frozenset(containers.items(lx, v.parts[0], node).keys or ()) for v in (left, right)]
+    return lx.const(_PYTHON[type(op)](*keys))
 
 
 def _of_dicts(lx: Lifter, op: gast.cmpop, left: Ref, right: Ref, node: Any) -> Any:
