@@ -27,7 +27,8 @@ import numpy as np  # noqa: E402
 KINDS = ("corpus", "violations", "fuzz", "nests")
 SAMPLE = "whiles.grow_until linalg.solve_matrix recursion.merge_sort".split()
 Job = tuple[str, Callable[[], str | None]]  # a name, and what finds out what is wrong
-PATIENCE = 120  # seconds for one program
+PATIENCE = {"violations": 3000}  # seconds for one program, with all its variants
+USUAL = 300
 
 
 # ------------------------------------------------------------------------------------------------------- one call
@@ -241,9 +242,9 @@ def inside(kind: str, first: int, count: int, skipped: int) -> None:
             continue
         print(f"{number} {name}", flush=True)
         try:
-            found = limited(run, PATIENCE, TooLong)
+            found = limited(run, PATIENCE.get(kind, USUAL), TooLong)
         except TooLong:
-            found = f"no end after {PATIENCE} s"
+            found = f"no end after {PATIENCE.get(kind, USUAL)} s"
         if found is not None:
             print(f"WRONG {name}: {found}", flush=True)
     print("done", flush=True)
