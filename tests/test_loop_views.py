@@ -27,7 +27,20 @@ def folded(x):
     return b[0, 1] + b[1, 0] * x[0]
 
 
+def product(a, b):
+    """By ``b``, each column of the adjoint is the sum of the rows of ``a``: a column, taken as a matrix of one."""
+    return np.sum(2.0 * a @ b)
+
+
 def test_a_column_is_seen_through():
+    gradient = tp.grad(product, argnums=1)
+    before, after = (text(gradient, (A, A.T), *READY, *more) for more in ((), (see_through,)))
+    assert ".reshape((" in before and ", 0]" in before
+    assert ", 0]" not in after
+    agree(gradient, (A, A.T), (A[:1], A.T), (A, A.T[:, :1]))
+
+
+def test_a_column_is_read_as_what_it_is_of():
     assert "y[i] * x[i]" in text(column, (X,), *READY)
     agree(column, (X,), (X[:1],), (X[:0],))
 
