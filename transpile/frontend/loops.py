@@ -21,6 +21,7 @@ from transpile.frontend import (
     assignment,
     branches,
     comparisons,
+    counting,
     growing,
     grown_lists,
     iteration,
@@ -247,7 +248,7 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
     while True:
         try:
             if growing_cells:  # the loop is lifted once to count, and once to fill
-                sizes = growing.counting(lx, growing_cells, run, node)
+                sizes = counting.how_many(lx, growing_cells, run, node)
                 ran.clear()
                 for cell, size in sizes.items():
                     growing.convert(lx, cell, lx.appended[cell], size, known, node, made)
