@@ -76,7 +76,7 @@ MEMORY = frozenset("new array C like view read-only place same either ordered la
 
 def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]], str]:
     """New memory where the argument ``copy`` says so, else ``kind``."""
-    return lambda bound: "new" if bound.get("copy", default) else kind
+    return lambda bound: "array" if bound.get("copy", default) else kind
 
 
 def in_order(kind: str, default: str = "C") -> Callable[[Mapping[str, Any]], str]:

@@ -190,7 +190,7 @@ _STATIC = (*REDUCED, "method", "overwrite_input")
 
 _NUMPY: dict[str, Entry] = {
     "median": Entry(_median, static=_STATIC),
-    "nanmedian": Entry(_nan_median, static=_STATIC),
+    "nanmedian": Entry(_nan_median, static=_STATIC, memory=lambda bound: "array" if bound.get("keepdims") else "new"),
     "quantile": Entry(_quantile(1), static=_STATIC),
     "nanquantile": Entry(_nan_quantile(1), static=_STATIC),
     "nanpercentile": Entry(_nan_quantile(100), static=_STATIC),
