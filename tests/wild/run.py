@@ -113,7 +113,7 @@ def main() -> int:
             print(line, flush=True)
         if len(found) % 50 == 0:
             print(f"{len(found)} of {len(names)} functions, {time.perf_counter() - start:.0f} s", flush=True)
-    text = f"{table(found)}\n\n{len(found)} functions, {sum(len(r) for r, _ in found.values())} comparisons.\n"
+    text = f"{table(found)}\n\n{len(found)} of {len(FUNCTIONS)} functions, {sum(len(r) for r, _ in found.values())} comparisons.\n"
     print(text, f"{time.perf_counter() - start:.0f} s", sep="\n")
     wrong = faults(dict(sorted(found.items())))
     if options.write:
