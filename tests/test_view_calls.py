@@ -129,9 +129,8 @@ def results_of_rank_0(every: int) -> list[tuple[str, str, bool]]:
     return found
 
 
-@pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_number_or_an_array_of_rank_0(every: int, tmp_path: Path) -> None:
-    ready = results_of_rank_0(every)
+def test_a_number_or_an_array_of_rank_0(tmp_path: Path) -> None:
+    ready = results_of_rank_0(every=40)
     text = "".join(f"def f{k}(a):\n    return {call}\n\n\n" for k, (call, _, _) in enumerate(ready))
     module = module_of(tmp_path / "calls.py", text)
     found = [outcome(getattr(module, f"f{k}"), NUMBERS[which], interpreted) for k, (_, which, _) in enumerate(ready)]
