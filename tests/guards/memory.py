@@ -20,7 +20,7 @@ PAGE, KEPT = 4096, 4096
 STATE = np.zeros(8 + 2 * KEPT, np.int64)  # behind the numbers, the mappings that were given back
 _AT = STATE.ctypes.data
 _READ, _WRITE, _PRIVATE, _ANONYMOUS, _NO_RESERVE = 1, 2, 2, 0x20, 0x4000
-_MOST = 2**34  # bytes; more is not to be had
+_MOST = 2**28  # bytes; more is not to be had, as all of it is filled
 
 _int, _i32 = types.int64, types.int32
 _mmap = types.ExternalFunction("mmap", _int(_int, _int, _i32, _i32, _i32, _int))
