@@ -218,22 +218,24 @@ def _slice(p: _Parser, part: SliceOf) -> None:
         slots.append(p.slot(op))
     if slots[2] is not None and isinstance(p.args[slots[2]], Const) and p.args[slots[2]].value == 1:  # type: ignore[union-attr]
         slots[2] = None
-    if slots[0] is not None and slots[1] is not None and slots[2] is None:
-        _within_by_example(p.lx, p.dims[p.axis], *(p.args[s] for s in slots[:2] if s is not None))
+    if slots[1] is not None and slots[2] is None:
+        _within_by_example(p.lx, p.dims[p.axis], None if slots[0] is None else p.args[slots[0]], p.args[slots[1]])
     p.items.append(Slice(*slots))
     p.axis += 1
 
 
-def _within_by_example(lx: Lifter, n: Dim, start: Operand, stop: Operand) -> None:
-    """``x[:, k : k + 1]`` in a loop over another axis that is as long: the axes are taken to be equal, so that the part has one
-    entry in every trip."""
-    first, last = (op.form if isinstance(op, Var) else None for op in (start, stop))
-    if first is None or last is None or not (last - first).is_const or (last - first).const < 1:
+def _within_by_example(lx: Lifter, n: Dim, start: Operand | None, stop: Operand) -> None:
+    """``x[:, k : k + 1]`` or ``x[:k]`` in a loop over another axis that is as long: the axes are taken to be equal, so that the
+    part has one entry, or ``k``, in every trip."""
+    first = Dim(0) if start is None else start.form if isinstance(start, Var) else None
+    last = stop.form if isinstance(stop, Var) else None
+    if first is None or last is None or start is not None and (not (last - first).is_const or (last - first).const < 1):
         return
     beyond = lx.symbols.least(lx.symbols.resolve(n) - last)
-    if not beyond.is_const and lx.stretching.is_given(beyond) and lx.symbols.value(beyond) == 0:
-        if lx.b.unify(n, n - beyond) is not None:
-            raise Restart(f"{n} is {n - beyond}", lx.symbols)
+    rest = beyond - beyond.const
+    if not beyond.is_const and beyond.const >= 0 and lx.stretching.is_given(rest) and lx.symbols.value(rest) == 0:
+        if lx.b.unify(n, n - rest) is not None:
+            raise Restart(f"{n} is {n - rest}", lx.symbols)
 
 
 def _newaxis(p: _Parser, part: Any) -> None:

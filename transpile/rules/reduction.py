@@ -14,6 +14,7 @@ import numpy as np
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.core.peephole import definition
 from transpile.core.types import Type
 from transpile.rules import language as m
 from transpile.rules.prim import ZERO, Prim
@@ -84,26 +85,44 @@ def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Ex
     return hits, m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1)
 
 
-def _rest(y: Expr, y_bar: Expr | None = None) -> Expr:
-    """The derivative of a maximum in what does not attain it: 0, but NaN where the maximum is, since nothing attains that. Where
-    nobody asks for it (``y_bar`` is 0: the side of a *where* that is not taken), 0."""
-    is_nan = m.call("isnan", y)
-    if y_bar is not None and not isinstance(y_bar.op, Const):
-        is_nan = y.b.elementwise("logical_and", is_nan, y_bar.ne(0.0))
-    return m.where(is_nan, y, 0.0)
+def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
+    """The derivatives of ``max`` and ``min``, of which an entry that ``is_behind`` the result has no part. Nothing is behind a
+    NaN: then all of them share, and what they share is NaN."""
+
+    def shares(y: Expr, x: Expr, params: Any) -> tuple[Expr, Expr]:
+        behind = y.b.elementwise(is_behind, x, m.expand(y, params["axes"], x.dims))
+        hits = y.b.elementwise("logical_not", behind, name=name)
+        return hits, count_nonzero(hits, params["axes"], params["keepdims"])
+
+    def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+        if dots[0] is None:
+            return None
+        hits, count = shares(y, args[0], params)
+        total = m.call("sum", m.where(hits, dots[0], 0.0), axes=params["axes"], keepdims=params["keepdims"])
+        return m.where(m.call("isnan", y), y, total / _as(count, total))
+
+    def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+        (x,) = args
+        hits, count = shares(y, x, params)
+        is_nan = m.call("isnan", y)
+        if not _is_never_zero(y_bar):  # as in the side of a *where* that is not taken
+            is_nan = y.b.elementwise("logical_and", is_nan, y_bar.ne(0.0))
+        share = m.where(is_nan, y, y_bar / _as(count, y_bar))
+        return (m.where(hits, m.expand(share, params["axes"], x.dims), 0.0),)
+
+    return jvp, vjp
 
 
-def _max_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    tangent = _extremum_jvp(y, args, dots, params)
-    return None if tangent is None else tangent + _rest(y)
+def _is_never_zero(x: Expr) -> bool:
+    """Whether all entries are one number that is not 0."""
+    op = x.op
+    while (let := definition(x.b, op)) is not None and let.prim in ("broadcast", "full"):
+        op = let.args[0]
+    return isinstance(op, Const) and op.value != 0
 
 
-def _max_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    (x,) = args
-    axes = params["axes"]
-    hits, count = _shares(y, x, axes, params["keepdims"])
-    share = m.expand(y_bar / _as(count, y_bar), axes, x.dims)
-    return (m.where(hits, share, m.expand(_rest(y, y_bar), axes, x.dims)),)
+_MAX_JVP, _MAX_VJP = _attained("less", "is_max")
+_MIN_JVP, _MIN_VJP = _attained("greater", "is_min")
 
 
 def _extremum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
@@ -319,8 +338,8 @@ TABLE = [
     Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
          examples=_cases()),
     Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS)),
-    Prim("max", reduced_type, reduction("np.max"), jvp=_max_jvp, vjp=_max_vjp, cost=1, examples=_cases()),
-    Prim("min", reduced_type, reduction("np.min"), jvp=_max_jvp, vjp=_max_vjp, cost=1, examples=_cases()),
+    Prim("max", reduced_type, reduction("np.max"), jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1, examples=_cases()),
+    Prim("min", reduced_type, reduction("np.min"), jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1, examples=_cases()),
     Prim("var", _float_type, reduction("np.var", ddof=0), jvp=_var_jvp, vjp=_var_vjp, cost=2,
          examples=(*_cases(ddof=0), *_cases(ddof=1))),
     Prim("std", _float_type, reduction("np.std", ddof=0), jvp=_std_jvp, vjp=_std_vjp, cost=2,
