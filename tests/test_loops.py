@@ -537,6 +537,22 @@ def test_promote_leaves_elements_that_the_loop_touches_otherwise() -> None:
     agree(by_x, (A, X), (A[:, :0], X[:0]), (A, X[:2]))
 
 
+def one_place(x, y, k):
+    m, t = k.shape[0], 0.0
+    for i in range(m):
+        t += x[k[i] * 0] * 2.0 + y[2 * m + k[i] * 0 - 1] * i
+    return t
+
+
+def test_promote_computes_a_place_without_what_a_trip_reads() -> None:
+    by_both = tp.grad(one_place, argnums=(0, 1))
+    y = np.linspace(0.0, 1.0, 8)
+    found = text(by_both, (X, y, K), *READY, promote)
+    assert "\nt_4 = 2 * m - 1\ntotal = 0.0\n" in found
+    assert "    y_bar[np.uint64(t_4)] += total\n    x_bar[0] += total_2\n" in found
+    agree(by_both, (X, y, K), (X, y, K[:0]), (X[:0], y[:0], K[:0]), (X[:1], y, K), (X, y[:7], K))
+
+
 # -------------------------------------------------------------------------------------------------------- hoist
 
 

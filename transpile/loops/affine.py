@@ -5,10 +5,11 @@ The forms follow the definitions, so that they stay right when a pass puts one v
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from transpile.core.nodes import Block, Const, Let, Operand, Var
+from transpile.core.types import INT
 from transpile.core.walk import blocks
 
 
@@ -49,6 +50,22 @@ def form_of(op: Operand) -> Linear:
         return Linear(int(op.value))
     assert isinstance(op, Var)
     return Linear(0, frozenset(((op, 1),)))
+
+
+def computed(form: Linear, number: Callable[[str, Operand, Operand], Operand]) -> Operand:
+    """A value of this form from its variables alone, what is added first; ``number`` makes a sum, difference or product."""
+    found: Operand | None = None
+    for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
+        term: Operand = var if abs(coef) == 1 else number("mul", Const(abs(coef), INT), var)
+        if found is None:
+            found = term if coef > 0 else number("sub", Const(0, INT), term)
+        else:
+            found = number("add" if coef > 0 else "sub", found, term)
+    if found is None:
+        return Const(form.const, INT)
+    if form.const:
+        found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))
+    return found
 
 
 class Twins:

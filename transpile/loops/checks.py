@@ -29,7 +29,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
-from transpile.loops.affine import Forms, Linear
+from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.both_ends import Ends, is_question, only_asks
 from transpile.loops.forward import ends
 from transpile.loops.memory import is_pure, may_raise
@@ -238,18 +238,7 @@ class _Out:
 
     def operand(self, form: Linear, loc: Loc) -> Operand:
         """A value of this form, before the loop."""
-        found: Operand | None = None
-        for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
-            term: Operand = var if abs(coef) == 1 else self.number("mul", Const(abs(coef), INT), var, loc)
-            if found is None:
-                found = term if coef > 0 else self.number("sub", Const(0, INT), term, loc)
-            else:
-                found = self.number("add" if coef > 0 else "sub", found, term, loc)
-        if found is None:
-            return Const(form.const, INT)
-        if form.const:
-            found = self.number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT), loc)
-        return found
+        return computed(form, lambda prim, a, b: self.number(prim, a, b, loc))
 
     def number(self, prim: str, a: Operand, b: Operand, loc: Loc) -> Operand:
         return self.emit(Let(Var(SYNTHETIC, INT), prim, (a, b), {}, loc))

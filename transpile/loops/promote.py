@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.core.loc import Loc
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -29,9 +30,9 @@ from transpile.core.nodes import (
     Var,
     While,
 )
-from transpile.core.types import BOOL, Type
+from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.affine import Forms, Linear
+from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Roots, accesses
 from transpile.loops.rebuild import with_blocks, with_body, with_stmts
@@ -95,9 +96,8 @@ class _Promote:
                 params.append(Var("total", type_))
                 yields.append(params[-1])
                 results.append(Var("total", type_))
-                after.append(
-                    replace(stmt, args=tuple(self.outside(a, own, before) for a in stmt.args), value=results[-1])
-                )
+                args = tuple(self.outside(a, own, before, stmt.loc) for a in stmt.args)
+                after.append(replace(stmt, args=args, value=results[-1]))
             total = Var(SYNTHETIC, type_)
             stmts.append(Let(total, "add", (yields[at], stmt.value), {}, stmt.loc))
             yields[at] = total
@@ -106,16 +106,16 @@ class _Promote:
         loop = replace(loop, inits=(*loop.inits, *zeros), results=(*loop.results, *results), body=body)
         return [*before, loop, *self.guarded(loop, after)]
 
-    def outside(self, op: Operand, own: set[Var], stmts: list[Stmt]) -> Operand:
-        """A subscript that the loop computes, computed outside."""
-        if not isinstance(op, Var) or op not in own:
-            return op
-        let = self.forms.lets[op]
-        args = tuple(self.outside(a, own, stmts) for a in let.args)
-        new = replace(let, var=Var(let.var.name, let.var.type), args=args)
-        stmts.append(new)
-        self.forms.learn(new)
-        return new.var
+    def outside(self, op: Operand, own: set[Var], stmts: list[Stmt], loc: Loc) -> Operand:
+        """A subscript that the loop computes, computed outside: from its form, as a trip may read what cancels there."""
+
+        def number(prim: str, a: Operand, b: Operand) -> Var:
+            let = Let(Var(SYNTHETIC, INT), prim, (a, b), {}, loc)
+            stmts.append(let)
+            self.forms.learn(let)
+            return let.var
+
+        return computed(self.forms.of(op), number) if op in own else op
 
     def guarded(self, loop: For, adds: list[Add]) -> list[Stmt]:
         """The writes after the loop, those of elements that may not be there only if it had a trip."""
