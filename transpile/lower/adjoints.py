@@ -79,8 +79,12 @@ class _Search:
         if lower is None or half is None or not isinstance(half.args[0], Const) or half.args[0].value != 0.5:
             return None
         matrix = self.let(half.args[1], "diag", offset=0)
-        diagonal = None if matrix is None else self.let(matrix.args[0], "index", path=(Diagonal(),))
-        return lower.args[0] if diagonal is not None and diagonal.args[0] is lower.args[0] else None
+        return lower.args[0] if matrix is not None and self.diagonal(matrix.args[0]) is lower.args[0] else None
+
+    def diagonal(self, op: Operand) -> Operand | None:
+        """Of what a value is the diagonal: as the rules write it, or as a place that a program reads."""
+        let = self.let(op, "diagonal", offset=0) or self.let(op, "index", path=(Diagonal(),))
+        return None if let is None else let.args[0]
 
     def turned(self, op: Operand) -> Operand | None:
         let = self.let(op, "transpose", axes=(1, 0))
