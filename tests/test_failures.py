@@ -127,7 +127,7 @@ for _ in range(3):
     try:
         g(1.0, 2000)
     except MemoryError as error:
-        print(str(error).rpartition("/")[2])  # the working directory takes memory to find out
+        print(str(error).splitlines()[0].rpartition("/")[2])  # the working directory takes memory to find out
 print(g(1.0, 60) == right)
 '''  # fmt: skip
 

@@ -112,7 +112,15 @@ ZeroDivisionError_ = _make(ZeroDivisionError)
 LinAlgError_ = _make(np.linalg.LinAlgError)
 
 
-class Within(Exception):
+class _Any(type):
+    """Of what stands for exceptions of all classes. Python 3.10 asks whether the class that was made is one of it; if it is, that
+    class is what ``except`` sees."""
+
+    def __subclasscheck__(cls, other):
+        return issubclass(other, BaseException)
+
+
+class Within(Exception, metaclass=_Any):
     """What a function of the runtime raised, which knows no line: the same with its site. Numba has pickled it at an address."""
 
     def __new__(cls, site=0, address=0, size=0):
