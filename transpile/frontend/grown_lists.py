@@ -166,8 +166,8 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
         memory.write_place(lx, cell, path, args, op)
 
 
-def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
-    """``owner.pop()``."""
+def _to_shrink(lx: Lifter, owner: Ref, node: Any) -> Items:
+    """What a list holds that is about to become shorter, where it may."""
     from transpile.frontend import growing
 
     state: Items = lx.state.cells[owner.cell]
@@ -176,6 +176,12 @@ def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
                        hint="keep it in an array of known size, with its length")  # fmt: skip
     growing.shrinks(lx, owner.cell)
     check_change(lx, owner.cell)
+    return state
+
+
+def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
+    """``owner.pop()``."""
+    state = _to_shrink(lx, owner, node)
     _raise_if_empty(lx, state, "pop from empty list")
     less = lx.b.expr(count(state)) - 1
     found = _read(lx, state, less, True)
@@ -185,14 +191,7 @@ def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
 
 def clear(lx: Lifter, owner: Ref, node: Any) -> None:
     """``owner.clear()``."""
-    from transpile.frontend import growing
-
-    state: Items = lx.state.cells[owner.cell]
-    if state.kind == "counted":
-        raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
-                       hint="keep it in an array of known size, with its length")  # fmt: skip
-    growing.shrinks(lx, owner.cell)
-    check_change(lx, owner.cell)
+    state = _to_shrink(lx, owner, node)
     lx.state.cells[owner.cell] = Items("grown", (lx.const(0),), None, state.cls)
 
 
