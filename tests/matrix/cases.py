@@ -156,8 +156,7 @@ def _is_absent(name: str) -> bool:
     from importlib import import_module
 
     if name.startswith("ndarray."):
-        method = name.rpartition(".")[2]
-        return method == "ptp" or not hasattr(np.ndarray, method)  # before NumPy 2.3 a ptp is there, and raises
+        return not hasattr(np.ndarray, name.rpartition(".")[2])
     module, _, short = name.rpartition(".")
     try:
         return not hasattr(import_module(module), short)

@@ -122,7 +122,7 @@ def entries() -> dict[str, Entry]:
 
 _AS_NUMPY = (
     "all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero "
-    "prod ptp repeat round searchsorted squeeze std sum swapaxes take trace var choose partition imag real "
+    "prod repeat round searchsorted squeeze std sum swapaxes take trace var choose partition imag real "
     "ndim shape size"
 ).split()
 _OWN = (
