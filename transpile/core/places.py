@@ -7,6 +7,7 @@ own, whose value is the size of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -14,6 +15,7 @@ from transpile.core.nodes import (
     Diagonal,
     Gather,
     Index,
+    Item,
     Mask,
     NewAxis,
     Operand,
@@ -22,6 +24,7 @@ from transpile.core.nodes import (
     Point,
     Reshape,
     Slice,
+    Step,
     Var,
 )
 
@@ -182,3 +185,31 @@ def _upper(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 def _const(operand: Operand) -> int | None:
     return int(operand.value) if isinstance(operand, Const) else None
+
+
+def compact(path: Path, args: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
+    """The path with equal operands in one slot and unused slots left out."""
+    used: list[Operand] = []
+
+    def slot(old: int) -> int:
+        used.append(args[old])
+        return len(used) - 1
+
+    steps: list[Step] = []
+    for step in path:
+        match step:
+            case Index():
+                steps.append(Index(tuple(_renumber(i, slot) for i in step.items)))
+            case Reshape():
+                steps.append(Reshape(tuple(slot(a) for a in step.args)))
+            case Permute() | Diagonal():
+                steps.append(step)
+    return tuple(steps), tuple(used)
+
+
+def _renumber(item: Item, slot) -> Item:  # type: ignore[no-untyped-def]
+    if isinstance(item, (Point, Gather, Mask)):
+        return replace(item, arg=slot(item.arg))
+    if isinstance(item, Slice):
+        return Slice(*(None if s is None else slot(s) for s in (item.start, item.stop, item.step)))
+    return item

@@ -26,11 +26,11 @@ from transpile.core.nodes import (
     Undef,
     Var,
 )
-from transpile.core.places import place_dims
+from transpile.core.places import compact, place_dims
 from transpile.core.types import Type
 from transpile.frontend import aliases
 from transpile.frontend.lifter import Lifter, NeedBuffer
-from transpile.frontend.paths import compact, compose
+from transpile.frontend.paths import compose
 from transpile.frontend.values import Array, Buffer, Cell, Derived, Held, Items, Scalar, View
 from transpile.rules.arguments import shape_text
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import (
-    Diagonal,
     Gather,
     Index,
     Item,
@@ -20,7 +19,6 @@ from transpile.core.nodes import (
     NewAxis,
     Operand,
     Path,
-    Permute,
     Point,
     Reshape,
     Slice,
@@ -81,31 +79,3 @@ def fuse(first: Index, second: Index) -> Index | None:
             return None
     items += rest
     return Index(tuple(items)) if all(isinstance(i, NewAxis) for i in rest) else None
-
-
-def compact(path: Path, args: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
-    """The path with equal operands in one slot and unused slots left out."""
-    used: list[Operand] = []
-
-    def slot(old: int) -> int:
-        used.append(args[old])
-        return len(used) - 1
-
-    steps: list[Step] = []
-    for step in path:
-        match step:
-            case Index():
-                steps.append(Index(tuple(_renumber(i, slot) for i in step.items)))
-            case Reshape():
-                steps.append(Reshape(tuple(slot(a) for a in step.args)))
-            case Permute() | Diagonal():
-                steps.append(step)
-    return tuple(steps), tuple(used)
-
-
-def _renumber(item: Item, slot) -> Item:  # type: ignore[no-untyped-def]
-    if isinstance(item, (Point, Gather, Mask)):
-        return replace(item, arg=slot(item.arg))
-    if isinstance(item, Slice):
-        return Slice(*(None if s is None else slot(s) for s in (item.start, item.stop, item.step)))
-    return item

@@ -8,6 +8,7 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
+from transpile.transform.backwards import forwards
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.placeholders import is_move, with_placeholders
 from transpile.transform.prepare import count_trips, ready, with_items
@@ -24,7 +25,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = with_items(private(count_trips(remove_dead(tidy(ready(fn))))))
+    fn = with_items(private(count_trips(remove_dead(tidy(forwards(ready(fn)))))))
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
