@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
+from transpile.request import Request
 
 NUMBER: Any = 2.0
 FLAG: Any = True
@@ -283,3 +284,21 @@ def test_a_pullback_outlives_a_new_shape():
         assert "shape" in str(e)
     else:
         assert found == 12.0
+
+
+TABLES: Any = {f"{k}": ([float(k + i) for i in range(40)], [0.5 * k + i for i in range(40)]) for k in range(30)}
+
+
+def in_table(x, name="3"):
+    limits, factors = TABLES[name]
+    for k in range(len(limits)):
+        if limits[k] >= x:
+            return x * factors[k]
+    raise ValueError("too large")
+
+
+def test_of_a_table_only_what_is_read_is_handed_on():
+    """30 tables of which a call reads one: the others are no arguments of what is compiled, nor looked at by a call."""
+    core = Request.of((20.5,), {}).lift(in_table)
+    assert len(core.captured) == len(core.params) - 1 == 80
+    assert tp.grad(in_table)(20.5) == TABLES["3"][1][18]

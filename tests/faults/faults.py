@@ -34,6 +34,22 @@ FAULTS: tuple[Fault, ...] = (
         "an overwritten place keeps its adjoint",
     ),
     Fault(
+        "nothing_times_infinity",
+        "transpile/transform/forward.py",
+        "prim.is_steep(args) and (several or dot.op in self.resting)",
+        "False",
+        "an infinite slope is multiplied by the tangent of a number that depends on nothing",
+        ("tests/test_python_floats.py", "-m", "not slow"),
+    ),
+    Fault(
+        "tables_as_arguments",
+        "transpile/frontend/prune.py",
+        "if v in needed or v.type.dims]",
+        "]",
+        "all numbers of a table are read at each call",
+        ("tests/test_outside.py", "-k", "table"),
+    ),
+    Fault(
         "stale_windows",
         "transpile/frontend/memory.py",
         "if state.memo is None or state.memo[0] is not source:",

@@ -1,4 +1,4 @@
-"""Removes what nobody reads: lets, results of branches, carried values, writes to buffers that are not read."""
+"""Removes what nobody reads: lets, results of branches, carried values, writes to buffers that are not read, captured numbers."""
 
 from __future__ import annotations
 
@@ -33,8 +33,16 @@ def prune(fn: Function) -> Function:
     marker = _Marker(fn)
     marker.mark()
     body = _swept(fn.body, marker.needed)
-    symbols = {k: v for k, v in fn.symbols.items() if not isinstance(v, Var) or v in marker.needed or v in fn.params}
-    return replace(fn, body=body, symbols=symbols)
+    params, captured = _read_outside(fn, marker.needed)
+    symbols = {k: v for k, v in fn.symbols.items() if not isinstance(v, Var) or v in marker.needed or v in params}
+    return replace(fn, params=params, captured=captured, body=body, symbols=symbols)
+
+
+def _read_outside(fn: Function, needed: set[Var]) -> tuple[tuple[Var, ...], tuple[Any, ...]]:
+    """The parameters and what is captured, without the numbers of tables of which a call reads only a few."""
+    split = len(fn.params) - len(fn.captured)
+    kept = [(v, c) for v, c in zip(fn.params[split:], fn.captured) if v in needed or v.type.dims]
+    return (*fn.params[:split], *(v for v, _ in kept)), tuple(c for _, c in kept)
 
 
 class _Marker:

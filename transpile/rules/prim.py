@@ -69,6 +69,9 @@ class Prim:
     elementwise: bool = False
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.builder)
     partials: tuple[Any, ...] = ()
+    steep: Any = (
+        False  # elementwise only: the slope in the first operand may be infinite where the value is not; or who says so
+    )
     jvp: Any = None
     vjp: Any = None
     cost: int = 1
@@ -82,6 +85,9 @@ class Prim:
         if self.elementwise:
             return all(p is ZERO for p in self.partials)
         return self.jvp is ZERO
+
+    def is_steep(self, args: Sequence[Any]) -> bool:
+        return bool(self.steep(args) if callable(self.steep) else self.steep)
 
     @property
     def is_refused(self) -> bool:

@@ -44,6 +44,8 @@ from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
 
+CHOICES = frozenset("where maximum minimum fmax fmin clip concatenate stack".split())
+
 
 def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
@@ -64,6 +66,7 @@ class _Forward:
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
         self.wholes: dict[Var, Var] = {}  # the results of a kept function -> these and their tangents
+        self.resting: set[Operand] = set()  # tangents that are 0 on some path: there the value depends on nothing
 
     def run(self, value: bool) -> Function:
         fn, b = self.fn, self.b
@@ -100,6 +103,11 @@ class _Forward:
             return self.b.expr(operand)
         return zero(self.b, operand.type)
 
+    def rests(self, operand: Operand) -> bool:
+        """Whether the tangent of the operand is 0, or may be since the value on some path depends on nothing."""
+        dot = self.tangent(operand)
+        return dot is None or dot.op in self.resting
+
     def name(self, var: Var) -> str:
         return f"{var.name}_dot" if var.name != SYNTHETIC else SYNTHETIC
 
@@ -129,6 +137,8 @@ class _Forward:
             self.dots[stmt.var] = tuple(None if d is None else d.op for d in found)
         elif found is not None:
             self.dots[stmt.var] = self.named(found, stmt.var)
+            if self.passes_rest(stmt):
+                self.resting.add(found.op)
 
     def pushed(self, stmt: Let) -> bool:
         """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
@@ -152,6 +162,12 @@ class _Forward:
             self.dots[stmt.var] = self.named(tangents[0], stmt.var)
         return True
 
+    def passes_rest(self, stmt: Let | Alloc) -> bool:
+        """Whether the tangents rest of all that the result is made of, or of one that may be taken."""
+        if stmt.prim in CHOICES:
+            return any(self.rests(a) for a in stmt.args if carries_derivative(a))
+        return all(self.rests(a) for a in stmt.args)
+
     def named(self, found: Expr, var: Var) -> Operand:
         op = found.op
         if isinstance(op, Var) and op.name == SYNTHETIC and var.name != SYNTHETIC:
@@ -168,7 +184,8 @@ class _Forward:
             return self.structural(stmt, prim, dots)
         args = [b.expr(a) for a in stmt.args]
         total: Expr | None = None
-        for partial, dot in zip(prim.partials, dots):
+        several = sum(d is not None for d in dots) > 1
+        for k, (partial, dot) in enumerate(zip(prim.partials, dots)):
             if dot is None or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
@@ -176,6 +193,8 @@ class _Forward:
             b.via = stmt.params.get("via", "")
             term = times(dot, partial(b.expr(stmt.var), *args))
             b.via = ""
+            if term is not None and k == 0 and prim.is_steep(args) and (several or dot.op in self.resting):
+                term = b.elementwise("where", dot.eq(0), 0.0, term)  # an infinite slope times nothing is nothing
             if term is not None:
                 total = term if total is None else plus(total, term)
         return total
@@ -200,13 +219,16 @@ class _Forward:
         if stmt.var not in self.active:
             return
         name = self.name(stmt.var)
+        made: Var
         if stmt.prim == "copy":
             dot = self.tangent(stmt.args[0])
-            self.dots[stmt.var] = b.zeros(name, stmt.var.type) if dot is None else b.copy(name, dot)
+            self.dots[stmt.var] = made = b.zeros(name, stmt.var.type) if dot is None else b.copy(name, dot)
+            self.resting |= {made} if self.rests(stmt.args[0]) else set()
             return
         found = self.derive(stmt)
         assert not isinstance(found, tuple)
-        self.dots[stmt.var] = b.zeros(name, stmt.var.type) if found is None else b.copy(name, found)
+        self.dots[stmt.var] = made = b.zeros(name, stmt.var.type) if found is None else b.copy(name, found)
+        self.resting |= {made} if found is None or self.passes_rest(stmt) else set()
 
     @stmt.register(Store)
     @stmt.register(Add)
@@ -225,14 +247,16 @@ class _Forward:
     @stmt.register
     def _(self, stmt: If) -> None:
         carried = [k for k, r in enumerate(stmt.results) if r in self.active]
-        sides = []
+        sides, resting = [], set()
         for block in (stmt.then, stmt.orelse):
             with self.b.into(Block(block.params)) as side:
                 self.stmts(block)
                 dots = tuple(self.tangent_or_zero(block.yields[k]).op for k in carried)
                 side.yields = (*block.yields, *dots)
             sides.append(side)
+            resting |= {k for k in carried if self.rests(block.yields[k])}
         results = self.declare([stmt.results[k] for k in carried])
+        self.resting.update(r for r, k in zip(results, carried) if k in resting)
         self.b.emit(replace(stmt, then=sides[0], orelse=sides[1], results=(*stmt.results, *results)))
 
     def declare(self, variables: Sequence[Var]) -> tuple[Var, ...]:
@@ -245,21 +269,27 @@ class _Forward:
         carried = [k for k, p in enumerate(stmt.body.params) if p in self.active or stmt.results[k] in self.active]
         inits = tuple(self.tangent_or_zero(stmt.inits[k]).op for k in carried)
         params = self.declare([body_of.params[k] for k in carried])
+        self.resting.update(p for p, k in zip(params, carried) if self.rests(stmt.inits[k]))
         with self.b.into(Block((*body_of.params, *params), stop=body_of.stop)) as body:
             self.stmts(body_of)
             body.yields = (*body_of.yields, *(self.tangent_or_zero(body_of.yields[k]).op for k in carried))
         return carried, inits, body
 
+    def loop_results(self, stmt: For | While, carried: Sequence[int]) -> tuple[Var, ...]:
+        results = self.declare([stmt.results[k] for k in carried])
+        self.resting.update(r for r, k in zip(results, carried) if self.rests(stmt.inits[k]))
+        return results
+
     @stmt.register
     def _(self, stmt: For) -> None:
         carried, inits, body = self.loop(stmt, stmt.body)
-        results = self.declare([stmt.results[k] for k in carried])
+        results = self.loop_results(stmt, carried)
         self.b.emit(replace(stmt, inits=(*stmt.inits, *inits), body=body, results=(*stmt.results, *results)))
 
     @stmt.register
     def _(self, stmt: While) -> None:
         carried, inits, body = self.loop(stmt, stmt.body)
-        results = self.declare([stmt.results[k] for k in carried])
+        results = self.loop_results(stmt, carried)
         extra = tuple(Var(self.name(stmt.test.params[k]), stmt.test.params[k].type) for k in carried)
         test = Block((*stmt.test.params, *extra), stmt.test.stmts, stmt.test.yields)
         self.b.emit(replace(stmt, inits=(*stmt.inits, *inits), test=test, body=body, results=(*stmt.results, *results)))
