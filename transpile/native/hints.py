@@ -8,6 +8,7 @@ from transpile.core.nodes import Block, For, While
 from transpile.core.walk import statements
 
 SHORT = 10  # statements of a trip of which several are worth writing out
+FEW = 16  # trips, and LLVM takes a loop for one of few
 LARGE = 500  # statements of a function of which less code is made, so that a first call does not take long
 
 
@@ -36,7 +37,7 @@ def describe(
     those of one vector (`transpile.loops.lanes`); with one lane no vectors are made.
     A ``single`` vector is made of trips at a time, not several of them.
     """
-    hints = _usual(module, body, single) if lanes is None else _vector(module, lanes)
+    hints = _usual(module, body, single) if lanes is None else _vector(module, lanes, group is not None)
     if group is not None:
         hints.append(_hint(module, "parallel_accesses", group))
     if not hints:
@@ -60,17 +61,18 @@ def _usual(module: Any, body: Block, single: bool) -> list[Any]:
     return [*hints, _hint(module, "interleave.count", ir.IntType(32)(1))] if single else hints
 
 
-def _vector(module: Any, lanes: int) -> list[Any]:
-    """All trips at once, or each alone; none of them written out."""
+def _vector(module: Any, lanes: int, is_apart: bool) -> list[Any]:
+    """All trips at once, or each alone; none of them written out.
+
+    Of few trips LLVM makes no vector where it would have to ask, when they run, whether they meet in memory. Had it been told how
+    many are one, it would say so on the process's error stream.
+    """
     from llvmlite import ir
 
     if lanes == 1:
         return [_hint(module, "unroll.disable"), _hint(module, "vectorize.enable", ir.IntType(1)(0))]
-    return [
-        _hint(module, "unroll.disable"),
-        _hint(module, "vectorize.width", ir.IntType(32)(lanes)),
-        _hint(module, "interleave.count", ir.IntType(32)(1)),
-    ]
+    width = [_hint(module, "vectorize.width", ir.IntType(32)(lanes))] if is_apart or lanes >= FEW else []
+    return [_hint(module, "unroll.disable"), *width, _hint(module, "interleave.count", ir.IntType(32)(1))]
 
 
 def _hint(module: Any, name: str, *values: Any) -> Any:
