@@ -145,6 +145,15 @@ def scaled(a, b, s):
     return np.sum(c * c)
 
 
+def several(a, b, c):
+    """Numbers that are sums of two products, one of them taken away."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            total += np.tanh(np.sum(a[i] * b[j] - 2.0 * c[i] * b[j] * c[i, 0]))
+    return total
+
+
 SQUARES = lambda n: (normal(n, n), normal(n, n))  # noqa: E731
 ONE = (
     (dots, lambda n: (normal(n, 6), normal(7, 6))),
@@ -155,6 +164,7 @@ ONE = (
     (upper, SQUARES),
     (half, lambda n: (normal(n, 6),)),
     (scaled, lambda n: (normal(n, 6), normal(n, 6), 1.5)),
+    (several, lambda n: (normal(n, 6), normal(7, 6), normal(n, 6))),
 )
 
 
@@ -180,6 +190,24 @@ def test_loops_become_products_of_matrices(fn, make):
         assert "blas.gemm" in text or "blas.part" in text, text
         assert "blas.gemv" not in text, text
     check(fn, make(1))
+
+
+def one_stays(a, b):
+    """Of the products that are added one is none of matrices: the other is not left out of the sum."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            total += np.tanh(np.sum(a[i] * b[j] + a[i] * a[i]))
+    return total
+
+
+def test_sums_of_several_products():
+    args = normal(9, 6), normal(7, 6), normal(9, 6)
+    text = tp.source(tp.jit(several), *args, stage="loops")
+    assert text.count("blas.gemm") == 2, text
+    text = tp.source(tp.jit(one_stays), *args[:2], stage="loops")
+    assert "blas.gemm" not in text, text
+    check(one_stays, args[:2])
 
 
 @pytest.mark.parametrize(("fn", "make"), ONE[:4], ids=lambda x: getattr(x, "__name__", ""))

@@ -83,6 +83,14 @@ class Maker:
         args = (read.var, *(self.form(f) for f in read.at))
         return self.let("index", args, kind, path=points(len(read.at)), dims=())
 
+    def product(self, term: Term, dtype: Type) -> Operand:
+        """A number times values times elements."""
+        found: Operand = Const(term.factor, dtype)
+        for value in (*term.scalars, *(self.element(r) for r in term.reads)):
+            is_one = isinstance(found, Const) and found.value == 1.0
+            found = value if is_one else self.let("mul", (found, value), dtype)
+        return found
+
     def loops(self, letters: Sequence[Letter], body: list[Stmt]) -> list[Stmt]:
         """Statements in loops over the letters; what the ranges need goes into the list of this."""
         kept, self.stmts = self.stmts, []
@@ -200,10 +208,7 @@ def _copy(make: Maker, var: Var) -> Var:
 def _call(make: Maker, call: Call, beta: float) -> None:
     rows, columns, summed = call.rows, call.columns, call.summed
     dtype = Type(call.c.var.type.dtype)
-    alpha: Operand = Const(call.term.factor, dtype)
-    for value in (*call.term.scalars, *(make.element(r) for r in call.term.reads)):
-        is_one = isinstance(alpha, Const) and alpha.value == 1.0
-        alpha = value if is_one else make.let("mul", (alpha, value), dtype)
+    alpha = make.product(call.term, dtype)
     boxes = {c.index: _box(call, c) for c in call.letters}
     ends = {i: _ends(make, low, high) for i, (low, high) in boxes.items()}
     part = call.part

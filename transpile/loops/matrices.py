@@ -18,6 +18,7 @@ from transpile.core.dims import ANY
 from transpile.core.nodes import Alloc, Block, For, Function, If, Let, Stmt, Var, While
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks
+from transpile.loops.addends import one_by_one
 from transpile.loops.affine import Linear
 from transpile.loops.conflicts import Conflicts
 from transpile.loops.emit_calls import Maker, Private, emitted, replaced_in
@@ -71,16 +72,20 @@ class _Search:
             p = product_of(self.code, stmt, outer)
             if p is None or self.is_seen_outside(p):
                 continue
+            if p.result is not None and len(p.terms) > 1:
+                if not across and self.falls_apart(p, chain):
+                    return instead_of(self.code, p.stmt, one_by_one(Maker(self.code, p.stmt.loc), p))
+                continue
             if across:
                 found = self.lifted(p, chain, True, True) if p.result is not None and len(p.letters) == 1 else None
                 if found is not None:
-                    return _Rewrite(self.code, found).function()
+                    return self.with_calls(found)
                 continue
             if len(p.letters) + len(chain) < 3 or all(len(t.reads) < 2 for t in p.terms):
                 continue
             found = self.in_place(p) or self.lifted(p, chain, True) or self.lifted(p, chain, False)
             if found is not None:
-                return _Rewrite(self.code, found).function()
+                return self.with_calls(found)
         return None
 
     def candidates(self, block: Block, chain: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Stmt]]:
@@ -93,6 +98,25 @@ class _Search:
             elif isinstance(stmt, (If, While)):
                 for inner in blocks(stmt):
                     yield from self.candidates(inner, ())
+
+    def falls_apart(self, p: Product, chain: tuple[For, ...]) -> bool:
+        """Whether each of the products that a loop adds up is one that leaves the loops around."""
+        alone = [replace(p, terms=(t,)) for t in p.terms]
+        return len(p.letters) + len(chain) >= 3 and all(
+            len(one.terms[0].reads) > 1 and self.lifted(one, chain, True) is not None for one in alone
+        )
+
+    def with_calls(self, found: _Found) -> Function:
+        """The function with one product as calls."""
+        top = found.loops[0] if found.loops else found.product.stmt
+        make = Maker(self.code, top.loc)
+        calls = emitted(make, found.calls, found.privates, found.copies, not found.product.is_own)
+        if not found.loops:
+            return instead_of(self.code, top, [*make.before, *calls])
+        assert isinstance(top, For)
+        rest = replaced_in(self.code, top, found.product, found.privates, found.pulled, found.kept)
+        new = [*calls, rest] if found.before else [rest, *calls]
+        return instead_of(self.code, top, [*make.before, *new])
 
     def is_seen_outside(self, p: Product) -> bool:
         return p.target is not None and self.code.roots.of(p.target.var) in self.code.roots.written_params
@@ -293,36 +317,19 @@ def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | Non
     return None if any(form.coefficient(c.index) for c in letters) else form
 
 
-class _Rewrite:
-    """The function with one product as calls."""
+def instead_of(code: Code, top: Stmt, new: Sequence[Stmt]) -> Function:
+    """The function with other statements in the place of one."""
+    path = code.path[id(top)]
 
-    def __init__(self, code: Code, found: _Found) -> None:
-        self.code, self.found = code, found
-        self.top = found.loops[0] if found.loops else found.product.stmt
-
-    def function(self) -> Function:
-        fn = self.code.fn
-        return replace(fn, body=self.block(fn.body))
-
-    def block(self, block: Block) -> Block:
-        path = self.code.path[id(self.top)]
+    def block_with(block: Block) -> Block:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
-            if stmt is self.top:
-                stmts += self.instead(stmt)
+            if stmt is top:
+                stmts += new
             elif any(b is inner for inner in blocks(stmt) for b, _ in path):
-                stmts.append(with_blocks(stmt, lambda b: self.block(b) if any(b is o for o, _ in path) else b))
+                stmts.append(with_blocks(stmt, lambda b: block_with(b) if any(b is o for o, _ in path) else b))
             else:
                 stmts.append(stmt)
         return replace(block, stmts=stmts)
 
-    def instead(self, stmt: Stmt) -> list[Stmt]:
-        found = self.found
-        make = Maker(self.code, stmt.loc)
-        zeroed = not found.product.is_own
-        calls = emitted(make, found.calls, found.privates, found.copies, zeroed)
-        if not found.loops:
-            return [*make.before, *calls]
-        assert isinstance(stmt, For)
-        rest = replaced_in(self.code, stmt, found.product, found.privates, found.pulled, found.kept)
-        return [*make.before, *calls, rest] if found.before else [*make.before, rest, *calls]
+    return replace(code.fn, body=block_with(code.fn.body))

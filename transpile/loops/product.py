@@ -10,7 +10,7 @@ from transpile.core.types import INT
 from transpile.loops.affine import Linear
 from transpile.loops.assume import SMALL
 from transpile.loops.memory import is_pure, kinds_of
-from transpile.loops.terms import REALS, Code, Read, Term, Terms
+from transpile.loops.terms import REALS, Code, Read, Term, Terms, negated
 
 ZERO = Linear(0)
 
@@ -118,7 +118,7 @@ def letter_of(code: Code, loop: For) -> Letter | None:
 
 
 def _carried(code: Code, stmt: Stmt, loop: For, letters: list[Letter], inside: set[Var]) -> Product | None:
-    """``result = 0; for …: result = result + product``."""
+    """``result = 0; for …: result = result + products``."""
     first = stmt
     if not isinstance(first, For) or first is not loop or len(loop.inits) != 1:
         return None
@@ -146,10 +146,10 @@ def _carried(code: Code, stmt: Stmt, loop: For, letters: list[Letter], inside: s
         return None
     value = let.args[1] if let.args[0] is param else let.args[0]
     terms = Terms(code, stmt, inside).of(value)
-    if terms is None or len(terms) != 1:
+    if not terms:
         return None
     if let.prim == "sub":
-        terms = [replace(terms[0], factor=-terms[0].factor)]
+        terms = negated(terms)
     return Product(stmt, tuple(letters), None, tuple(terms), True, first.results[0])
 
 
