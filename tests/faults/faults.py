@@ -644,12 +644,4 @@ FAULTS: tuple[Fault, ...] = (
         "y[k, ::-1] is turned along an axis that it does not have",
         ("tests/test_backwards.py", "-k", "results and rows"),
     ),
-    Fault(
-        "product_left_out_of_a_sum",
-        "transpile/loops/addends.py",
-        "    for value in rest:\n",
-        "    for value in rest[1:]:\n",
-        "of a sum of two products that leave their loop one is forgotten",
-        ("tests/test_matrices.py", "-k", "several"),
-    ),
 )
