@@ -644,4 +644,20 @@ FAULTS: tuple[Fault, ...] = (
         "y[k, ::-1] is turned along an axis that it does not have",
         ("tests/test_backwards.py", "-k", "results and rows"),
     ),
+    Fault(
+        "vectors_of_what_may_meet",
+        "transpile/native/hints.py",
+        "if is_apart or lanes >= FEW else []",
+        "if lanes else []",
+        "LLVM is told to make a vector of few trips of which it does not know that they are apart, and says that it cannot",
+        ("tests/test_lanes.py", "-k", "says_nothing", "-m", "not slow"),
+    ),
+    Fault(
+        "a_mode_less",
+        "transpile/rules/api_products.py",
+        'one_of("np.correlate", "mode", mode, "full", "same", "valid")',
+        'one_of("np.correlate", "mode", mode, "full", "same")',
+        "what was right is refused, with a code",
+        ("tests/matrix", "-k", "test_sample and correlate"),
+    ),
 )

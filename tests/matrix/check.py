@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +45,11 @@ class Outcome:
     def is_right(self) -> bool:
         return self.kind in ("equal", "kink", "refused")
 
+    @property
+    def code(self) -> str:
+        """Why it is refused, as `T206` or `T206+T210`; empty where it is not."""
+        return self.detail.partition(":")[0].replace(" ", "+") if self.kind == "refused" else ""
+
 
 class Case:
     """An operation in a template."""
@@ -66,13 +73,18 @@ class Case:
             raise Unfair(f"its value is {s.value}")
         return s
 
+    @cached_property
+    def pushed(self) -> Any:
+        """The value and its tangent, which the gradient is compared with as well."""
+        return tp.jvp(self.subject.f, self.subject.args(), copied(self.subject.tangents))
+
     def interpreted(self, order: str) -> Outcome:
         s = self.subject
         gradient = tp.grad(s.f, argnums=s.wrt)
         run: dict[str, Callable[[], Any]] = {
             "value": lambda: check_value(s, Transformed(s.f, Level())(*s.args()), "value"),
-            "gradient": lambda: check_vjp(s, tp.jvp, tp.vjp),
-            "jvp": lambda: check_jvp(s, tp.jvp, differences=self.op.smooth),
+            "gradient": lambda: check_vjp(s, lambda *_: self.pushed, tp.vjp),
+            "jvp": lambda: check_jvp(s, lambda *_: self.pushed, differences=self.op.smooth),
             "second": lambda: check_second(s, tp) if self.op.smooth else tp.jvp(gradient, s.args(), copied(s.tangents)),
         }
         return judged(run[order])
@@ -98,11 +110,29 @@ class Case:
         return judged(run)
 
 
+@contextmanager
+def heard() -> Iterator[int]:
+    """What is written to the process's error stream is wrong: LLVM does that. Gives a descriptor of the stream."""
+    errors = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield errors
+        finally:
+            os.dup2(errors, 2)
+            os.close(errors)
+        file.seek(0)
+        said = file.read().decode(errors="replace")
+        assert not said, f"said on the error stream: {said[:300]}"
+
+
 def judged(run: Callable[[], Any]) -> Outcome:
-    faulthandler.dump_traceback_later(2 * PATIENCE, exit=True)  # compiled code does not see a signal
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), heard() as errors:
             warnings.simplefilter("ignore")
+            faulthandler.dump_traceback_later(
+                2 * PATIENCE, exit=True, file=errors
+            )  # compiled code does not see a signal
             limited(run, PATIENCE, TooLong)
     except TranspileError as e:
         return Outcome("refused", " ".join(d.code for d in e.diagnostics) + ": " + e.diagnostics[0].message)

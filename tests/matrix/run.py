@@ -1,6 +1,7 @@
 """Operations in loop templates: ``python tests/matrix/run.py "np.cumsum(v)" --template nested --order gradient --compiled``.
 
-Without a name all of them. ``--first N --count M`` takes a part, ``--show`` prints the programs and what is derived from them.
+Without a name all of them. ``--first N --count M`` takes a part, ``--show`` prints the programs and what is derived from them,
+``--write`` notes in `refused.txt` what was refused.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
+from matrix import refused  # noqa: E402
 from matrix.check import ORDERS, Case, Outcome  # noqa: E402
 from matrix.operations import Operation, operations  # noqa: E402
 from matrix.plan import compiled_of  # noqa: E402
+from matrix.refused import Found  # noqa: E402
 from matrix.templates import TEMPLATES  # noqa: E402
-
-Found = tuple[str, str, bool, Outcome]
 
 
 def command(op: Operation, template: str, order: str, compiled: bool) -> str:
@@ -56,7 +57,13 @@ def guarded(cases: Iterator[Found], op: Operation) -> Iterator[Found]:
 
 def report(op: Operation, found: Found) -> str:
     template, order, is_compiled, outcome = found
-    return f"--- {op.name}: {outcome.kind}: {outcome.detail}\nrepeat: {command(op, template, order, is_compiled)}"
+    kind = refused.surprise(op, found) or outcome.kind
+    return f"--- {op.name}: {kind}: {outcome.detail}\nrepeat: {command(op, template, order, is_compiled)}"
+
+
+def is_expected(op: Operation, found: Found) -> bool:
+    """Equal to what it is compared with, or refused as it was."""
+    return found[3].is_right and not refused.surprise(op, found)
 
 
 def summary(folder: Path) -> str:
@@ -87,6 +94,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=10**6)
     parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="renew the table of what is refused, for what is tried")
     parser.add_argument("--show", action="store_true", help="print the program and the derivative")
     parser.add_argument(
         "--counts", type=Path, help="print what `make test-matrix` counted in this folder, and nothing else"
@@ -101,6 +109,7 @@ def main() -> int:
     templates = (options.template,) if options.template else tuple(TEMPLATES)
     orders = (options.order,) if options.order else ORDERS
     tally: Counter[str] = Counter()
+    tried: list[tuple[Operation, Found]] = []
     start, bad = time.perf_counter(), 0
     for k, op in chosen:
         if options.show:
@@ -115,9 +124,13 @@ def main() -> int:
         for found in guarded(cases, op):
             outcome = found[3]
             tally[f"{outcome.kind} {outcome.detail.split(':')[0]}" if outcome.kind == "refused" else outcome.kind] += 1
-            if not outcome.is_right or (outcome.kind == "refused" and options.name):
-                bad += not outcome.is_right
+            tried.append((op, found))
+            is_good = outcome.is_right if options.write else is_expected(op, found)
+            bad += not is_good
+            if not is_good or (outcome.kind == "refused" and options.name):
                 print(report(op, found), flush=True)
+    if options.write:
+        refused.write(tried)
     print(", ".join(f"{kind} {n}" for kind, n in tally.most_common()))
     print(f"{len(chosen)} operations, {sum(tally.values())} cases, {bad} wrong, {time.perf_counter() - start:.1f} s")
     return bool(bad)

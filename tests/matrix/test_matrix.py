@@ -19,7 +19,8 @@ from matrix import cases
 from matrix.check import ORDERS
 from matrix.operations import Operation, operations
 from matrix.plan import compiled_of
-from matrix.run import Found, compiled, interpreted, report
+from matrix.refused import Found, refused
+from matrix.run import compiled, interpreted, is_expected, report
 from matrix.templates import TEMPLATES
 
 ALL = os.environ.get("TRANSPILE_MATRIX", "")
@@ -45,8 +46,8 @@ def has_passed(line: str) -> bool:
 
 
 def judge(op: Operation, kind: str, found: list[Found]) -> None:
-    """Fails with the commands that repeat what is wrong."""
-    wrong = [report(op, f) for f in found if not f[3].is_right]
+    """Fails with the commands that repeat what is wrong, or not refused as it was."""
+    wrong = [report(op, f) for f in found if not is_expected(op, f)]
     assert not wrong, "\n".join(wrong)
     if ALL:
         tally = Counter(f[3].kind for f in found)
@@ -89,6 +90,14 @@ def test_compiled_sample(at: int, op: Operation) -> None:
 def test_no_operation_without_a_case() -> None:
     """A new entry of the API tables is in the matrix, by itself or by a line of `cases`."""
     assert not cases.missing()
+
+
+def test_what_is_refused_is_tried() -> None:
+    """The table of refusals names cases of the matrix."""
+    known = {text.partition("  # ")[0] for text, _ in cases.texts()} | set(cases.WRITES)
+    for case in refused():
+        way, template, order, name = case.split(" ", 3)
+        assert way in ("interpreted", "compiled") and template in TEMPLATES and order in ORDERS and name in known, case
 
 
 def test_pairs_are_covered() -> None:

@@ -1,0 +1,50 @@
+"""The cases that are refused, by `refused.txt`: a refusal that is new fails, and one that has gone asks for a new table.
+
+``python tests/matrix/run.py --write`` writes it, for the operations, templates and orders that it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from .check import Outcome
+from .operations import Operation
+
+Found = tuple[str, str, bool, Outcome]  # template, order, whether it is compiled, how it came out
+TABLE = Path(__file__).with_name("refused.txt")
+
+
+def case_of(op: Operation, found: Found) -> str:
+    template, order, is_compiled, _ = found
+    return f"{'compiled' if is_compiled else 'interpreted'} {template} {order} {op.name}"
+
+
+@cache
+def refused() -> dict[str, str]:
+    """Each case that is refused -> its codes."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return {case: code for code, case in (line.split(maxsplit=1) for line in lines)}
+
+
+def surprise(op: Operation, found: Found) -> str:
+    """How a case differs from the table, in words; empty where it does not."""
+    code, known = found[3].code, refused().get(case_of(op, found), "")
+    if code == known or not found[3].is_right:
+        return ""
+    return (
+        f"refused ({code}), and was not" if not known else f"was refused ({known}), and is {code or 'not'} now: --write"
+    )
+
+
+def write(tried: Iterable[tuple[Operation, Found]]) -> None:
+    """The table with what these cases have come to."""
+    new = dict(refused())
+    for op, found in tried:
+        new.pop(case_of(op, found), None)
+        if found[3].code:
+            new[case_of(op, found)] = found[3].code
+    text = "".join(f"{code} {case}\n" for case, code in sorted(new.items()))
+    TABLE.write_text(text, encoding="utf-8")
+    refused.cache_clear()
