@@ -142,7 +142,7 @@ SORTING = [
     "np.take(v, 2)", "np.take(v, i4)", "np.take(x, grid, axis=1)", "np.take(x, k13)", "np.take(v, far, mode='clip')",
     "np.take(v, far, mode='wrap')", "np.take(x, 1, axis=0)", "np.take_along_axis(x, row, axis=0)",
     "np.take_along_axis(x, order, 1)", "np.take_along_axis(v, k13, 0)", "np.take_along_axis(x, k13, None)",
-    "np.choose(bits, [a4, xp])", "np.choose(np.zeros(2, int), [0.5])", "np.select([mask, pos > 0.5], [x, y])", "np.select([mask, pos > 0.5], [x, y], default=1.5)",
+    "np.select([mask, pos > 0.5], [x, y])", "np.select([mask, pos > 0.5], [x, y], default=1.5)",
     "np.bincount(i4)", "np.bincount(i4, w4)", "np.bincount(i4, w4, minlength=6)", "np.bincount(i4, weights=w4)", "np.bincount(i4, w4, minlength=w4.shape[0] + 1)",
     "np.histogram(v)  # list value", "np.histogram(v, bins=4)  # list value", "np.histogram(v, edges, weights=u)  # list value",
     "np.histogram(v, 4, range=(-1.0, 1.0), density=True)  # list value", "np.interp(a6, xp, fp)", "np.interp(0.9, xp, fp)",

@@ -41,7 +41,7 @@ OTHERS = [
     "np.apply_along_axis(lambda r: r * r.sum(), 1, x)", "np.apply_over_axes(np.sum, t, (0, 2))", "np.angle(x)", "np.isreal(x)",
     "np.iscomplex(x)", "np.unwrap(v * 4)", "np.union1d(i3, k13)", "np.intersect1d(i4, k13)", "np.setdiff1d(i4, k13)",
     "np.polyadd(v, a3)", "np.polysub(a3, v)", "np.bartlett(6)", "np.hanning(6)", "np.hamming(6)", "np.blackman(6)",
-    "np.kaiser(6, s)",
+    "np.kaiser(6, s)", "np.choose(bits, [a4, xp])", "np.choose(np.zeros(2, int), [0.5])",
     "np.linalg.outer(v, a3)", "np.linalg.matmul(x, m42)", "np.linalg.vecdot(x, y)", "np.linalg.tensordot(x, m42, axes=1)",
     "np.linalg.cross(a3, b3)", "np.linalg.diagonal(t)", "np.linalg.trace(t)", "np.linalg.matrix_transpose(t)",
     "np.logical_or.reduce(mask)", "np.fmax.reduce(x)", "np.fmin.reduce(x, axis=1)", "np.logaddexp2.reduce(x, axis=1)",

@@ -14,7 +14,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
-from transpile.frontend.values import Array, Ref, Scalar, Tuple
+from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
 from transpile.rules.api import OUT_AT, Entry, entries
 
 
@@ -29,8 +29,10 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
         args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
     with lx.rules(node):
         if entry.source:
+            out = kwargs.pop("out", Static(None)) if at is not None else Static(None)
             made = library(lx, entry.source, args, kwargs, node)
-            return made if entry.memory in _ARRAYS else as_numbers(lx, made)
+            made = made if entry.memory in _ARRAYS else as_numbers(lx, made)
+            return made if isinstance(out, Static) and out.value is None else store_out(lx, out, made, node)
         if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
             from transpile.frontend import ufuncs
 
@@ -48,7 +50,10 @@ def _made(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
     """What the entry gives: memory of its own, or a part of what an argument has."""
     shares = entry.memory if isinstance(entry.memory, str) else ""
     shares = shares or entry.shares(_bound(lx, name, entry, args, kwargs, node))
-    if shares not in _NEW and any(isinstance(a, Array) for a in (*args, *kwargs.values())):
+    of_array = any(isinstance(a, Array) for a in (*args, *kwargs.values()))
+    if shares == "part":
+        shares = "read-only" if of_array else "place"
+    if shares not in _NEW and of_array:
         from transpile.frontend import view_calls
 
         return view_calls.call(lx, shares, args, kwargs, lambda a, k: build(lx, name, entry, a, k, node))

@@ -43,7 +43,7 @@ class Entry:
 
     * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
     * a "view"; a "read-only" view; "place": the argument or a view of it if there is nothing to compute, else new; "same": as
-      "place", and an array even of rank 0;
+      "place", and an array even of rank 0; "part": a read-only array of an array, a number of a number;
     * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,
       "ordered" one only of what is in C order, of "layout" it is never known.
 
@@ -71,7 +71,7 @@ class Entry:
         return self.memory if isinstance(self.memory, str) else self.memory(bound)
 
 
-MEMORY = frozenset("new array C like view read-only place same either ordered layout".split())
+MEMORY = frozenset("new array C like view read-only place same part either ordered layout".split())
 
 
 def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]], str]:

@@ -197,7 +197,7 @@ def _whole(b: Builder, x: Expr) -> Dim | None:
     """A number that is an integer by type or by value."""
     if isinstance(x.op, Const):
         return Dim(int(x.op.value)) if float(x.op.value).is_integer() else None
-    return size_of(b, x) if x.type.is_int or x.type.is_bool else None
+    return b.form(x) if x.type.is_int or x.type.is_bool else None
 
 
 def _linspace(

@@ -6,7 +6,7 @@ NumPy functions give NumPy scalars (strong), those of ``math`` Python scalars (w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,10 @@ def _same(b: Builder, x: Any) -> Expr:
     return operand(b, x)
 
 
-def _imag_memory(bound: Mapping[str, Any]) -> str:
-    return "read-only" if isinstance(bound["val"], Expr) and bound["val"].rank else "place"
-
-
 def _imag(b: Builder, val: Any) -> Expr:
     x = operand(b, val)
+    if not x.rank:
+        return b.expr(Const(0, x.type))
     return b.let("full", Const(0, Type(x.dtype)), dims=x.dims, dtype=x.dtype)
 
 
@@ -227,7 +225,7 @@ NUMPY: dict[str, Entry] = {
     "conj": Entry(_same),
     "conjugate": Entry(_same),
     "real_if_close": Entry(_same, memory="same"),
-    "imag": Entry(_imag, memory=_imag_memory),
+    "imag": Entry(_imag, memory="part"),
     "isposinf": Entry(_is_infinity(1.0)),
     "isneginf": Entry(_is_infinity(-1.0)),
     "isrealobj": Entry(lambda b, x: True),

@@ -282,7 +282,7 @@ _NUMPY: dict[str, Entry] = {
         name: Entry(source=f"library_numpy:{name}", memory="array" if name in ("astype", "piecewise") else "new")
         for name in (
             "piecewise fromfunction fromiter astype apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
-            "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser"
+            "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser choose"
         ).split()
     },
     **{

@@ -66,7 +66,7 @@ def _outer(build: Builder, a: Any, b: Any) -> Expr:
 
 def _vdot(build: Builder, a: Any, b: Any) -> Expr:
     x, y = numeric(build, a, b)
-    return _dot(build, ravel(x) if x.rank else x, ravel(y) if y.rank else y)
+    return _dot(build, ravel(x), ravel(y)) if x.rank or y.rank else _dot(build, x, y)
 
 
 def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:

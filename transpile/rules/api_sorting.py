@@ -19,7 +19,6 @@ from transpile.rules.arguments import (
     must_agree,
     one_of,
     refuse_options,
-    same_dtype,
     size_of,
     strong,
 )
@@ -181,21 +180,6 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
     return b.let("take_along_axis", x, where, axis=at)
 
 
-def _choose(b: Builder, a: Any, choices: Any, mode: str = "raise") -> Expr:
-    one_of("np.choose", "mode", mode, "raise", "clip", "wrap")
-    where = array(b, a)
-    parts = same_dtype(b, arrays(b, choices))
-    if mode == "wrap":
-        where = where % len(parts)
-    elif mode == "clip":
-        where = m.minimum(m.maximum(where, 0), len(parts) - 1)
-    found = parts[-1]
-    for k in range(len(parts) - 2, -1, -1):
-        found = m.where(where.eq(k), parts[k], found)
-    dims = b.broadcast_dims([where.dims, found.dims])
-    return strong(b.broadcast(found, dims) if dims else found)
-
-
 def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Expr:
     tests, parts = arrays(b, condlist), arrays(b, choicelist)
     if len(tests) != len(parts):
@@ -306,7 +290,6 @@ _NUMPY: dict[str, Entry] = {
     "extract": Entry(_extract),
     "take": Entry(_take, static=("axis", "mode")),
     "take_along_axis": Entry(_take_along_axis, static=("axis",)),
-    "choose": Entry(_choose, static=("mode",)),
     "select": Entry(_select),
     "bincount": Entry(_bincount),
     "histogram": Entry(_histogram, static=("density",)),

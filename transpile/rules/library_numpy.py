@@ -44,6 +44,25 @@ def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
     return a
 
 
+def choose(a, choices, mode="raise"):  # type: ignore[no-untyped-def]
+    """``np.choose``: which of the choices each place takes."""
+    which, count = np.asarray(a), len(choices)
+    if which.dtype.kind == "f":
+        raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if mode == "wrap":
+        which = which % count
+    elif mode == "clip":
+        which = np.clip(which, 0, count - 1)
+    elif mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    elif np.any((which < 0) | (which >= count)):
+        raise ValueError("invalid entry in choice array")
+    found = choices[0]
+    for k in range(min(1, count - 1), count):
+        found = np.where(which == k, choices[k], found)
+    return found
+
+
 def astype(x, dtype, /, *, copy=True, device=None):  # type: ignore[no-untyped-def]
     """``np.astype``."""
     return x.astype(dtype)
@@ -111,31 +130,42 @@ def polysub(a1, a2):  # type: ignore[no-untyped-def]
     return polyadd(a1, np.negative(a2))
 
 
+def _window(M):  # type: ignore[no-untyped-def]
+    """How many points, of a number that need not be whole, and what lies between the first and the last."""
+    if isinstance(M, int):
+        return M, np.maximum(M - 1, 1)
+    return (M if M >= 1 else 0), (M - 1 if M != 1 else 1)
+
+
 def bartlett(M):  # type: ignore[no-untyped-def]
     """``np.bartlett``."""
+    M, last = _window(M)
     n = np.arange(1 - M, M, 2)
-    last = np.maximum(M - 1, 1)
     return np.where(n <= 0, 1 + n / last, 1 - n / last)
 
 
 def hanning(M):  # type: ignore[no-untyped-def]
     """``np.hanning``."""
-    return 0.5 + 0.5 * np.cos(np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1))
+    M, last = _window(M)
+    return 0.5 + 0.5 * np.cos(np.pi * np.arange(1 - M, M, 2) / last)
 
 
 def hamming(M):  # type: ignore[no-untyped-def]
     """``np.hamming``."""
-    return 0.54 + 0.46 * np.cos(np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1))
+    M, last = _window(M)
+    return 0.54 + 0.46 * np.cos(np.pi * np.arange(1 - M, M, 2) / last)
 
 
 def blackman(M):  # type: ignore[no-untyped-def]
     """``np.blackman``."""
-    n = np.pi * np.arange(1 - M, M, 2) / np.maximum(M - 1, 1)
+    M, last = _window(M)
+    n = np.pi * np.arange(1 - M, M, 2) / last
     return 0.42 + 0.5 * np.cos(n) + 0.08 * np.cos(2.0 * n)
 
 
 def kaiser(M, beta):  # type: ignore[no-untyped-def]
     """``np.kaiser``."""
-    half = np.maximum(M - 1, 1) / 2.0
-    n = (np.arange(0, M) - (M - 1) / 2.0) / half
+    _, last = _window(M)
+    n = (np.arange(0, M) - (M - 1) / 2.0) / (last / 2.0)
+    beta = np.float64(beta)
     return np.i0(beta * np.sqrt(1 - n**2.0)) / np.i0(beta)

@@ -1,0 +1,91 @@
+"""What a call gives is NumPy's to the type: a number or an array of rank 0, the dtype, the exception."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+
+import numpy as np
+import pytest
+
+import transpile as tp
+
+VALUES = {
+    "x": 3.0,
+    "w": -2.5,
+    "s": 0.7,
+    "m": 1.6,
+    "one": 1.0,
+    "k": 1,
+    "z": np.array(3.0),
+    "i": np.array(3),
+    "u": np.array([1.5]),
+    "v": np.array([0.5, -2.0]),
+    "h": np.array([0.5, 2.0], np.float32),
+    "t": np.array([[1.0, 2.0], [3.0, 4.0]]),
+    "j": np.array([0, 1]),
+    "far": np.array([0, 2]),
+    "before": np.array([0, -1]),
+}
+CALLS = """
+    np.imag(z) | np.imag(x) | np.imag(i) | np.imag(v) | z.imag | x.imag | np.imag(np.sum(v)) | np.real(z) | np.real(x) | z.real |
+    np.imag([x, 1.0]) | np.real_if_close(z) | np.conj(z) | np.vdot(x, (0,)) | np.vdot(z, (0,)) | np.vdot((0,), z) |
+    np.vdot(u, (0,)) | np.vdot(x, 2.0) | np.vdot(z, z) | np.vdot(t, t) | np.dot(x, (0,)) | np.dot(z, (0,)) | np.inner(z, (2.0,)) |
+    np.outer(z, (1.0,)) | np.choose(far, [v, 2 * v]) | np.choose(before, [v, 2 * v]) | np.choose(j, [v, 2 * v]) |
+    np.choose(5, [v, v]) | np.choose(k, [v, 2 * v]) | np.choose(far, [v, 2 * v], mode='clip') |
+    np.choose(before, [v, 2 * v], mode='wrap') | np.choose(before, [v, 2 * v], mode='clip') | np.choose(j, t) |
+    np.choose(far, t) | np.choose(v, [1.0, 2.0]) | np.choose(v > 0, [1.0, v]) | np.choose(k, [2, 3]) | np.choose(k, [x, 3]) |
+    np.choose(np.array([[0], [1]]), [v, 2 * v]) | np.choose(0, [v, np.ones((3, 2))]) | np.choose([[0], [0]], [v]) |
+    np.choose(j, [h, 1]) | np.choose(j, [v, 2 * v], mode='no') | j.choose([v, 2 * v]) | far.choose([v, 2 * v]) |
+    np.choose(j, [v, v], out=np.zeros(2)) | np.choose(far[:0], [v[:0], v[:0]]) | np.kaiser(5, w) | np.kaiser(1, w) |
+    np.kaiser(0, w) | np.kaiser(-2, w) | np.kaiser(4, np.float32(w)) | np.kaiser(4, 0.0) | np.kaiser(5, -3) | np.kaiser(s, -1) |
+    np.kaiser(np.array(s), w) | np.kaiser(m, w) | np.kaiser(one, w) | np.kaiser(-m, w) | np.kaiser(k, w) | np.kaiser(-k, w) |
+    np.hanning(s) | np.hanning(m) | np.hamming(s) | np.hamming(m) | np.bartlett(m) | np.bartlett(s) | np.blackman(m) |
+    np.blackman(-m) | np.hanning(one) | np.bartlett(one) | np.hanning(k) | np.blackman(k) | np.hamming(k - 1) |
+    np.hanning(np.array(6)) | np.bartlett(k - 2) | np.arange(1 - np.array(6), np.array(6), 2)
+"""
+
+
+def function(text):
+    """``text`` as a function of what it reads, from lines that its source is found in."""
+    names = [n for n in VALUES if n in compile(text, "", "eval").co_names]
+    name = f"<as numpy {text}>"
+    lines = f"def f({', '.join(names)}):\n    return {text}\n"
+    linecache.cache[name] = (len(lines), None, lines.splitlines(keepends=True), name)
+    space = {"np": np}
+    exec(compile(lines, name, "exec"), space)
+    return space["f"], [VALUES[n] for n in names]
+
+
+def outcome(f, args):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = f(*args)
+    except (ValueError, TypeError, IndexError) as e:
+        return type(e)
+    return type(found), np.shape(found), np.asarray(found).dtype
+
+
+def check(text, transform):
+    f, args = function(text)
+    wanted = outcome(f, args)
+    g = transform(f)
+    assert outcome(g, args) == wanted
+    if isinstance(wanted, tuple):
+        np.testing.assert_allclose(g(*args), f(*args), rtol=1e-12, atol=1e-15)
+
+
+TEXTS = [one.strip() for one in CALLS.split(" |")]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_interpreted(text):
+    check(text, lambda f: lambda *args: tp.vjp(f, *args)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.numba
+@pytest.mark.parametrize("text", TEXTS)
+def test_compiled(text):
+    check(text, tp.jit)
