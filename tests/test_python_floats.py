@@ -167,6 +167,14 @@ def test_a_base_of_zero_that_stays(p):
     np.testing.assert_allclose(found, [0.0, p * 2.0 ** (p - 1) + 2.0**p * math.log(2.0)], rtol=1e-14)
 
 
+def test_tangents_of_nothing_have_a_derivative():
+    """The derivative in the tangent is the slope, also at a tangent of 0."""
+    for f in (cut, saturation, cubic_root):
+        slopes = tp.grad(lambda dot: tp.jvp(f, (1.5,), (dot,))[1])(0.0), tp.grad(f)(1.5)  # noqa: B023
+        assert agree(*slopes), slopes
+    assert tp.grad(lambda dot: tp.jvp(power, (2.0, 0.5), (dot, 1.0))[1])(0.0) == 0.5 * 2.0**-0.5
+
+
 def means(x):
     return np.mean(x) + np.std(x)
 

@@ -81,10 +81,10 @@ def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]
     return y * log(where(x > 0, x, 1.0))
 
 
-def _is_steep_power(args) -> bool:  # type: ignore[no-untyped-def]
-    """Of a base that may be 0, unless the exponent is seen to be 1 or more, a whole number, or to make the value infinite."""
-    p = args[1]
-    return 0 < p.op.value < 1 if is_number(p) else p.type.is_float
+def _steep_power(x, p):  # type: ignore[no-untyped-def]
+    """At a base of 0, unless the exponent is seen to be 1 or more, a whole number, or to make the value infinite."""
+    can_be = 0 < p.op.value < 1 if is_number(p) else p.type.is_float
+    return x.eq(0) if can_be else None
 
 
 def _half(y, x, z, wins):  # type: ignore[no-untyped-def]
@@ -115,7 +115,7 @@ TABLE = [
     binary("div", "/", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div"),
     binary("floordiv", "//", ZERO, ZERO, dtype_rule="int8"),
     binary("mod", "%", lambda y, a, b: 1, lambda y, a, b: -(a // b), dtype_rule="int8"),
-    binary("pow", "**", _pow_base, _pow_exponent, cost=2, dtype_rule="int8", steep=_is_steep_power),
+    binary("pow", "**", _pow_base, _pow_exponent, cost=2, dtype_rule="int8", steep=_steep_power),
     unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool),
     unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x)),
     unary("sign", "np.sign({0})", ZERO, type_rule=no_bool),

@@ -2,8 +2,8 @@
 
 A partial is an expression that is differentiated again for second order, so each is written in a form whose own
 derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
-finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0; ``sqrt``, ``cbrt``,
-``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
+finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0, and so has ``sqrt`` at
+0; ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
 derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``, ``round``, ``sign``,
 ``heaviside``) have 0.
 
@@ -93,18 +93,18 @@ ONE = [
     smooth("log1p", lambda y, x: 1 / (1 + x)),
     # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
     smooth("sqrt", lambda y, x: where(y.eq(0), 0.0, 0.5 / y), cost=1),
-    smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=True),
+    smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0)),
     smooth("sin", lambda y, x: cos(x)),
     smooth("cos", lambda y, x: -sin(x)),
     smooth("tan", lambda y, x: 1 + y * y),
-    smooth("arcsin", _arcsin, steep=True),
-    smooth("arccos", lambda y, x: -_arcsin(y, x), steep=True),
+    smooth("arcsin", _arcsin, steep=lambda x: absolute(x).eq(1)),
+    smooth("arccos", lambda y, x: -_arcsin(y, x), steep=lambda x: absolute(x).eq(1)),
     smooth("arctan", lambda y, x: 1 / (1 + x * x)),
     smooth("sinh", lambda y, x: cosh(x)),
     smooth("cosh", lambda y, x: sinh(x)),
     smooth("tanh", lambda y, x: 1 - y * y),
     smooth("arcsinh", lambda y, x: 1 / elementwise("hypot", x, 1.0)),  # sqrt(x*x + 1) would overflow
-    smooth("arccosh", _arccosh, steep=True),
+    smooth("arccosh", _arccosh, steep=lambda x: x.eq(1)),
     smooth("arctanh", lambda y, x: 1 / ((1 - x) * (1 + x))),
     smooth("radians", lambda y, x: math.pi / 180, cost=1, linear=True),
     smooth("degrees", lambda y, x: 180 / math.pi, cost=1, linear=True),

@@ -12,6 +12,7 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``vjp(y, y_bar, args, wants, params)``: for each operand None (no contribution), an Expr of the operand's dims, or a
   `Scatter` into a part of it. ``wants[k]`` says which are asked for. ``y_bar`` is a tuple with None where several results.
 - ``type_rule(types, params)``: the result's type; raises `RuleError` with a message for the user.
+- ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
 - ``fresh``: the NumPy expression always gives new memory.
@@ -69,9 +70,7 @@ class Prim:
     elementwise: bool = False
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.builder)
     partials: tuple[Any, ...] = ()
-    steep: Any = (
-        False  # elementwise only: the slope in the first operand may be infinite where the value is not; or who says so
-    )
+    steep: Any = None
     jvp: Any = None
     vjp: Any = None
     cost: int = 1
@@ -85,9 +84,6 @@ class Prim:
         if self.elementwise:
             return all(p is ZERO for p in self.partials)
         return self.jvp is ZERO
-
-    def is_steep(self, args: Sequence[Any]) -> bool:
-        return bool(self.steep(args) if callable(self.steep) else self.steep)
 
     @property
     def is_refused(self) -> bool:

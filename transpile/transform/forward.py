@@ -193,10 +193,12 @@ class _Forward:
             b.via = stmt.params.get("via", "")
             term = times(dot, partial(b.expr(stmt.var), *args))
             b.via = ""
-            if term is not None and k == 0 and prim.is_steep(args) and (several or dot.op in self.resting):
-                term = b.elementwise("where", dot.eq(0), 0.0, term)  # an infinite slope times nothing is nothing
-            if term is not None:
-                total = term if total is None else plus(total, term)
+            if term is None:
+                continue
+            steep = prim.steep(*args) if k == 0 and prim.steep and (several or dot.op in self.resting) else None
+            if steep is not None:  # an infinite slope times nothing is nothing
+                term = b.elementwise("where", b.elementwise("logical_and", steep, dot.eq(0)), 0.0, term)
+            total = term if total is None else plus(total, term)
         return total
 
     def structural(
