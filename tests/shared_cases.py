@@ -50,6 +50,7 @@ OWN = [
     "np.einsum('...i->i...', a)", "+a", "-a", "abs(a)", "sum([a])", "sum([a], 0.0)", "0 + a", "1 * a", "a ** 1", "a.T",
     "a.T.T", "a[...]", "a[:]", "a[::-1]", "a[None]", "a[0]", "a[()]", "a[..., None]", "a[a > -9]", "a[[0]]",
     "a[..., 0]", "a[..., 0:1]", "a.flat[:]", "a.real", "np.real(a)", "a.astype(float)", "a.astype(float, copy=False)",
+    "np.astype(a, float)", "np.astype(a, float, copy=False)", "np.astype(a, 'float32', copy=False)",
     "a.astype(a.dtype, 'K', 'unsafe', True, False)", "a.astype('float32', copy=False)", "a.reshape(-1)",
     "a.reshape(a.shape)", "a.reshape(a.shape, copy=True)", "a.ravel('F')", "a.ravel('K')", "a.copy('F')",
     "np.array(a, copy=None)", "np.array(a, copy=False)", "np.array(a, ndmin=2, copy=None)", "np.asarray(a, float)",

@@ -172,6 +172,13 @@ case("T207", "def f(x):\n    t = [x, x]\n    return np.sum($t[5])\n", X)
 case("T208", "def f(x):\n    return np.sum($np.moveaxis(x, 0, 4))\n", A)
 case("T131", "def f(x):\n    return np.sum($np.linalg.pinv(x, rcond=0.1))\n", A)
 case("T131", "def f(x):\n    return np.sum($np.polyint(x, 1.5))\n", A)
+case(
+    "T131",
+    "import scipy.linalg\n\n\ndef f(x):\n    return np.sum($scipy.linalg.lstsq(x, x, lapack_driver='gelsy')[0])\n",
+    A,
+)
+case("T131", "def f(x):\n    return np.sum($np.concatenate([x, x], dtype=int))\n", X)
+case("T131", "def f(x):\n    return np.sum($np.stack([x, x], dtype='float32', casting='safe'))\n", X)
 case("T131", "def f(x):\n    return $np.percentile(x, 150)\n", A)
 case("T131", "def f(x):\n    return np.sum($np.polyder(x, 'a'))\n", X)
 case("T132", "def f(x):\n    return np.sum($np.sinc(x, x))\n", X)

@@ -227,3 +227,13 @@ def inactive_call(x, y):
     """One call of a function is active, another of the same is not."""
     weights = layer(np.ones(3), np.eye(3), 0.5)
     return layer(x, np.eye(3), y) * weights
+
+
+@program(args=lambda: (normal(4), 0.7), wrt=(0, 1))
+def of_iterators(x, s):
+    """What gives its items one by one: a generator, a map, an array; all of them, or so many."""
+    total = np.sum(np.fromiter((e * s for e in (1.0, 2.0, 3.0)), float))
+    for k in range(2):
+        total += np.sum(np.fromiter(map(lambda e: e * s, x), float, 3)) * k
+        total += np.sum(np.fromiter(x, dtype=float, count=2) ** 2)
+    return total * np.fromiter([s, s * s, 3.0], float, count=2)[-1] * np.fromiter(reversed(x), float)[0]

@@ -37,7 +37,7 @@ OTHERS = [
     "np.ndim(x)", "np.size(x, 1)", "np.unique_values(i3)", "np.in1d(i4, k13)", "np.trapz(v)",
     "tp.stop_gradient(x) * x  # value", "x.itemsize", "x.nbytes",
     "np.piecewise(x, [mask], [lambda e: e * e, lambda e: np.sin(e)])", "np.fromfunction(lambda i, j: (i + j) * s, (2, 3))",
-    "np.fromiter((e * s for e in (1.0, 2.0, 3.0)), float)", "np.astype(x, 'float32')  # single", "x.astype('float32')  # single",
+    "np.fromiter((e * s for e in (1.0, 2.0, 3.0)), float)", "np.fromiter(map(lambda e: e * e, v), float, 2)", "np.astype(x, 'float32')  # single", "x.astype('float32')  # single",
     "np.apply_along_axis(lambda r: r * r.sum(), 1, x)", "np.apply_over_axes(np.sum, t, (0, 2))", "np.angle(x)", "np.isreal(x)",
     "np.iscomplex(x)", "np.unwrap(v * 4)", "np.union1d(i3, k13)", "np.intersect1d(i4, k13)", "np.setdiff1d(i4, k13)",
     "np.polyadd(v, a3)", "np.polysub(a3, v)", "np.bartlett(6)", "np.hanning(6)", "np.hamming(6)", "np.blackman(6)",

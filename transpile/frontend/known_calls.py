@@ -33,7 +33,7 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     arity.check(lx, found.name, args, kwargs, node)
     if found.name in iterators.OF_ITERABLES:
         args = [iteration.opened(lx, value, node) for value in args]
-    if found.name not in iterators.LAZY:
+    if found.name not in iterators.LAZY and not _is_lifted(found):
         for value in args:
             iterators.use(lx, value, node)
     for known in found.names:
@@ -61,6 +61,12 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     if folded is not None:
         return folded
     raise lx.error("T130", f"{shown(found.name)} is not supported", node)
+
+
+def _is_lifted(found: Known) -> bool:
+    """Whether it is written in Python itself, which takes the items of its arguments."""
+    tables = entries()
+    return any(known in tables and bool(tables[known].source) and known not in SPECIAL for known in found.names)
 
 
 def _ufunc_method(name: str) -> tuple[str, str] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Slice
@@ -45,15 +47,19 @@ def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
     return first if len(parts) == 1 else b.let("concatenate", *parts, axis=axis)
 
 
-def _joined(b: Builder, values: Any, dtype: Any = None) -> list[Expr]:
+def _joined(b: Builder, values: Any, dtype: Any = None, casting: Any = "same_kind") -> list[Expr]:
     parts = arrays(b, values)
     if not parts:
         raise RuleError("need at least one array to concatenate", "T202")
-    return [cast_to(p, dtype) for p in same_dtype(b, parts)]
+    made = [cast_to(p, dtype) for p in same_dtype(b, parts)]
+    for old, new in zip(parts, made):
+        if not np.can_cast(old.dtype, new.dtype, casting):
+            raise RuleError(f"{old.dtype} is not cast to {new.dtype} (casting={casting!r})", "T131")
+    return made
 
 
-def _concatenate(b: Builder, arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = None) -> Expr:
-    parts = _joined(b, arrays, dtype)
+def _concatenate(b: Builder, arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = "same_kind") -> Expr:
+    parts = _joined(b, arrays, dtype, casting)
     if axis is None:
         return concatenate(b, [_vector(p) for p in parts], 0)
     return concatenate(b, parts, axis)
@@ -63,16 +69,16 @@ def _vector(x: Expr) -> Expr:
     return ravel(x) if x.rank else reshape(x, (Dim(1),))
 
 
-def _stack(b: Builder, arrays: Any, axis: int = 0, dtype: Any = None, casting: Any = None) -> Expr:
-    parts = _joined(b, arrays, dtype)
+def _stack(b: Builder, arrays: Any, axis: int = 0, dtype: Any = None, casting: Any = "same_kind") -> Expr:
+    parts = _joined(b, arrays, dtype, casting)
     return stack(b, parts, axis_of(axis, parts[0].rank + 1))
 
 
 def _stacked(below: int, at: int, joined: int) -> Callable[..., Expr]:
     """Arrays of rank below ``below`` get a new axis ``at``; the others are joined along ``joined``."""
 
-    def build(b: Builder, tup: Any, dtype: Any = None, casting: Any = None) -> Expr:
-        parts = _joined(b, tup, dtype)
+    def build(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
+        parts = _joined(b, tup, dtype, casting)
         if all(p.rank == below for p in parts):
             return stack(b, parts, at)
         parts = [_lifted(p, below, at) for p in parts]
@@ -88,13 +94,13 @@ def _lifted(x: Expr, below: int, at: int) -> Expr:
     return new_axis(x, at) if x.rank <= below else x
 
 
-def _hstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = None) -> Expr:
-    parts = [p if p.rank else reshape(p, (Dim(1),)) for p in _joined(b, tup, dtype)]
+def _hstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
+    parts = [p if p.rank else reshape(p, (Dim(1),)) for p in _joined(b, tup, dtype, casting)]
     return concatenate(b, parts, 0 if parts[0].rank == 1 else 1)
 
 
-def _vstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = None) -> Expr:
-    return _stacked(1, 0, 0)(b, tup, dtype)
+def _vstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
+    return _stacked(1, 0, 0)(b, tup, dtype, casting)
 
 
 def _dstack(b: Builder, tup: Any) -> Expr:

@@ -10,7 +10,7 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_linalg import _fits, _lstsq, _norm, _pinv, _qr, _rest, _square, _svd, _svdvals, items, matrix
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import floats, refuse_options
+from transpile.rules.arguments import floats, one_of, refuse_options
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import solve_triangular, t
 from transpile.rules.prim import RuleError
@@ -175,6 +175,7 @@ def _scipy_lstsq(
     lapack_driver: Any = None,
 ) -> Any:
     refuse_options("scipy.linalg.lstsq", cond=(cond, None))
+    one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy has other results
     found, squares, rank, values = _lstsq(build, a, b)
     if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
         x, y = floats(build, a, b)

@@ -22,8 +22,11 @@ def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]
 
 
 def fromiter(iter, dtype, count=-1):  # type: ignore[no-untyped-def]
-    """``np.fromiter``: the items as an array."""
-    return np.array(list(iter), dtype=dtype)
+    """``np.fromiter``: the items as an array; of a count the first ones, and no more are taken."""
+    found = list(iter) if count < 0 else [item for _, item in zip(range(count), iter)]
+    if len(found) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(found)} items.")
+    return np.array(found, dtype=dtype)
 
 
 def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
@@ -65,7 +68,7 @@ def choose(a, choices, mode="raise"):  # type: ignore[no-untyped-def]
 
 def astype(x, dtype, /, *, copy=True, device=None):  # type: ignore[no-untyped-def]
     """``np.astype``."""
-    return x.astype(dtype)
+    return x.astype(dtype, copy=copy)
 
 
 def vecmat(x1, x2):  # type: ignore[no-untyped-def]
