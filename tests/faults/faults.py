@@ -660,4 +660,12 @@ FAULTS: tuple[Fault, ...] = (
         "what was right is refused, with a code",
         ("tests/matrix", "-k", "test_sample and correlate"),
     ),
+    Fault(
+        "equal_axes_in_every_call",
+        "transpile/frontend/equal_axes.py",
+        "return bool(lx.b.decide(x, y, False))",
+        "return True",
+        "axes of a function that calls itself are one size though a call gives two",
+        ("tests/test_recursion_sizes.py", "-k", "interpreted"),
+    ),
 )

@@ -131,6 +131,12 @@ class Sizes:
     def type(self, type_: Type, param: int) -> Type:
         return type_.with_dims(tuple(self.dim(d, param, k) for k, d in enumerate(type_.dims)))
 
+    def wish(self, x: Dim, y: Dim) -> None:
+        """Says outside that two sizes meet which only the run can tell to be equal."""
+        around = self.around(x, y)
+        if around is not None and self.outer.sizes is not None:
+            self.outer.sizes.wish(*around)
+
     def form(self, form: Dim) -> Dim | None:
         """The form of an integer of outside, if it is a size that the inner function knows."""
         form = self.outer.symbols.resolve(form)

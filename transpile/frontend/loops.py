@@ -149,14 +149,15 @@ def _count(lx: Lifter, node: gast.For, iterable: Any, stream: Stream, index: Var
     else:
         start, bound, step = lx.b.expr(0), iteration.as_expr(lx, stream.length), lx.b.expr(1)
     _name_index(lx, index, node.target, plain or stream.counted)
-    index.form = lx.symbols.index(lx, index, start.op, bound.op, step.op)
+    index.form = form = lx.symbols.index(lx, index, start.op, bound.op, step.op)
     body, stop = split_stop(node.body)
 
     def lift() -> Operand | None:
         before = grown_lists.lengths(lx, iterable)
         item = Scalar(index) if plain else stream.at(lx.b.expr(index))
         assignment.assign(lx, node.target, item)
-        lx.block(body)
+        with lx.symbols.trip(form):
+            lx.block(body)
         grown_lists.check_lengths(lx, before, node)
         return None if stop is None else truth.test(lx, stop)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import aliases, calls, containers, memory, outputs, statics
+from transpile.frontend import aliases, calls, containers, equal_axes, memory, outputs, statics
 from transpile.frontend.entry import MAX_RESTARTS, Arguments, Outside, Tries
 from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
@@ -22,16 +22,16 @@ from transpile.tree import number_leaves
 
 
 def lift_body(
-    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any]
+    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[equal_axes.Pair], None]
 ) -> tuple[Function | None, Signature | None, list[Cell]]:
     """The core function of a kept function for arguments of these types, and its signature, None if no path returns; and the
-    arrays of the functions around that it reads."""
+    arrays of the functions around that it reads. ``wish`` is told of axes that had better be equal."""
     tries = Tries(_Symbols())
     for _ in range(MAX_RESTARTS):
         inner = tries.lifter(True)
         inner.outer, inner.codes, inner.own_rules, inner.kept = lx, lx.codes, lx.own_rules, lx.kept
         inner.customs, inner.pinned = lx.customs, lx.pinned
-        inner.sizes = _Sizes(inner)
+        inner.sizes = _Sizes(inner, wish)
         try:
             return (*_once(inner, code, parent, trees), list(inner.around))
         except Restart as again:
@@ -67,19 +67,29 @@ class _Symbols(Symbols):
 
 
 class _Sizes:
-    """The sizes of the parameters: each a symbol of its own, numbers where all calls agree."""
+    """The sizes of the parameters: each a symbol of its own, one for those that are equal in all calls, numbers where all calls
+    agree."""
 
-    def __init__(self, lx: Lifter) -> None:
-        self.lx = lx
+    def __init__(self, lx: Lifter, told: Callable[[equal_axes.Pair], None]) -> None:
+        self.lx, self.told = lx, told
+        self.shared: dict[Dim, Dim] = {}
 
     def type(self, type_: Type, param: int) -> Type:
         dims: list[Dim] = []
-        for axis, dim in enumerate(type_.dims):
-            if not dim.is_const:
+        for axis, given in enumerate(type_.dims):
+            dim = self.shared.get(given, given)
+            if not given.is_const and dim is given:
                 dim = self.lx.symbols.argument(str(param), param, axis, None, type_.rank)
                 self.lx.symbols.operand(self.lx, dim)
+                if given != ANY:
+                    self.shared[given] = dim
             dims.append(dim)
         return type_.with_dims(tuple(dims))
+
+    def wish(self, x: Dim, y: Dim) -> None:
+        """Says that two sizes meet which only the run can tell to be equal."""
+        for pair in equal_axes.wished(self.lx.symbols, x, y):
+            self.told(pair)
 
     def around(self, *dims: Dim) -> None:
         """Sizes of outside: one for each call."""

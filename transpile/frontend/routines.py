@@ -16,20 +16,20 @@ them is a routine of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import gast
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Function, Loc
+from transpile.core.nodes import Function, Loc, Operand
 from transpile.core.routines import Routine, invoke_anew
 from transpile.errors import error
-from transpile.frontend import aliases, memory, nested
+from transpile.frontend import aliases, equal_axes, memory, nested
 from transpile.frontend.hidden import hand_on
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedStatic
-from transpile.frontend.passing import Given, generalised, is_alike, key_of, with_static
+from transpile.frontend.passing import Given, generalised, is_alike, key_of, kind_of, with_static
 from transpile.frontend.signatures import Signature, joined
 from transpile.frontend.values import Array, Cell, Held
 
@@ -48,7 +48,8 @@ class NeedRoutine(Exception):
 
 
 class Widen(Exception):
-    """A function calls itself with other sizes than the ones that were taken to be fixed: it is lifted for all sizes."""
+    """A function calls itself with other sizes than the ones that were taken to be fixed: it is lifted for all sizes. Or axes met
+    in it that are to be equal: it is lifted for those (`transpile.frontend.equal_axes`)."""
 
     def __init__(self, opened: Open, trees: Mapping[str, Any]) -> None:
         super().__init__(opened.routine.name)
@@ -86,6 +87,7 @@ class Kept:
         self.codes: dict[int, Any] = {}
         self.found: dict[Any, Found] = {}
         self.open: dict[Any, Open] = {}
+        self.wishes: dict[Any, dict[equal_axes.Pair, None]] = {}  # the axes that calls are to give with equal sizes
         self.unknown: dict[Any, None] = {}  # the keys of routines that were called before their results were known
 
     def keep(self, code: Any) -> None:
@@ -107,7 +109,7 @@ def call(lx: Lifter, code: Any, parent: Frame | None, bound: Mapping[str, Any], 
     trees = {name: given.tree(value) for name, value in bound.items()}
     while True:
         try:
-            found = _routine(lx, code, parent, trees, node)
+            found = _routine(lx, code, parent, trees, given.ops, node)
             break
         except NeedStatic as needed:
             trees = with_static(lx, trees, given.ops, needed, node)
@@ -170,8 +172,12 @@ def refuse_nonlocal(lx: Lifter, code: Any, node: Any) -> None:
         raise lx.error("T115", message, node, hint="pass the value as an argument and return it")
 
 
-def _routine(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], node: Any) -> Found:
+def _routine(
+    lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], ops: Sequence[Operand], node: Any
+) -> Found:
     kept: Kept = lx.kept
+    wishes = kept.wishes.setdefault((id(code.node), id(parent), kind_of(trees)), {})
+    trees = equal_axes.granted(lx, trees, ops, list(wishes))
     key = (id(code.node), id(parent), key_of(trees))
     if key in kept.found:
         return kept.found[key]
@@ -179,13 +185,24 @@ def _routine(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any],
         return _recursion(lx, kept.open[key], node)
     for opened in reversed(list(kept.open.values())):
         if opened.key[:2] == key[:2] and is_alike(opened.trees, trees):
-            raise Widen(opened, generalised(opened.trees, trees))
+            wide = generalised(opened.trees, trees)
+            if key_of(wide) == opened.key[2]:
+                return _recursion(lx, opened, node)
+            raise Widen(opened, wide)
     if sum(o[:2] == key[:2] for o in kept.open) >= MAX_OPEN:
         message = (
             f"{code.name!r} calls itself with other flags, functions or numbers in every call, and these must be known"
         )
         raise lx.error("T115", message, node, hint="write the recursion as a loop")
-    return _lifted(lx, code, parent, trees, key, node)
+
+    def grants(pair: equal_axes.Pair) -> bool:
+        """Whether the call gives equal sizes to axes that no call was asked for."""
+        if max(pair)[0] >= len(ops) or pair in wishes or not equal_axes.grants(lx, ops, pair):
+            return False
+        wishes[pair] = None
+        return True
+
+    return _lifted(lx, code, parent, trees, key, grants, node)
 
 
 def _recursion(lx: Lifter, opened: Open, node: Any) -> Found:
@@ -201,7 +218,15 @@ def _recursion(lx: Lifter, opened: Open, node: Any) -> Found:
 # -------------------------------------------------------------------------------------------------------- lifting
 
 
-def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], key: Any, node: Any) -> Found:
+def _lifted(
+    lx: Lifter,
+    code: Any,
+    parent: Frame | None,
+    trees: dict[str, Any],
+    key: Any,
+    grants: Callable[[equal_axes.Pair], bool],
+    node: Any,
+) -> Found:
     from transpile.frontend.routine_body import lift_body
 
     kept: Kept = lx.kept
@@ -209,12 +234,17 @@ def _lifted(lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], 
     kept.open[key] = opened
     before = dict(kept.found)
     unknown = dict(kept.unknown)
+
+    def wish(pair: equal_axes.Pair) -> None:
+        if grants(pair):
+            raise Widen(opened, equal_axes.united(opened.trees, pair))
+
     try:
         for _ in range(MAX_ROUNDS):
             kept.found, kept.unknown = dict(before), dict(unknown)
             opened.asked_at = None
             try:
-                fn, signature, read = nested.at_call(lx, lambda: lift_body(lx, code, parent, opened.trees), node)
+                fn, signature, read = nested.at_call(lx, lambda: lift_body(lx, code, parent, opened.trees, wish), node)
             except Widen as wider:
                 if wider.opened is not opened:
                     raise

@@ -46,6 +46,8 @@ class Stretching:
             return x
         if x.is_one:
             return y
+        if self._is_clipped(x, y):
+            return y if x == y.clip() else x
         if self.parts(x, y):
             return y
         if self.parts(y, x):
@@ -67,6 +69,8 @@ class Stretching:
         symbols = self.lx.symbols
         a, room = symbols.resolve(a), symbols.resolve(room)
         if a == room or a.is_one or self.parts(a, room) or symbols.is_checked(self.lx, a, room):
+            return True
+        if self._is_clipped(a, room):
             return True
         if room.is_one or self.is_given(a) and self.is_given(room) or not self.may_be_one(a):
             return symbols.unify(self.lx, a, room) is not None
@@ -129,7 +133,20 @@ class Stretching:
     def _is_product_of_many(self, atom: Atom) -> bool:
         return atom.kind == "mul" and not all(self.may_be_one(d) for d in atom.operands)
 
+    def _is_clipped(self, x: Dim, y: Dim) -> bool:
+        """Whether one is the other or 0, and the other is not negative in a trip of the loops around."""
+        symbols = self.lx.symbols
+        if x.clip() != y.clip() or not symbols.is_reached(y if x == y.clip() else x):
+            return False
+        symbols.checked[x, y] = self.lx.b.block
+        return True
+
+    def _wish(self, x: Dim, y: Dim) -> None:
+        if self.lx.sizes is not None:
+            self.lx.sizes.wish(x, y)
+
     def _either(self, x: Dim, y: Dim) -> Dim:
+        self._wish(x, y)
         b = self.lx.b
         p, q = b.dim(x), b.dim(y)
         common = b.fresh_symbol("size")
@@ -151,6 +168,7 @@ class Stretching:
         return (dim,)
 
     def _check(self, narrow: Dim, wide: Dim) -> None:
+        self._wish(narrow, wide)
         p, n = self.lx.b.dim(narrow), self.lx.b.dim(wide)
         self._refuse(p.ne(1) & p.ne(n), p.op, n.op)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,7 @@ class Symbols:
     forms: dict[Dim, Dim] = field(default_factory=dict)  # forms of such sizes that are taken to be equal
     named: dict[str, Dim] = field(default_factory=dict)  # the caller's names for sizes
     unequal: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)  # sizes that are taken to differ
+    spans: list[Dim] = field(default_factory=list)  # of the loops whose bodies are being lifted: not negative there
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
     count: int = 0
@@ -129,6 +131,21 @@ class Symbols:
                 return total
             dim = total
         return dim
+
+    @contextmanager
+    def trip(self, index: Dim) -> Iterator[None]:
+        """The body of a loop, which runs where the ends of its range are in order."""
+        low, high = self.bounds.get(index.as_symbol or "", (None, None))
+        spans = self.spans
+        self.spans = spans if low is None or high is None else [*spans, high - low]
+        try:
+            yield
+        finally:
+            self.spans = spans
+
+    def is_reached(self, dim: Dim) -> bool:
+        """Whether a form is not negative where the bodies that are being lifted run."""
+        return any(is_nonnegative(self.least(dim - span)) for span in self.spans)
 
     def is_size(self, dim: Dim) -> bool:
         """Whether the form is made of sizes of arguments only."""
