@@ -57,7 +57,7 @@ OTHERS = [
     "operator.neg(x)", "operator.pos(x)", "operator.abs(x)", "operator.matmul(x, a4)", "operator.invert(i3)",
     *(f"operator.{f}(i3, 2)" for f in "and_ or_ xor lshift rshift".split()),
     "math.dist([s, s2], [0.2, 0.9])", "math.fsum([s, s2, 0.1])", "math.prod([s, s2])", "math.sumprod([s, s2], [0.2, 0.9])",
-    "math.fma(s, s2, 0.4)", "x[0, 1]", "x[1]", "x[:, 1:3]", "x[::-1, ::2]", "x[mask]", "x[k13 - 1]", "x[i3 - 1, [0, 1, 2]]", "x[:, None]",
+    "math.fma(s, s2, 0.4)", "math.frexp(s)", "x[0, 1]", "x[1]", "x[:, 1:3]", "x[::-1, ::2]", "x[mask]", "x[k13 - 1]", "x[i3 - 1, [0, 1, 2]]", "x[:, None]",
     "x[..., 0]", "x[-1, k]", "v[k:]", "v[k - 1:k]", "x[mask.any(axis=1)]", "x + a4", "x @ a4", "a4 @ q @ a4", "x ** 2", "pos ** s2", "2.0 ** x",
     "x // 0.3", "x % 0.3", "-x", "+x", "x > s", "~mask", "c5 & 1", "s ** k", "k ** 2", "k // 2 * s",
     "x.sum(axis=0)", "x.T", "x.mT", "x.flat[2:5]", "x.tolist()[0]", "v.item(1)", "x.reshape(4, 3)", "x.reshape(-1)", "t.transpose(1, 0, 2)",
@@ -111,7 +111,7 @@ def _math() -> list[tuple[str, dict[str, Any]]]:
             pool = {f"{short}{at}_{k}": a for k, a in enumerate(args) if isinstance(a, float)}
             texts = [f"{short}{at}_{k}" if isinstance(a, float) else repr(a) for k, a in enumerate(args)]
             if not any(isinstance(a, (np.generic, bool)) for a in args):
-                edge = "  # value" if short == "isclose" else ""  # where differences would see it jump
+                edge = "  # value" if short in ("isclose", "frexp") else ""  # where differences would see it jump
                 found.append((f"math.{short}({', '.join(texts)}){edge}", pool))
     return found
 

@@ -47,8 +47,12 @@ class Outcome:
 
     @property
     def code(self) -> str:
-        """Why it is refused, as `T206` or `T206+T210`; empty where it is not."""
-        return self.detail.partition(":")[0].replace(" ", "+") if self.kind == "refused" else ""
+        """Why nothing is compared: `T206`, `T206+T210`, `kink`; empty where something is."""
+        return (
+            self.detail.partition(":")[0].replace(" ", "+")
+            if self.kind == "refused"
+            else "kink" * (self.kind == "kink")
+        )
 
 
 class Case:

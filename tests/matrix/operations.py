@@ -13,12 +13,7 @@ import numpy as np
 
 from . import cases
 
-NAMES = {
-    "np": np,
-    "math": __import__("math"),
-    "operator": __import__("operator"),
-    "scipy": __import__("scipy.linalg").linalg,
-}
+LARGE = 1e3  # of a number of this size the cosine turns so often that differences say nothing
 
 
 @dataclass(frozen=True)
@@ -153,6 +148,8 @@ def _number(value: Any, name: str) -> str:
         raise Useless(f"{name} is {value!r}")
     if not np.all(np.isfinite(value)):
         return f"np.mean(np.cos(np.where(np.isfinite({name}), {name}, 0.5)))"
+    if kind == "f" and np.max(np.abs(value), initial=0.0) > LARGE:
+        return f"np.mean(np.cos(np.log1p(np.abs({name}))))"
     if kind == "f":
         return (
             f"np.mean(np.cos({name}))" if rank and np.size(value) else f"np.sum({name})" if rank else f"np.cos({name})"

@@ -1,4 +1,4 @@
-"""The cases that are refused, by `refused.txt`: a refusal that is new fails, and one that has gone asks for a new table.
+"""The cases of which nothing is compared, by `refused.txt`: one that is new fails, and one that has gone asks for a new table.
 
 ``python tests/matrix/run.py --write`` writes it, for the operations, templates and orders that it is asked for.
 """
@@ -23,7 +23,7 @@ def case_of(op: Operation, found: Found) -> str:
 
 @cache
 def refused() -> dict[str, str]:
-    """Each case that is refused -> its codes."""
+    """Each case that is refused -> its codes; "kink" of those that have no derivative to compare with."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
     return {case: code for code, case in (line.split(maxsplit=1) for line in lines)}
 
@@ -33,9 +33,7 @@ def surprise(op: Operation, found: Found) -> str:
     code, known = found[3].code, refused().get(case_of(op, found), "")
     if code == known or not found[3].is_right:
         return ""
-    return (
-        f"refused ({code}), and was not" if not known else f"was refused ({known}), and is {code or 'not'} now: --write"
-    )
+    return f"{code or 'equal'}, and {known or 'equal'} in the table (--write)"
 
 
 def write(tried: Iterable[tuple[Operation, Found]]) -> None:
