@@ -647,7 +647,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "vectors_of_what_may_meet",
         "transpile/native/hints.py",
-        "if is_apart or lanes >= FEW else []",
+        "if is_known or lanes >= FEW else []",
         "if lanes else []",
         "LLVM is told to make a vector of few trips of which it does not know that they are apart, and says that it cannot",
         ("tests/test_lanes.py", "-k", "says_nothing", "-m", "not slow"),

@@ -77,6 +77,12 @@ def has_lanes(loop: For) -> bool:
     return bool(writes) and all(r[-1] is loop.index for r in reads if r[0] in writes)
 
 
+def reads_along_rows(loop: For) -> bool:
+    """Whether what a trip reads lies beside what the next one reads: how far apart elements of a column are, only the run knows."""
+    reads = (s.args for s in loop.body.stmts if isinstance(s, Let) and s.prim == "index")
+    return all(loop.index not in args[1:-1] for args in reads)
+
+
 def _is_short(loop: For) -> bool:
     ends = (loop.start, loop.bound, loop.step)
     if loop.inits or loop.trips is not None or loop.backwards or loop.body.stop is not None:

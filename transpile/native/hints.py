@@ -6,6 +6,7 @@ from typing import Any
 
 from transpile.core.nodes import Block, For, While
 from transpile.core.walk import statements
+from transpile.loops.lanes import reads_along_rows
 
 SHORT = 10  # statements of a trip of which several are worth writing out
 FEW = 16  # trips, and LLVM takes a loop for one of few
@@ -26,7 +27,7 @@ def group_of_accesses(module: Any) -> Any:
 
 
 def describe(
-    module: Any, back: Any, body: Block, group: Any = None, lanes: int | None = None, single: bool = False
+    module: Any, back: Any, loop: For | While, group: Any = None, lanes: int | None = None, single: bool = False
 ) -> None:
     """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
 
@@ -37,7 +38,10 @@ def describe(
     those of one vector (`transpile.loops.lanes`); with one lane no vectors are made.
     A ``single`` vector is made of trips at a time, not several of them.
     """
-    hints = _usual(module, body, single) if lanes is None else _vector(module, lanes, group is not None)
+    if lanes is None or isinstance(loop, While):
+        hints = _usual(module, loop.body, single)
+    else:
+        hints = _vector(module, lanes, group is not None and reads_along_rows(loop))
     if group is not None:
         hints.append(_hint(module, "parallel_accesses", group))
     if not hints:
@@ -61,17 +65,17 @@ def _usual(module: Any, body: Block, single: bool) -> list[Any]:
     return [*hints, _hint(module, "interleave.count", ir.IntType(32)(1))] if single else hints
 
 
-def _vector(module: Any, lanes: int, is_apart: bool) -> list[Any]:
+def _vector(module: Any, lanes: int, is_known: bool) -> list[Any]:
     """All trips at once, or each alone; none of them written out.
 
-    Of few trips LLVM makes no vector where it would have to ask, when they run, whether they meet in memory. Had it been told how
-    many are one, it would say so on the process's error stream.
+    Of few trips LLVM makes no vector where it would have to ask, when they run, whether they meet in memory or how far apart their
+    elements are. Had it been told how many are one, it would say so on the process's error stream. ``is_known``: it need not ask.
     """
     from llvmlite import ir
 
     if lanes == 1:
         return [_hint(module, "unroll.disable"), _hint(module, "vectorize.enable", ir.IntType(1)(0))]
-    width = [_hint(module, "vectorize.width", ir.IntType(32)(lanes))] if is_apart or lanes >= FEW else []
+    width = [_hint(module, "vectorize.width", ir.IntType(32)(lanes))] if is_known or lanes >= FEW else []
     return [_hint(module, "unroll.disable"), *width, _hint(module, "interleave.count", ir.IntType(32)(1))]
 
 

@@ -337,7 +337,7 @@ class Statements(Stacks):
             stop = carry()
             b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
             back = b.branch(head) if stop is None else b.cbranch(stop, end, head)
-            describe(self.module, back, stmt.body, self.group, _lanes(stmt), self.is_large)
+            describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
             self.group = None
             b.position_at_end(end)
 
@@ -364,7 +364,7 @@ class Statements(Stacks):
             b.cbranch(test, body, end)
             b.position_at_end(body)
             stop = carry()
-            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt.body)
+            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt)
             b.position_at_end(end)
 
     @contextmanager
