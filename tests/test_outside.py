@@ -302,3 +302,32 @@ def test_of_a_table_only_what_is_read_is_handed_on():
     core = Request.of((20.5,), {}).lift(in_table)
     assert len(core.captured) == len(core.params) - 1 == 80
     assert tp.grad(in_table)(20.5) == TABLES["3"][1][18]
+
+
+WEIGHTS: Any = {"scale": 2.0, "bias": 1.0, "w": np.ones(3)}
+OFFSETS: Any = np.arange(3.0)
+
+
+def by_weights(x):
+    return np.sum(x * WEIGHTS["w"]) * WEIGHTS["bias"] + np.sum(OFFSETS * x)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+def test_sizes_of_arrays_beside_numbers_that_nobody_reads(compiled, monkeypatch):
+    """Which sizes were taken to be equal is asked of the arrays, whatever numbers of the same table are left out."""
+    gradient = tp.value_and_grad(by_weights)
+    subject = tp.jit(by_weights) if compiled else lambda x: gradient(x)[0]
+    for w, offsets, given in ((3, 3, 3), (3, 5, 3), (1, 3, 3), (3, 1, 3), (3, 1, 5), (4, 4, 1), (4, 4, 4)):
+        monkeypatch.setitem(WEIGHTS, "w", np.ones(w))
+        monkeypatch.setitem(globals(), "OFFSETS", np.arange(float(offsets)))
+        x = np.linspace(1.0, 2.0, given)
+        assert outcome_of(subject, x) == outcome_of(by_weights, x), (w, offsets, given)
+
+
+def outcome_of(f, x):
+    try:
+        return round(float(f(x)), 9)
+    except ValueError:
+        return "sizes"
+    except tp.TranspileError as e:
+        return "sizes" if e.diagnostics[0].code.startswith("T2") else str(e)

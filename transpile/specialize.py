@@ -98,7 +98,7 @@ class Specializer:
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))
-        found = next((one for one in programs if not one.misfits(leaves) and one.holds()), None)
+        found = next((one for one in programs if one.holds() and not one.misfits(leaves)), None)
         if other not in programs:
             programs.appendleft(other)
         if found is not None:

@@ -50,6 +50,14 @@ FAULTS: tuple[Fault, ...] = (
         ("tests/test_outside.py", "-k", "table"),
     ),
     Fault(
+        "sizes_of_other_captures",
+        "transpile/frontend/prune.py",
+        "fn.taken.with_outside(kept)",
+        "fn.taken",
+        "what was taken of sizes is asked of the wrong arrays from outside",
+        ("tests/test_outside.py", "-k", "nobody_reads"),
+    ),
+    Fault(
         "stale_windows",
         "transpile/frontend/memory.py",
         "if state.memo is None or state.memo[0] is not source:",

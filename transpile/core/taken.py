@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transpile.core.dims import Dim
 
@@ -20,6 +20,11 @@ class Taken:
 
     pairs: tuple[tuple[Dim, Dim, bool], ...] = ()
     where: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def with_outside(self, kept: Sequence[int]) -> Taken:
+        """The same where of the parameters from outside only these are left."""
+        where = {n: (p if p >= 0 else -1 - kept.index(-1 - p), axis) for n, (p, axis) in self.where.items()}
+        return replace(self, where=where)
 
     def holds(self, own: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]] = ()) -> bool:
         """Whether it is so for parameters of these shapes."""

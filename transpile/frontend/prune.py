@@ -33,16 +33,13 @@ def prune(fn: Function) -> Function:
     marker = _Marker(fn)
     marker.mark()
     body = _swept(fn.body, marker.needed)
-    params, captured = _read_outside(fn, marker.needed)
-    symbols = {k: v for k, v in fn.symbols.items() if not isinstance(v, Var) or v in marker.needed or v in params}
-    return replace(fn, params=params, captured=captured, body=body, symbols=symbols)
-
-
-def _read_outside(fn: Function, needed: set[Var]) -> tuple[tuple[Var, ...], tuple[Any, ...]]:
-    """The parameters and what is captured, without the numbers of tables of which a call reads only a few."""
     split = len(fn.params) - len(fn.captured)
-    kept = [(v, c) for v, c in zip(fn.params[split:], fn.captured) if v in needed or v.type.dims]
-    return (*fn.params[:split], *(v for v, _ in kept)), tuple(c for _, c in kept)
+    kept = [k for k, v in enumerate(fn.params[split:]) if v in marker.needed or v.type.dims]
+    params = (*fn.params[:split], *(fn.params[split + k] for k in kept))
+    captured = tuple(fn.captured[k] for k in kept)  # of tables a call may read only a few numbers
+    taken = fn.taken.with_outside(kept)
+    symbols = {k: v for k, v in fn.symbols.items() if not isinstance(v, Var) or v in marker.needed or v in params}
+    return replace(fn, params=params, captured=captured, body=body, symbols=symbols, taken=taken)
 
 
 class _Marker:
