@@ -237,3 +237,15 @@ def of_iterators(x, s):
         total += np.sum(np.fromiter(map(lambda e: e * s, x), float, 3)) * k
         total += np.sum(np.fromiter(x, dtype=float, count=2) ** 2)
     return total * np.fromiter([s, s * s, 3.0], float, count=2)[-1] * np.fromiter(reversed(x), float)[0]
+
+
+@program(args=lambda: (normal(3), 0.7), wrt=(0, 1))
+def options(x, s):
+    """Arguments that are given by name, or that change what a call does."""
+    products = np.ones((3, 3))
+    np.multiply.outer(x, x, out=products)
+    sums = np.add.outer(x, x, out=np.zeros((3, 3)), where=products > 0.0)
+    for (i,), v in np.ndenumerate(arr=x):
+        s = s + i * v
+    total = pow(base=s, exp=2) + pow(s, exp=3) * pow(7, 5, mod=4) + int("12", 8) * s + int("0x1f", base=16)
+    return total * np.sum(np.sin(products)) + np.sum(sums**2)

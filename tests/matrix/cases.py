@@ -69,7 +69,7 @@ OTHERS = [
     "x.copy()", "x.__abs__()", "np.ones(3, dtype=x.dtype) * s",
     "np.logspace(s, s2, 4)", "np.i0(x)", "np.add.outer(v, a3)", "np.subtract.outer(v, a3)", "np.multiply.outer(a3, v)",
     "np.maximum.accumulate(x, axis=1)", "np.add.reduceat(v, [0, 2, 1])", "np.hypot.reduce(x, axis=1)", "np.add(x, y, out=np.zeros_like(x))",
-    "np.log(x, out=np.zeros_like(x), where=x > 0)",
+    "np.log(x, out=np.zeros_like(x), where=x > 0)", "np.add.outer(v, a3, out=np.zeros((5, 3)))", "pow(base=s, exp=2)", "int('12', 8) * s",
 ]  # fmt: skip
 
 WRITES = [

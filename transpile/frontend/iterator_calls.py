@@ -109,7 +109,8 @@ def _ndindex(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _ndenumerate(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    array = lx.value(lx.operand(args[0], node)) if not isinstance(args[0], Array) else args[0]
+    (given,) = (*args, *kwargs.values())
+    array = given if isinstance(given, Array) else lx.value(lx.operand(given, node))
     if not isinstance(array, Array):
         return Tuple((Tuple((Tuple(()), array)),))
     places = _ndindex(lx, [attributes.shape(lx, array)], {}, node)

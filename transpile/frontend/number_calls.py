@@ -27,10 +27,12 @@ def _float(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _int(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if args and isinstance(args[0], Static) and isinstance(args[0].value, str):
+    has_base = len(args) > 1 or "base" in kwargs
+    if has_base or (args and isinstance(args[0], Static) and isinstance(args[0].value, str)):
+        given = [lx.static(a, "what int reads", node) for a in (*args, *kwargs.values())]
         try:
-            return lx.const(int(args[0].value))
-        except ValueError as e:
+            return lx.const(int(*given))
+        except (ValueError, TypeError) as e:
             raise lx.error("T131", str(e), node) from None
     return _number(lx, args, INT, node)
 
@@ -260,9 +262,12 @@ def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _pow(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if len(args) == 3:
-        return lx.const(pow(*(lx.static(a, "an argument of pow with a modulus", node) for a in args)))
-    return binary(lx, "pow", args[0], args[1], node)
+    given = {**dict(zip(("base", "exp", "mod"), args)), **kwargs}
+    if "mod" in given:
+        known = {name: lx.static(a, "an argument of pow with a modulus", node) for name, a in given.items()}
+        if known["mod"] is not None:
+            return lx.const(pow(**known))
+    return binary(lx, "pow", given["base"], given["exp"], node)
 
 
 TABLE: dict[str, Any] = {

@@ -13,6 +13,7 @@ from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Scalar, Static
 from transpile.rules.api import Entry, entries
+from transpile.rules.arguments import strong
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -92,6 +93,8 @@ def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> 
     entry = entries()[owner.value.name]
     x, y = (lx.array(a) for a in args[:2])
     wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
+    if kwargs:
+        return table_calls.call(lx, owner.value.name, [lx.value(strong(wide)), lx.value(strong(y))], kwargs, node)
     return lx.value(lx.b.elementwise(entry.elementwise, wide, y, strong=True))
 
 
