@@ -161,13 +161,17 @@ def check_compiled(subject: Subject, tp: Any) -> None:
 
 
 def summed(subject: Subject) -> Callable[..., Any]:
-    """The program with the sum of all its results, if it has not one number."""
+    """The program with the sum of all its results, if it has not one number; it may write into what nobody else has."""
     f = subject.f
     if isinstance(subject.value, float):
         return f
     if isinstance(subject.value, tuple):
-        return lambda *args: sum(np.sum(part) for part in f(*args))
-    return lambda *args: np.sum(f(*args))
+        return lambda *args: sum(np.sum(part) for part in f(*(own(a) for a in args)))
+    return lambda *args: np.sum(f(*(own(a) for a in args)))
+
+
+def own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def kind_of(e: Exception) -> str:
