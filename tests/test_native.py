@@ -262,3 +262,27 @@ def test_vectors_that_are_not_well_formed(monkeypatch):
     x = np.linspace(0.0, 1.0, 9)
     np.testing.assert_allclose(tp.jit(lambda x: np.sum(x * x), cache=False)(x), np.sum(x * x))
     assert runs == [{}, {"loop_vectorize": False}]
+
+
+def sorted_often(x):
+    total = 0.0
+    for k in (1.0, 2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0):
+        x = np.sort(np.sin(k * x))
+        total += x[0] * x[1]
+    return total
+
+
+def test_exits_do_not_choose_for_each_array_where_they_come_from(monkeypatch):
+    """Each array may be there or not where another one cannot be made: choices for all of them take longer than all else."""
+    kind = library._kind()
+    original, texts = kind._run_passes, []
+
+    def run(self, **options):
+        original(self, **options)
+        texts.append(str(self._final_module))
+
+    monkeypatch.setattr(kind, "_run_passes", run)
+    x = np.linspace(1.0, 0.0, 9)
+    np.testing.assert_allclose(tp.jit(sorted_often, cache=False)(x), sorted_often(x))
+    wide = [line for line in texts[0].splitlines() if " = phi ptr" in line and line.count("[ null,") > 8]
+    assert not wide, wide[0]

@@ -14,6 +14,9 @@ from transpile.native.arrays import Arrays
 from transpile.native.values import Array, Scalar, Value
 
 
+GIVE_BACK = "transpile.give_back"
+
+
 class Memory(Arrays):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
@@ -103,9 +106,29 @@ class Memory(Arrays):
         self.builder.call(function, [meminfo])
 
     def give_back_all(self) -> None:
-        """Where the function fails."""
+        """Where the function fails. The cells are handed to a function, so that LLVM leaves them where they are: else each exit had a
+        choice for each cell among all places that lead there, and those take longer to compile than the rest."""
         for cell in self.cells:
+            self.builder.call(self.giver(), [cell])
+
+    def giver(self) -> Any:
+        """The function of this module that gives back what a cell holds, and empties it."""
+        from llvmlite import ir
+
+        found = self.module.globals.get(GIVE_BACK)
+        if found is None:
+            type_ = ir.FunctionType(ir.VoidType(), [self.cgutils.voidptr_t.as_pointer()])
+            found = ir.Function(self.module, type_, GIVE_BACK)
+            found.linkage = "internal"
+            found.attributes.add("noinline")
+            found.attributes.add("nounwind")
+            outside, self.builder = self.builder, ir.IRBuilder(found.append_basic_block("entry"))
+            (cell,) = found.args
             self.count_down(self.builder.load(cell))
+            self.builder.store(self.cgutils.voidptr_t(None), cell)  # else LLVM would hand over what the cell holds
+            self.builder.ret_void()
+            self.builder = outside
+        return found
 
     def held(self, x: Scalar) -> None:
         """The memory of a value that a call gave belongs to the open block."""
