@@ -13,7 +13,6 @@ from typing import Any
 from transpile.native.arrays import Arrays
 from transpile.native.values import Array, Scalar, Value
 
-
 GIVE_BACK = "transpile.give_back"
 
 
@@ -106,8 +105,8 @@ class Memory(Arrays):
         self.builder.call(function, [meminfo])
 
     def give_back_all(self) -> None:
-        """Where the function fails. The cells are handed to a function, so that LLVM leaves them where they are: else each exit had a
-        choice for each cell among all places that lead there, and those take longer to compile than the rest."""
+        """Where the function fails. The cells are handed to a function, so that LLVM leaves them where they are: else each exit
+        had a choice for each cell among all places that lead there, and those take longer to compile than the rest."""
         for cell in self.cells:
             self.builder.call(self.giver(), [cell])
 
