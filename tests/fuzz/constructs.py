@@ -7,7 +7,7 @@ a seed means the same program everywhere.
 
 from __future__ import annotations
 
-from . import memory, loops, branches, calls, trees, more, sharing, names, lists, kinds  # isort: skip  # noqa: I001, F401
+from . import memory, loops, branches, calls, trees, more, sharing, names, lists, kinds, outside  # isort: skip  # noqa: I001, F401
 from .parts import KINDS, RISKY, TEMPLATES
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "memory",
     "more",
     "names",
+    "outside",
     "sharing",
     "trees",
 ]

@@ -53,6 +53,21 @@ class Pair(NamedTuple):
     u: np.ndarray
     c: float
 """,
+    "TABLE": """
+TABLE = {
+    "one": (0.5, [1.0, 2.0, 0.25], np.array([0.3, -0.2, 0.7])),
+    "two": (1.5, [0.1, 0.2], np.array([0.9, 0.4, -0.6])),
+    "three": (2.5, [0.7], np.array([0.1, 0.4, 0.6])),
+}
+""",
+    "entry_of": """
+def entry_of(x, name):
+    scale, steps, weights = TABLE[name]
+    for k, step in enumerate(steps):
+        if x[k] > step:
+            return scale * np.sum(x[:3] * weights)
+    return scale + steps[-1] * x[0]
+""",
     "scalar_of": """
 def scalar_of(a, b):
     if a > b + 0.11:
