@@ -123,6 +123,43 @@ def test_trees_and_literals(folder, capsys):
     assert "decay" in out.partition(":")[0]
 
 
+CLASSES = """
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass
+class A:
+    v: float
+    def f(self): return self.v * 2
+
+@dataclass
+class B:
+    v: float
+    def f(self): return self.v * 3
+
+@dataclass
+class D(A, B):
+    pass
+
+def g(x):
+    d = D(x[0])
+    s = d.f()
+    if isinstance(d, A): s = s * 5.0
+    if isinstance(d, (B,)): s = s * 7.0
+    if isinstance(d, object): s = s * 11.0
+    if isinstance(A(x[0]), D) or isinstance(d, float): s = s * 13.0
+    if hasattr(d, "f") and not hasattr(d, "q"): s = s * 17.0
+    return s
+"""
+
+
+def test_classes_of_a_file_that_is_not_run(folder, capsys):
+    (folder / "classes.py").write_text(CLASSES)
+    status, out, err = run(capsys, "grad", "classes.py:g", "--arg", "x=float64[n]")
+    assert (status, err) == (0, "")
+    np.testing.assert_allclose(module(out)["g_grad"](np.ones(2)), [module(CLASSES)["g"](np.ones(1)), 0.0])
+
+
 @pytest.mark.parametrize(
     ("argv", "status", "code"),
     [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
-from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward
+from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, level_of
 from transpile.specialize import Specializer
 
 if TYPE_CHECKING:
@@ -25,8 +25,10 @@ class Transformed:
     finds out what the call is, and then is the one that was written for such calls (`transpile.repeated`).
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
+    # not in __dict__, which functools.wraps copies into what is written around it
+    __slots__ = ("__call__", "__dict__", "__transpile_level__", "__weakref__", "_specializer")
     __call__: Callable[..., Any]
+    __transpile_level__: Level
 
     def __init__(self, fn: Any, level: Level) -> None:
         if not callable(fn) and not hasattr(fn, "__transpile_function__"):
@@ -62,7 +64,7 @@ class Transformed:
         """The core function of a call with arguments of these trees; ``lift`` lifts a function of the user."""
 
         def inner(target: Any, args: Sequence[Any], kwargs: Any) -> Any:
-            level = getattr(target, "__transpile_level__", None)
+            level = level_of(target)
             if level is not None:
                 return level.lift(inner, target.__wrapped__, args, kwargs)
             return lift(target, args, kwargs)

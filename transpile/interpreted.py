@@ -120,7 +120,7 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
                 explain(e)
                 raise
             failed = e
-        if failed is not None or (quiet and power is None and has_powers and _is_complex(out)):
+        if failed is not None or (power is None and has_powers and _is_complex(out)):
             out = again(function, args, kwargs)
         if power is not None and _is_complex(out):
             raise error("T311", "a negative number to a power that is no whole number is complex", power, NO_COMPLEX)

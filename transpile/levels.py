@@ -128,9 +128,16 @@ class Flat(Level):
 # ------------------------------------------------------------------------------------------------------- stacks
 
 
+def level_of(target: Any) -> Level | None:
+    """How a transformed function, or a method that is one, is transformed; None for all else, also for an object that has an
+    answer to every name."""
+    level = getattr(target, "__transpile_level__", None)
+    return level if isinstance(level, Level) else None
+
+
 def is_derivative(target: Any) -> bool:
     """Whether any level of the stack differentiates."""
-    while (level := getattr(target, "__transpile_level__", None)) is not None:
+    while (level := level_of(target)) is not None:
         if level.is_derivative:
             return True
         target = target.__wrapped__
@@ -139,7 +146,7 @@ def is_derivative(target: Any) -> bool:
 
 def jit_level(target: Any) -> Any:
     """The outermost `Jit` of the stack, or None: what a compiled function is part of is compiled."""
-    while (level := getattr(target, "__transpile_level__", None)) is not None:
+    while (level := level_of(target)) is not None:
         if isinstance(level, Jit):
             return level
         target = target.__wrapped__
@@ -149,7 +156,7 @@ def jit_level(target: Any) -> Any:
 def peeled(target: Any) -> tuple[list[Level], Any]:
     """The levels of the stack, from the outside, and what stands under all of them."""
     levels: list[Level] = []
-    while not isinstance(target, MethodType) and (level := getattr(target, "__transpile_level__", None)) is not None:
+    while not isinstance(target, MethodType) and (level := level_of(target)) is not None:
         levels.append(level)
         target = target.__wrapped__
     return levels, target

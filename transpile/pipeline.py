@@ -9,7 +9,7 @@ from typing import Any
 
 from transpile.core.nodes import Function
 from transpile.custom import Custom, call_custom
-from transpile.levels import is_derivative, jit_level
+from transpile.levels import is_derivative, jit_level, level_of
 from transpile.tree import Tree
 
 
@@ -24,7 +24,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
             name, at = target.__func__.__wrapped__.__name__, definition_loc(target.__func__)
             called = partial(call_custom, target.__func__, target.__self__)
             return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at)
-        level = getattr(target, "__transpile_level__", None)
+        level = level_of(target)
         if level is not None:
             return level.lift(inner, target.__wrapped__, args, kwargs)
         if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
@@ -39,7 +39,7 @@ def _is_method_of_ours(target: Any) -> bool:
     """Whether it is a transformed function, or one with a derivative of its own, that is bound to an object."""
     if not isinstance(target, MethodType):
         return False
-    return isinstance(target.__func__, Custom) or hasattr(target.__func__, "__transpile_level__")
+    return isinstance(target.__func__, Custom) or level_of(target) is not None
 
 
 def clean(fn: Function) -> Function:

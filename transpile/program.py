@@ -38,9 +38,9 @@ class Program:
 
     def _other_sizes(self, scope: Any, leaves: Mapping[int, str]) -> list[str]:
         """The lines that leave the function of a repeated call where its checks fail because other sizes were taken."""
-        given = ", ".join(leaves.get(k, "None") for k in range(len(self.examples)))
+        given = "".join(f"{leaves.get(k)}, " for k in range(len(self.examples)))
         return [
-            f"    if isinstance(__error, ValueError) and {scope.constant(self.misfits)}(({given},)):",
+            f"    if isinstance(__error, ValueError) and {scope.constant(self.misfits)}(({given})):",
             "        break",
         ]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from transpile.frontend.changes import SHARED
 from transpile.frontend.reads import MISSING, Read
-from transpile.levels import is_derivative
+from transpile.levels import is_derivative, level_of
 from transpile.tree import flatten, open_node, unflatten
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def refusal(target: Any) -> TranspileError:
     from transpile.errors import error
     from transpile.frontend.resolve import definition_loc
 
-    while hasattr(target, "__transpile_level__"):
+    while level_of(target) is not None:
         target = target.__wrapped__
     name = getattr(target, "__name__", "the function")
     hint = "pass a .copy() of one; or differentiate a function of one argument that passes it twice: lambda x: f(x, x)"
@@ -99,7 +99,7 @@ def refusal(target: Any) -> TranspileError:
 
 def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The call of the user's function as it is; the results have memory of their own."""
-    while hasattr(target, "__transpile_level__"):
+    while level_of(target) is not None:
         target = target.__wrapped__
     leaves, tree = flatten(target(*args, **kwargs))
     return unflatten(tree, [np.array(v) if isinstance(v, ndarray) else v for v in leaves])

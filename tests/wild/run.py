@@ -91,12 +91,15 @@ def faults(found: dict[str, tuple[list[pool.Record], str]]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", action="append", help="one function, by full name, or what a name begins with")
+    parser.add_argument(
+        "--package", action="append", help=f"a package that is installed, instead of {', '.join(PACKAGES)}"
+    )
     parser.add_argument("--sample", type=int, help="so many functions, evenly from all")
     parser.add_argument("--interpreted", action="store_true", help="nothing is compiled: quicker")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write results.md")
     options = parser.parse_args()
-    for package in PACKAGES:
+    for package in options.package or PACKAGES:
         FUNCTIONS.update(collect.functions_of(package))
     names = list(FUNCTIONS)
     if options.only:

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile.custom import Custom
+from transpile.levels import level_of
 from transpile.tree import Leaf, Node, Static, Tree
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range)
@@ -144,10 +146,10 @@ _RULES: dict[type, Callable[[_Likeness, Any], Any]] = {
 
 def _inside(value: Any) -> list[Any] | None:
     """What objects of ours and of Numba wrap."""
-    level = getattr(value, "__transpile_level__", None)
+    level = level_of(value)
     if level is not None:
         return [type(level).__name__, level.options, value.__wrapped__]
-    if hasattr(value, "nondiff_argnums") and hasattr(value, "rules"):  # a function with a derivative of the user's own
+    if isinstance(value, Custom):  # a function with a derivative of the user's own
         rules = [getattr(value, name, None) for name in ("jvp", "forward", "backward")]
         return [value.nondiff_argnums, value.__wrapped__, *rules]
     if type(value).__module__.startswith("numba.") and hasattr(value, "py_func"):

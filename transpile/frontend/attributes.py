@@ -188,7 +188,7 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
     if isinstance(held, Known):
         return _of_known(lx, held, name, node)
     if isinstance(held, np.dtype):
-        return lx.const(getattr(held, name))
+        return lx.const(getattr(held, name)) if hasattr(held, name) else None
     if isinstance(held, (str, bytes)):
         return Method(value, name)
     if isinstance(held, StaticClass):

@@ -161,6 +161,7 @@ class StaticClass:
     methods: Mapping[str, Any] = field(default_factory=dict, repr=False)
     scope: Any = field(default=None, repr=False)
     node: Any = field(default=None, repr=False)
+    bases: tuple[StaticClass | None, ...] = ()  # None: one that is not known
 
     @property
     def __name__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Loc
+from transpile.custom import Custom
 from transpile.errors import TranspileError
 from transpile.frontend import containers, iteration, iterators, names, resolve
 from transpile.frontend.bindings import Known, Module, StaticClass, User
@@ -17,6 +18,7 @@ from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.sources import Code, maybe_unassigned
 from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
+from transpile.levels import level_of
 
 MAX_DEPTH = 60
 MAX_NESTED = (
@@ -74,7 +76,7 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
     rule = _HELD.get(type(held))
     if rule is not None:
         return rule(lx, held, args, kwargs, node)
-    if hasattr(held, "__lifter_call__"):
+    if hasattr(type(held), "__lifter_call__"):
         return held.__lifter_call__(lx, args, kwargs, node)
     if isinstance(held, type):
         from transpile.frontend import classes
@@ -104,9 +106,9 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
         return None if _own_call(held.__func__) is None else _method_of_ours
     if isinstance(held, nested.Stand):
         return lambda lx, held, args, kwargs, node: apply(lx, held.value, args, kwargs, node)
-    if hasattr(held, "__transpile_level__"):
+    if level_of(held) is not None:
         return nested.call
-    if hasattr(held, "nondiff_argnums") and hasattr(held, "rules"):
+    if isinstance(held, Custom):
         from transpile.frontend import custom_calls
 
         return custom_calls.custom

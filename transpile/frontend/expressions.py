@@ -58,7 +58,7 @@ def _list(lx: Lifter, node: gast.List) -> Ref:
 
 
 def _set(lx: Lifter, node: gast.Set) -> Static:
-    return Static(frozenset(lx.static(lx.expr(e), "an element of a set", e) for e in node.elts))
+    return Static({lx.static(lx.expr(e), "an element of a set", e) for e in node.elts})
 
 
 def new_dict(lx: Lifter, keys: list[Any], items: list[Any]) -> Ref:

@@ -10,6 +10,7 @@ import numpy as np
 from transpile.frontend import (
     arity,
     array_calls,
+    instances,
     iteration,
     iterator_calls,
     iterators,
@@ -96,4 +97,6 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
     return lx.const(result) if not isinstance(result, np.ndarray) else None
 
 
-SPECIAL: dict[str, Special] = {**iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **array_calls.TABLE}
+SPECIAL: dict[str, Special] = {
+    **iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **instances.TABLE, **array_calls.TABLE,
+}  # fmt: skip

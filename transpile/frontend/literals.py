@@ -159,7 +159,7 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
         kind = "namedtuple"
     elif any(isinstance(d, Known) and d.name == "dataclasses.dataclass" for d in decorators):
         kind = "dataclass"
-    inherited = [b.value for b in bases if isinstance(b, StaticValue) and isinstance(b.value, StaticClass)]
+    inherited = [b.value for b in reversed(bases) if isinstance(b, StaticValue) and isinstance(b.value, StaticClass)]
     fields = {f[0]: f for base in inherited for f in base.fields}
     for s in node.body:
         if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name) and kind != "class":
@@ -168,7 +168,15 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
     for s in node.body:
         if isinstance(s, gast.FunctionDef):
             methods[s.name] = StaticFunction(s, module, f"{node.name}.{s.name}")
-    return StaticClass(node.name, kind, tuple(fields.values()), methods, module.scope, node)
+    known = tuple(
+        b.value if isinstance(b, StaticValue) and isinstance(b.value, StaticClass) else None
+        for b in bases
+        if not isinstance(b, Known) or b.name not in _ROOTS
+    )
+    return StaticClass(node.name, kind, tuple(fields.values()), methods, module.scope, node, known)
+
+
+_ROOTS = ("typing.NamedTuple", "builtins.object")
 
 
 # ------------------------------------------------------------------------------------------------------ literals

@@ -27,6 +27,7 @@ from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
+from transpile.levels import level_of
 
 Definition: TypeAlias = "gast.FunctionDef | gast.Lambda"
 
@@ -115,7 +116,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
-    if hasattr(obj, "__transpile_level__"):
+    if level_of(obj) is not None:
         raise error("T411", f"{obj!r} is a transformed function: it is lifted by its level", loc)
     call = getattr(type(obj), "__call__", None)  # noqa: B004
     if isinstance(call, types.FunctionType):
@@ -133,7 +134,7 @@ def transparent(obj: Any) -> Any:
         return obj.__wrapped__
     if type(obj).__module__.startswith("numba."):
         return getattr(obj, "py_func", None)
-    level = getattr(obj, "__transpile_level__", None)
+    level = level_of(obj)
     if level is not None and not level.is_derivative:
         return obj.__wrapped__
     return None
@@ -236,6 +237,17 @@ class Parsed:
         self.tree = unnested(lambda: ast.parse(text))
         self._made: dict[ast.AST, Any] = {}
 
+    @functools.cached_property
+    def beginning(self) -> dict[int, list[Any]]:
+        """The definitions and lambdas by the line that they begin on."""
+        found: dict[int, list[Any]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Lambda):
+                found.setdefault(node.lineno, []).append(node)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.setdefault(first_line(node), []).append(node)
+        return found
+
     def definition(self, node: ast.AST) -> Definition:
         """The gast of a node of the tree, the same object each time; callers must not change it."""
         if node not in self._made:
@@ -270,15 +282,13 @@ def _parse(fn: types.FunctionType, lines: list[str]) -> tuple[Sequence[str], int
 def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: Loc) -> Definition:
     code = fn.__code__
     first = code.co_firstlineno - shift
-    found: list[Any]
+    here = source.beginning.get(first, [])
     if code.co_name == "<lambda>":
-        found = [n for n in ast.walk(source.tree) if isinstance(n, ast.Lambda) and n.lineno == first]
+        found = [n for n in here if isinstance(n, ast.Lambda)]
         if len(found) > 1:
             found = _same_code(code, found, source.text)
     else:
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        named = [n for n in ast.walk(source.tree) if isinstance(n, kinds) and n.name == code.co_name]
-        found = [n for n in named if first_line(n) == first]
+        found = [n for n in here if not isinstance(n, ast.Lambda) and n.name == code.co_name]
     found = [n for n in found if _has_parameters(n.args, code)]
     if not found and code.co_filename == "<string>":  # Python 3.13 keeps the text of -c there, which is another's
         raise _no_source(fn, loc)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from transpile.frontend import attributes, calls, containers, formatting, overloads, statics
-from transpile.frontend.bindings import Known, StaticClass
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Method, Ref, Scalar, Static, Super, Tuple
+from transpile.frontend.values import Bound, Cell, Items, Ref, Static, Super
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -23,94 +20,9 @@ def _print(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return formatting.print_call(lx, args, kwargs, node)
 
 
-def _isinstance(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    value, wanted = args
-    classes = _flat(lx, wanted, node)
-    return lx.const(any(_is_instance(lx, value, c) for c in classes))
-
-
-def _flat(lx: Lifter, wanted: Any, node: Any) -> list[Any]:
-    if isinstance(wanted, Tuple):
-        return [c for w in wanted.items for c in _flat(lx, w, node)]
-    held = statics.known(lx, wanted) if isinstance(wanted, Static) else None
-    if not isinstance(held, type) and getattr(held, "__args__", None):  # int | float
-        return list(getattr(held, "__args__", ()))
-    if held is None:
-        raise lx.error("T120", "isinstance of what is not a class", node)
-    return [held]
-
-
-def _is_instance(lx: Lifter, value: Any, cls: Any) -> bool:
-    found = class_of(lx, value)
-    if isinstance(cls, (Known, StaticClass)) or isinstance(found, (Known, StaticClass)):
-        name = cls.name.rpartition(".")[2] if isinstance(cls, Known) else None
-        return found is cls or (
-            name is not None and isinstance(found, type) and any(c.__name__ == name for c in found.__mro__)
-        )
-    return isinstance(found, type) and isinstance(cls, type) and issubclass(found, cls)
-
-
-def class_of(lx: Lifter, value: Any) -> Any:
-    """The class of a value of the program."""
-    match value:
-        case Scalar():
-            if value.op.type.weak:
-                return {"float64": float, "int64": int, "bool": bool}[value.op.type.dtype]
-            return np.dtype(value.op.type.dtype).type
-        case Array() if value.cell.mixed:
-            raise lx.error("T118", "this is a number or an array of rank 0, depending on the data: it has no one class")
-        case Array():
-            return np.ndarray
-        case Tuple():
-            return value.cls or tuple
-        case Ref():
-            state = containers.items(lx, value)
-            return {"list": list, "grown": list, "counted": list, "dict": dict}.get(state.kind, state.cls)
-        case Closure() | Bound() | Method():
-            return type(lambda: None)
-        case Static():
-            return type(statics.known(lx, value))
-    return object
-
-
-def _type(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return Static(class_of(lx, args[0]))
-
-
-def _getattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    name = lx.static(args[1], "the name of an attribute", node)
-    if len(args) > 2 and not _has(lx, args[0], name, node):
-        return args[2]
-    return attributes.read(lx, args[0], name, node)
-
-
-def _hasattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return lx.const(_has(lx, args[0], lx.static(args[1], "the name of an attribute", node), node))
-
-
-def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
-    from transpile.errors import TranspileError
-
-    if isinstance(value, (Array, Scalar)):
-        return hasattr(class_of(lx, value), name)
-    try:
-        attributes.read(lx, value, name, node)
-    except TranspileError:
-        return False
-    return True
-
-
 def _setattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     attributes.write(lx, args[0], lx.static(args[1], "the name of an attribute", node), args[2], node)
     return Static(None)
-
-
-def _callable(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    value = args[0]
-    if isinstance(value, Static):
-        held = statics.known(lx, value)
-        return lx.const(callable(held) or isinstance(held, Known))
-    return lx.const(isinstance(value, (Closure, Bound, Method)))
 
 
 def _str(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -217,9 +129,7 @@ TABLE: dict[str, Any] = {
     **{
         f"builtins.{name}": rule
         for name, rule in {
-            "print": _print, "isinstance": _isinstance, "type": _type, "getattr": _getattr, "hasattr": _hasattr,
-            "setattr": _setattr, "callable": _callable, "str": _str, "slice": _slice,
-            "super": _super, "abs": _abs,
+            "print": _print, "setattr": _setattr, "str": _str, "slice": _slice, "super": _super, "abs": _abs,
         }.items()
     },
     "functools.partial": _partial,

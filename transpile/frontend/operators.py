@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import FLOAT
-from transpile.frontend import aliases, grown_lists, memory, overloads
+from transpile.frontend import aliases, grown_lists, memory, overloads, statics
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
@@ -92,7 +93,16 @@ def _fold(prim: str, x: Any, y: Any) -> Any:
 
 
 def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
-    """``+`` and ``*`` of lists, tuples and strings."""
+    """``+`` and ``*`` of lists, tuples and strings, ``|`` of dicts and of classes."""
+    if prim == "bitwise_or" and isinstance(left, Static) and isinstance(right, Static):
+        classes = [statics.known(lx, v) for v in (left, right)]
+        if any(isinstance(c, (type, types.UnionType)) for c in classes):
+            return Static(classes[0] | classes[1])
+    if prim == "bitwise_or" and _is_dict(lx, left) and _is_dict(lx, right):
+        from transpile.frontend.expressions import new_dict
+
+        states = [lx.state.cells[v.cell] for v in (left, right)]
+        return new_dict(lx, [k for s in states for k in s.keys or ()], [v for s in states for v in s.items])
     if grown_lists.is_grown(lx, left) or grown_lists.is_grown(lx, right):
         return _of_grown(lx, prim, left, right, node)
     kinds = (_items(lx, left), _items(lx, right))
@@ -175,11 +185,39 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
         from transpile.frontend import containers
 
         state = containers.items(lx, target, node)
-        if state.kind in ("list", *grown_lists.KINDS) and prim == "add":
+        if state.kind in ("list", *grown_lists.KINDS) and prim == "add" and not isinstance(value, Array):
             containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
             return None
+        if state.kind == "list" and prim == "mul" and not isinstance(value, Array):
+            repeated = binary(lx, prim, target, value, node)
+            containers.replace_items(lx, target.cell, containers.items(lx, repeated, node).items)
+            return None
+        if state.kind == "dict" and prim == "bitwise_or" and _is_dict(lx, value):
+            containers.METHODS["dict", "update"](lx, target, [value], {}, node)
+            return None
     own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)
-    return binary(lx, prim, target, value, node) if own is None else own
+    if own is not None:
+        return own
+    if _is_changed_in_place(lx, target, prim) and not isinstance(value, Array):
+        sign = SYMBOL[prim]
+        raise lx.error(
+            "T123", f"'{sign}=' changes {describe(lx, target)} for all who have it", node, f"write a = a {sign} b"
+        )
+    return binary(lx, prim, target, value, node)
+
+
+def _is_dict(lx: Lifter, value: Any) -> bool:
+    return isinstance(value, Ref) and lx.state.cells[value.cell].kind == "dict"
+
+
+def _is_changed_in_place(lx: Lifter, target: Any, prim: str) -> bool:
+    """Whether ``op=`` changes an object that others may have: a list that grew, a dict, a set."""
+    if isinstance(target, Ref):
+        held: Any = lx.state.cells[target.cell].kind
+        cls = dict if held == "dict" else list if held in grown_lists.KINDS else object
+    else:
+        cls = type(statics.known(lx, target)) if isinstance(target, Static) else object
+    return hasattr(cls, f"__i{overloads.NAMES[prim]}__")
 
 
 def write_operator(

@@ -52,7 +52,7 @@ def class_of(lx: Lifter, value: Any) -> Any:
             return state.cls if isinstance(state, Items) and state.kind == "instance" else None
         case Static():
             cls = type(value.value)
-            return cls if is_written(cls) and not cls.__module__.startswith("transpile.") else None
+            return cls if is_written(cls) and not cls.__module__.startswith(("transpile.", "typing")) else None
     return None
 
 

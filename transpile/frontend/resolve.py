@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
+from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend import reads
 from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
 from transpile.frontend.known import ROOTS, foreign, known_object
 from transpile.frontend.locate import Located, Target, head, locate, transparent, unwrap
 from transpile.frontend.static import StaticFunction, StaticModule, StaticScope, static_module
+from transpile.levels import level_of
 from transpile.tree import flatten
 
 __all__ = [
@@ -197,7 +199,7 @@ def definition_loc(target: Any) -> Loc:
 def parameter_loc(target: Any, at: int | str) -> Loc:
     """Where the parameter stands that a positional (a number) or named argument of a call gets; else the function's name;
     nowhere if there is no source."""
-    while getattr(target, "__transpile_level__", None) is not None or hasattr(target, "nondiff_argnums"):
+    while level_of(target) is not None or isinstance(target, Custom):
         target = target.__wrapped__
     try:
         opened = None if hasattr(target, "__transpile_function__") else open_function(target)

@@ -133,7 +133,11 @@ class Static:
         if self.value is other.value:
             return True
         same = type(self.value) is type(other.value)
-        return same and isinstance(self.value, (str, bytes, int, float, tuple, frozenset)) and self.value == other.value
+        return (
+            same
+            and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set))
+            and self.value == other.value
+        )
 
     def __hash__(self) -> int:
         return id(type(self.value))

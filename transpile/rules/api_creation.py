@@ -107,6 +107,10 @@ def _array(
     like: Any = None,
 ) -> Expr:
     x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
+    if copy is not None and not copy and (not isinstance(object, Expr) or object.type != x.type):
+        raise RuleError(
+            "copy=False of what must be copied to be an array: NumPy raises ValueError", "T201", "use np.asarray"
+        )
     while x.rank < (ndmin or 0):
         x = new_axis(x, 0)
     return x
@@ -115,7 +119,7 @@ def _array(
 def _asarray(
     b: Builder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None, like: Any = None
 ) -> Expr:
-    return _array(b, a, dtype)
+    return _array(b, a, dtype, copy)
 
 
 def _contiguous(b: Builder, a: Any, dtype: Any = None, *, like: Any = None) -> Expr:
