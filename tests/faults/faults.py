@@ -675,6 +675,8 @@ FAULTS: tuple[Fault, ...] = (
         "return True",
         "axes of a function that calls itself are one size though a call gives two",
         ("tests/test_recursion_sizes.py", "-k", "interpreted"),
+    ),
+    Fault(
         "class_of_anything",
         "transpile/frontend/instances.py",
         "    RangeOf: lambda lx, value: range,\n",
