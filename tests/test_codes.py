@@ -172,6 +172,11 @@ case("T207", "def f(x):\n    t = [x, x]\n    return np.sum($t[5])\n", X)
 case("T208", "def f(x):\n    return np.sum($np.moveaxis(x, 0, 4))\n", A)
 case("T131", "def f(x):\n    return np.sum($np.linalg.pinv(x, rcond=0.1))\n", A)
 case("T131", "def f(x):\n    return np.sum($np.polyint(x, 1.5))\n", A)
+case("T131", "def f(x):\n    return $np.mean(x, dtype=int) * x[0]\n", X)
+case("T131", "def f(x):\n    return x[$x.sum(dtype=bool)]\n", X)
+case("T131", "def f(x):\n    return np.sum($np.add(x, x, dtype=int) * x)\n", X)
+case("T131", "def f(x):\n    return np.sum($np.less(x, 0.3, dtype=float) * x)\n", X)
+case("T131", "def f(x):\n    return np.sum($np.diff(x, -1))\n", X)
 case(
     "T131",
     "import scipy.linalg\n\n\ndef f(x):\n    return np.sum($scipy.linalg.lstsq(x, x, lapack_driver='gelsy')[0])\n",

@@ -248,4 +248,6 @@ def options(x, s):
     for (i,), v in np.ndenumerate(arr=x):
         s = s + i * v
     total = pow(base=s, exp=2) + pow(s, exp=3) * pow(7, 5, mod=4) + int("12", 8) * s + int("0x1f", base=16)
+    total += np.sum(np.linspace(-1.0, 1.0, 4, dtype=int) * x[0]) + np.sum(np.diff(x, n=0, prepend=s))
+    total += np.sum(x * np.greater(x, 0.3, dtype=bool)) + np.sum(np.ldexp(x, 2, dtype=float))
     return total * np.sum(np.sin(products)) + np.sum(sums**2)

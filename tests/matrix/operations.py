@@ -21,7 +21,7 @@ class Operation:
     """``lines`` compute ``results`` from ``pool``; ``carried`` is the argument that a loop replaces in each trip.
 
     ``measure`` is a number made of the results. ``smooth`` says whether there is a derivative to compare, ``single``
-    whether something is rounded to float32.
+    whether something is rounded to float32, ``narrow`` whether a result is computed in it.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Operation:
     measure: str
     smooth: bool = True
     single: bool = False
+    narrow: bool = False
 
     @property
     def floats(self) -> list[str]:
@@ -98,7 +99,8 @@ def of_call(text: str, pool: dict[str, Any], marks: list[str]) -> Operation:
         lines = ("holes = np.where(gaps, np.nan, x)", *lines)
         others = {n: v for n, v in used.items() if n != "holes"}
         used = {"x": pool["x"], "gaps": np.isnan(pool["holes"]), **others}
-    return replace(completed(text, lines, used, measure, "value" not in marks), single="single" in marks)
+    narrow = any(np.asarray(v).dtype == np.float32 for v in (value if isinstance(value, (tuple, list)) else [value]))
+    return replace(completed(text, lines, used, measure, "value" not in marks), single="single" in marks, narrow=narrow)
 
 
 def of_write(text: str) -> Operation:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.builder import NotANumber
+from transpile.core.builder import Expr, NotANumber
 from transpile.errors import NO_COMPLEX
 from transpile.frontend import aliases, memory
 from transpile.frontend.bindings import Known
@@ -16,6 +16,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
 from transpile.rules.api import OUT_AT, Entry, entries
+from transpile.rules.prim import RuleError
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
@@ -112,12 +113,21 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
             case _:
                 keywords[k] = ready[k]
     try:
-        return entry.build(lx.b, *positional, **keywords)
+        return _of_type(name, entry.build(lx.b, *positional, **keywords), ready.get("dtype"))
     except NotANumber:
         raise
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
         # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
         raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
+
+
+def _of_type(name: str, made: Any, dtype: Any) -> Any:
+    """What was made, which has the type that was asked for: what a rule gives otherwise (a sum of truths, a mean of integers) is
+    no answer."""
+    first = made[0] if isinstance(made, tuple) and made else made
+    if dtype is not None and isinstance(first, Expr) and first.dtype != np.dtype(dtype).name:
+        raise RuleError(f"{shown(name)} with dtype={np.dtype(dtype).name} is not supported", "T131")
+    return made
 
 
 def _bound(

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.core.types import Type
 from transpile.frontend import memory, subscripts, table_calls
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Scalar, Static
+from transpile.rules import prims
 from transpile.rules.api import Entry, entries
 from transpile.rules.arguments import strong
 
@@ -26,7 +30,8 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
     out = kwargs.pop("out", None) if "out" not in own else None
     where = kwargs.pop("where", None) if "where" not in own else None
     dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
-    for name_ in ("casting", *(("order", "subok") if entry.elementwise else ())):
+    casting = kwargs.pop("casting", None) if "casting" not in own else None
+    for name_ in ("order", "subok") if entry.elementwise else ():
         kwargs.pop(name_, None) if name_ not in own else None
     if entry.elementwise:
         arity = sum(p.default is p.empty for p in own.values())
@@ -40,13 +45,30 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
         out = None
     if dtype is not None:
         to = table_calls.static_argument(lx, "dtype", dtype, node)
-        args = [lx.value(lx.b.cast(lx.array(a), to)) if to is not None else a for a in args]
+        how = "same_kind" if casting is None else table_calls.static_argument(lx, "casting", casting, node)
+        args = args if to is None else _computed_in(lx, name, entry, args, np.dtype(to).name, how, node)
     if where is not None and entry.elementwise:
         return _where(lx, name, entry, args, kwargs, where, out, node)
     if where is not None:
         raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
     result = from_rule(lx, table_calls.build(lx, name, entry, args, kwargs, node))
     return result if out is None else table_calls.store_out(lx, out, result, node)
+
+
+def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casting: Any, node: Any) -> Args:
+    """The operands of a ufunc whose result is to be of a type: theirs as well, but where it is a truth or one is an exponent."""
+    given = [lx.array(a) for a in args]
+    if entry.elementwise and not all(x.type.is_bool for x in given):
+        like = [Type(x.dtype) for x in given]
+        if getattr(prims()[entry.elementwise].type_rule(like, {}), "is_bool", False):
+            if to != "bool":
+                raise lx.error("T131", f"{shown(name)} gives truths, not {to}", node)
+            return args
+    cast = [k == 0 or not name.endswith(".ldexp") for k in range(len(args))]
+    for x, is_cast in zip(given, cast):
+        if is_cast and not np.can_cast(x.dtype, to, casting):
+            raise lx.error("T131", f"{shown(name)} does not cast {x.dtype} to {to} (casting={casting!r})", node)
+    return [lx.value(lx.b.cast(x, to)) if is_cast else a for a, x, is_cast in zip(args, given, cast)]
 
 
 def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, where: Any, out: Any, node: Any) -> Any:

@@ -226,7 +226,7 @@ def _linspace(
         y = b.let(
             "linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint)
         )
-    y = cast_to(y, dtype)
+    y = cast_to(m.floor(y) if dtype is not None and np.dtype(dtype).kind in "iu" else y, dtype)
     if not retstep:
         return y
     return y, (last - first) / (b.expr(num) - 1 if endpoint else b.expr(num))

@@ -54,6 +54,10 @@ def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
 def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Expr:
     x = array(b, a)
     axis = axis_of(axis, x.rank)
+    if n < 0:
+        raise RuleError(f"np.diff: n={n} is negative", "T131")
+    if not n:  # nothing is put before it then either
+        return x
     parts = [x]
     for extra, at in ((prepend, 0), (append, len(parts))):
         if extra is not None:

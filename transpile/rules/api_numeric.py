@@ -160,8 +160,8 @@ def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
     return joined(b, rows, 0)
 
 
-def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True) -> Expr:
-    c = _cov(b, x, y, rowvar)
+def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Expr:
+    c = _cov(b, x, y, rowvar, dtype=dtype)
     if not c.rank:
         return c / c
     spread = m.sqrt(b.let("diagonal", c, offset=0, axes=(0, 1)))
@@ -270,7 +270,7 @@ def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
 _NUMPY: dict[str, Entry] = {
     "gradient": Entry(_gradient, static=("axis", "edge_order")),
     "cov": Entry(_cov, static=("rowvar", "bias", "ddof", "dtype"), memory="array"),
-    "corrcoef": Entry(_corrcoef, static=("rowvar",)),
+    "corrcoef": Entry(_corrcoef, static=("rowvar", "dtype")),
     "allclose": Entry(_allclose, static=("rtol", "atol", "equal_nan")),
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
     "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), memory="read-only"),
