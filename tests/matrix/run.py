@@ -43,8 +43,8 @@ def interpreted(
                 break
 
 
-def compiled(op: Operation, at: int) -> Iterator[Found]:
-    for template, order in compiled_of(at):
+def compiled(op: Operation) -> Iterator[Found]:
+    for template, order in compiled_of(op.name):
         yield template, order, True, Case(op, template).compiled(order)
 
 
@@ -103,20 +103,19 @@ def main() -> int:
     if options.counts:
         print(summary(options.counts))
         return 0
-    everything = list(enumerate(operations()))
-    chosen = [(k, op) for k, op in everything if op.name == options.name] if options.name else everything
+    chosen = [op for op in operations() if op.name == (options.name or op.name)]
     chosen = chosen[options.first : options.first + options.count : options.step]
     templates = (options.template,) if options.template else tuple(TEMPLATES)
     orders = (options.order,) if options.order else ORDERS
     tally: Counter[str] = Counter()
     tried: list[tuple[Operation, Found]] = []
     start, bad = time.perf_counter(), 0
-    for k, op in chosen:
+    for op in chosen:
         if options.show:
             for template in templates:
                 print(Case(op, template).text)
         if options.compiled and not (options.template or options.order):
-            cases = compiled(op, k)
+            cases = compiled(op)
         elif options.compiled:
             cases = ((t, o, True, Case(op, t).compiled(o)) for t in templates for o in orders)
         else:
