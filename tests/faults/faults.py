@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "tables_as_arguments",
         "transpile/frontend/prune.py",
-        "if v in needed or v.type.dims]",
+        "if v in marker.needed or v.type.dims]",
         "]",
         "all numbers of a table are read at each call",
         ("tests/test_outside.py", "-k", "table"),
