@@ -103,6 +103,22 @@ def test_sums_are_asked_for_where_they_may_be_large():
         raises(weighted, args, (5, 3))
 
 
+def pieces(x, w):
+    """Parts that lie behind each other, as many as `w` has entries: few, which compiled code knows."""
+    d = len(w)
+    start, total = 0, 0.0
+    for c in range(d):
+        total += w[c] * np.sum(x[start : start + d - c - 1])
+        start += d - c - 1
+    return total
+
+
+def test_what_is_known_to_be_small_is_not_asked_for():
+    found = text(pieces, np.ones(9), np.ones(3))
+    assert "overflows" not in found and "e+18" not in found, found
+    agrees(pieces, (np.arange(9.0), np.arange(3.0)), (np.ones(9), np.ones(3)))
+
+
 def test_counters_and_indices_are_not_asked_for():
     for fn, args in ((flags, (np.arange(5.0), 2.5)), (halves, (np.arange(9.0), 4.0))):
         assert "overflows" not in text(fn, *args)

@@ -61,9 +61,11 @@ def _versions(loop: For, lets: dict[Var, Let]) -> list[Stmt] | None:
         found = bounds.of_question(question.args[3])
         if found is not None:
             answered.append(id(question))
-            safe = found if safe is None else bounds.let("logical_and", safe, found, BOOL)
+            safe = found if safe is None else bounds.all_of(safe, found)
     if safe is None:
         return None
+    if isinstance(safe, Const):
+        return [_asking_less(loop, answered)] if safe.value else None
     results = (*loop.results, *([loop.trips] if loop.trips is not None else []))
     quick = Cloner().stmt(_asking_less(loop, answered))
     assert isinstance(quick, For)
@@ -128,7 +130,15 @@ class Bounds:
             bound = self.both("mul" if let.prim.endswith("mul") else "add", *(self.of(a) for a in let.args))
         elif let.prim == "equal" and isinstance(let.args[1], Const) and let.args[1].value == -(2**63):
             bound = self.of(let.args[0])
+        if isinstance(bound, Const):
+            return Const(bound.value < SAFE, BOOL)
         return None if bound is None else self.let("less", bound, Const(SAFE, FLOAT), BOOL)
+
+    def all_of(self, a: Operand, b: Operand) -> Operand:
+        if isinstance(a, Const) or isinstance(b, Const):
+            known, other = (a, b) if isinstance(a, Const) else (b, a)
+            return other if known.value else known  # type: ignore[union-attr]
+        return self.let("logical_and", a, b, BOOL)
 
     # ---- bounds
 
