@@ -32,7 +32,11 @@ def judged(name: str, say: Callable[[pool.Record], None]) -> None:
     def told(kind: str, verdict: Verdict, call: str) -> None:
         say({"kind": kind, "verdict": verdict[0], "detail": verdict[1], "call": call[:300]})
 
-    collect.run_examples(function, Judge(function, told, COMPILES[0]))
+    beside = Judge(function, told, COMPILES[0])
+    if collect.examples_of(function):
+        collect.run_examples(function, beside)
+    else:
+        collect.run_guesses(function, beside)
 
 
 def lever(x: float, arms: list[float]) -> float:
@@ -94,13 +98,16 @@ def main() -> int:
     parser.add_argument(
         "--package", action="append", help=f"a package that is installed, instead of {', '.join(PACKAGES)}"
     )
+    parser.add_argument(
+        "--all", action="store_true", help="functions without examples too, with arguments that they may take"
+    )
     parser.add_argument("--sample", type=int, help="so many functions, evenly from all")
     parser.add_argument("--interpreted", action="store_true", help="nothing is compiled: quicker")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write results.md")
     options = parser.parse_args()
     for package in options.package or PACKAGES:
-        FUNCTIONS.update(collect.functions_of(package))
+        FUNCTIONS.update(collect.functions_of(package, not options.all))
     names = list(FUNCTIONS)
     if options.only:
         names = [n for n in names if any(n.startswith(o) for o in options.only)]
