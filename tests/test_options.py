@@ -117,6 +117,7 @@ def test_an_option_is_heeded_or_refused(part: int, tmp_path: Path) -> None:
             args = [v.copy() if isinstance(v, np.ndarray) else v for v in pool.values()]
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
+                warnings.simplefilter("error", DeprecationWarning)
                 try:
                     wanted = program(*args)
                 except Exception:  # NumPy does not take it here
