@@ -26,7 +26,7 @@ MODULES = {"numpy": "np"}
 FIXED = "_fixed"
 
 OTHERS = [
-    "np.empty(3) * 0.0 + s", "np.empty_like(x) * 0.0 + x", "np.asanyarray(x)", "np.ascontiguousarray(x.T)",
+    "np.asanyarray(x)", "np.ascontiguousarray(x.T)",
     "np.asfortranarray(x)", "np.asarray_chkfinite(x)", "np.copy(x)", "np.diag_indices_from(q)  # value",
     "np.tril_indices_from(q)  # value", "np.triu_indices_from(x, 1)  # value", "np.trapezoid(v)", "np.clip(x, -0.6, s)",
     "np.round(x, 1)", "np.round(s, 1)", "np.around(x)", "np.where(mask, x, y)", "np.where(x > s, 0.5, x)",
@@ -77,7 +77,7 @@ WRITES = [
     "np.put_along_axis(w, row, s, 0)", "np.fill_diagonal(w, s)", "w.fill(s)", "w.sort()", "w.sort(axis=0)", "w.partition(1, axis=0)",
     "w.put([0, 1], s)", "w[0] = a4", "w[0] += a4", "w[:, 1] *= s", "w[mask] = s", "w[i3 - 1, [0, 1, 2]] += a3", "w[1:] += w[:-1]",
     "w *= y", "w @= q", "w -= x.mean()", "np.add.at(w, (i3 - 1, i3), a3)", "np.multiply(w, y, out=w)", "w.T[0] = a3", "w[0], w[1] = w[1].copy(), w[0].copy()",
-    "w[::-1] = w.copy()", "w[1, 2] = w[2, 1] ** 2",
+    "made = np.empty(3); made[:] = s; w[:, 0] = made", "made = np.empty_like(w); made[...] = y; w += made", "w[::-1] = w.copy()", "w[1, 2] = w[2, 1] ** 2",
 ]  # fmt: skip
 """Statements that write into ``w``, which begins as a copy of ``x``."""
 

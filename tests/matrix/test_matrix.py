@@ -1,7 +1,8 @@
 """Operations in loop templates: a sample in `make test`; all, and compiled by pairwise covering, in `make test-matrix`.
 
 `TRANSPILE_MATRIX` names the folder where `make test-matrix` keeps what has passed, so that a run that was stopped goes on: one
-file for each state of the sources, one line for each operation.
+file for each state of the sources, one line for each operation. `TRANSPILE_MATRIX_PART` is a part of all (`0/8`): what is compiled
+stays in the memory of its process, 2 MB a case.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from matrix.templates import TEMPLATES
 
 ALL = os.environ.get("TRANSPILE_MATRIX", "")
 OPERATIONS = operations()
+PART, PARTS = (int(n) for n in os.environ.get("TRANSPILE_MATRIX_PART", "0/1").split("/"))
+CHOSEN = OPERATIONS[PART::PARTS] if ALL else ()
 SAMPLE = 97  # one operation in so many, each in one template
 COMPILED = 241
 
@@ -62,7 +65,7 @@ def name_of(item: object) -> str:
     return item.name if isinstance(item, Operation) else str(item)
 
 
-@pytest.mark.parametrize("op", OPERATIONS if ALL else [], ids=name_of)
+@pytest.mark.parametrize("op", CHOSEN, ids=name_of)
 def test_interpreted(op: Operation) -> None:
     """Each template, each order."""
     if not has_passed(f"interpreted {op.name}"):
@@ -70,20 +73,20 @@ def test_interpreted(op: Operation) -> None:
 
 
 @pytest.mark.numba
-@pytest.mark.parametrize("op", OPERATIONS if ALL else [], ids=name_of)
+@pytest.mark.parametrize("op", CHOSEN, ids=name_of)
 def test_compiled(op: Operation) -> None:
     """Each template, each order: not each of both."""
     if not has_passed(f"compiled {op.name}"):
         judge(op, "compiled", list(compiled(op)))
 
 
-@pytest.mark.parametrize("op", OPERATIONS[::SAMPLE], ids=name_of)
+@pytest.mark.parametrize("op", () if ALL else OPERATIONS[::SAMPLE], ids=name_of)
 def test_sample(op: Operation) -> None:
     judge(op, "sample", list(interpreted(op, (tuple(TEMPLATES)[crc32(op.name.encode()) % len(TEMPLATES)],))))
 
 
 @pytest.mark.numba
-@pytest.mark.parametrize("op", OPERATIONS[::COMPILED], ids=name_of)
+@pytest.mark.parametrize("op", () if ALL else OPERATIONS[::COMPILED], ids=name_of)
 def test_compiled_sample(op: Operation) -> None:
     judge(op, "compiled sample", list(islice(compiled(op), 1)))
 
