@@ -49,6 +49,22 @@ def crossed(x, y, z):
     return twice(y, x, z) + dots(z, y[:2])
 
 
+def sums(x, y):
+    if len(x) <= 1:
+        return np.sum(x * y)
+    return np.sum(np.cos(x * y)) + sums(x[1:], y[1:])
+
+
+def other_sizes(x, y, z):
+    """A call with vectors that are as long, then one with vectors that are not."""
+    return sums(x, y) * sums(z[:1], y)
+
+
+def two_squares(a):
+    """The second one's size is a number."""
+    return det(a) * det(a[:2, :2])
+
+
 def on_one_path(a):
     """What meets on a path that is not taken."""
     if len(a) > 100:
@@ -72,6 +88,8 @@ PROGRAMS = (
     (twice, (*PAIR, normal(2))),
     (crossed, (*PAIR, normal(1))),
     (crossed, (*PAIR, normal(2))),
+    (other_sizes, (*PAIR, normal(3))),
+    (two_squares, SQUARE),
     (on_one_path, SQUARE),
     (on_one_path, WIDE),
 )
@@ -88,12 +106,17 @@ def test_interpreted(fn, args):
         np.testing.assert_allclose(np.sum(bar * away), (fn(*moved[0]) - fn(*moved[1])) / 2e-6, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("fn", (det, diagonal, dots), ids=names)
+@pytest.mark.parametrize("fn", (det, diagonal, dots, two_squares), ids=names)
 def test_what_is_as_long_in_every_call_is_not_asked_in_any(fn):
     args = PAIR if fn is dots else SQUARE
     for text in (tp.source(tp.grad(fn), *args), tp.source(fn, *args)):
         inner = text[: text.rindex("\ndef ")]
         assert "do not agree" not in inner and "== 1 else" not in inner and "np.where" not in inner, text
+
+
+def test_what_is_of_no_use_is_not_checked():
+    text = tp.source(narrow, *SQUARE)
+    assert text.count("def ") == 1 and "expected" not in text, text
 
 
 @pytest.mark.parametrize(("fn", "wrong"), ((det, WIDE), (diagonal, WIDE), (dots, (normal(8), normal(5)))), ids=names)

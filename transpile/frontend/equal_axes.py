@@ -34,19 +34,48 @@ def granted(lx: Lifter, trees: Mapping[str, Any], ops: Sequence[Operand], pairs:
 
 
 def grants(lx: Lifter, ops: Sequence[Operand], pair: Pair) -> bool:
-    """Whether a call gives equal sizes."""
-    x, y = (lx.symbols.resolve(ops[leaf].type.dims[axis]) for leaf, axis in pair)
+    """Whether a call gives equal sizes: nothing is checked before that is of use."""
+    return _may_be_equal(lx, *_sizes(lx, ops, pair))
+
+
+def confirm(lx: Lifter, trees: Mapping[str, Any], ops: Sequence[Operand]) -> None:
+    """Sees to it that a call gives equal sizes where the function that is called has one."""
+    first: dict[Dim, Axis] = {}
+    for axis, dim in _dims(trees).items():
+        if dim != ANY and not dim.is_const and first.setdefault(dim, axis) != axis:
+            x, y = _sizes(lx, ops, (first[dim], axis))
+            same = x == y or lx.b.decide(x, y, False)
+            assert same, f"{x} is not {y}"
+
+
+def _sizes(lx: Lifter, ops: Sequence[Operand], pair: Pair) -> tuple[Dim, Dim]:
+    (a, k), (b, j) = pair
+    return lx.symbols.resolve(ops[a].type.dims[k]), lx.symbols.resolve(ops[b].type.dims[j])
+
+
+def _may_be_equal(lx: Lifter, x: Dim, y: Dim) -> bool:
     if x == y:
         return True
-    if lx.sizes is not None:
+    symbols = lx.symbols
+    if lx.sizes is not None and lx.outer is not None:
+        around = lx.sizes.around(x, y)
+        if around is not None:
+            return _may_be_equal(lx.outer, *map(lx.outer.symbols.resolve, around))
         lx.sizes.wish(x, y)
-    return bool(lx.b.decide(x, y, False))
+        return False
+    size = symbols.value(x)
+    return size is not None and size == symbols.value(y) and symbols.is_size(x) and symbols.is_size(y)
+
+
+def _dims(trees: Mapping[str, Any]) -> dict[Axis, Dim]:
+    _, leaves = number_leaves(list(trees.values()))
+    return {(k, axis): d for k, one in enumerate(leaves) for axis, d in enumerate(one.type.dims)}
 
 
 def united(trees: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
     """The trees with one symbol for two axes, and for those that are one with them, unless one is a number."""
     numbered, leaves = number_leaves(list(trees.values()))
-    dims = {(k, axis): d for k, one in enumerate(leaves) for axis, d in enumerate(one.type.dims)}
+    dims = _dims(trees)
     if any(dims[axis].is_const for axis in pair):
         return dict(trees)
     known = [dims[axis] for axis in pair if dims[axis] != ANY]

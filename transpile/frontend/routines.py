@@ -67,6 +67,7 @@ class Found:
     )  # what its hidden parameters are read from, at the end of its parameters
     errstate: tuple[tuple[str, str], ...] = ()
     read: Sequence[Cell] = ()  # the arrays of the functions around that it reads
+    trees: Mapping[str, Any] = field(default_factory=dict)  # of the arguments that it is for
 
 
 @dataclass(eq=False)
@@ -78,6 +79,9 @@ class Open:
     trees: dict[str, Any]
     signature: Signature | None = None
     asked_at: Loc | None = None  # where its body calls it
+    asked: dict[equal_axes.Pair, None] = field(
+        default_factory=dict
+    )  # axes that were taken to be equal, if only for a while
 
 
 class Kept:
@@ -121,6 +125,7 @@ def call(lx: Lifter, code: Any, parent: Frame | None, bound: Mapping[str, Any], 
 def _called(lx: Lifter, found: Found, given: Given, node: Any) -> Any:
     """Emits the call; what the function writes into its arguments is written into those of the call."""
     signature = found.signature
+    equal_axes.confirm(lx, found.trees, given.ops)
     given.refuse_shared(signature.written, found.read, node)
     hidden = [nested.outside(lx, c) for c in found.captured]
     ops = [*given.ops, *hidden]
@@ -196,8 +201,8 @@ def _routine(
         raise lx.error("T115", message, node, hint="write the recursion as a loop")
 
     def grants(pair: equal_axes.Pair) -> bool:
-        """Whether the call gives equal sizes to axes that no call was asked for."""
-        if max(pair)[0] >= len(ops) or pair in wishes or not equal_axes.grants(lx, ops, pair):
+        """Whether the call gives equal sizes to axes: later calls are asked as well."""
+        if max(pair)[0] >= len(ops) or not equal_axes.grants(lx, ops, pair):
             return False
         wishes[pair] = None
         return True
@@ -212,7 +217,7 @@ def _recursion(lx: Lifter, opened: Open, node: Any) -> Found:
     if opened.signature is None:
         lx.kept.unknown[opened.key] = None
         raise Dead
-    return Found(opened.routine, opened.signature)
+    return Found(opened.routine, opened.signature, trees=opened.trees)
 
 
 # -------------------------------------------------------------------------------------------------------- lifting
@@ -236,7 +241,8 @@ def _lifted(
     unknown = dict(kept.unknown)
 
     def wish(pair: equal_axes.Pair) -> None:
-        if grants(pair):
+        if pair not in opened.asked and grants(pair):
+            opened.asked[pair] = None
             raise Widen(opened, equal_axes.united(opened.trees, pair))
 
     try:
@@ -258,9 +264,11 @@ def _lifted(
             found = joined(opened.signature, signature)
             if found is None or opened.asked_at is None:
                 made = _finished(opened, fn, signature, [f for k, f in kept.found.items() if k not in before])
-                made.read = read
+                made.read, made.trees = read, opened.trees
                 if not any(isinstance(c, nested.Around) for c in made.captured):
-                    kept.found[opened.key] = kept.found[key] = made
+                    kept.found[opened.key] = made
+                    if not opened.asked:  # else it may be for fewer calls than that of this key
+                        kept.found[key] = made
                 return made
             opened.signature = found
         raise lx.error("T206", f"the types of what {code.name!r} returns do not settle", node)
