@@ -258,6 +258,33 @@ def spread(x, a):
     return y
 
 
+def counted_cubed(x, n):
+    s, k = 0.0, 2**30
+    for i in range(n):
+        s += 1e-27 * np.cos(s) * k * k * k * x[i % 4] ** 2
+        k += 1
+    return s
+
+
+def positives(x):
+    kept = []
+    for v in x:
+        if v > 0:
+            kept.append(v * v)
+    return kept[-1] * sum(kept)
+
+
+def test_recorded_counts():
+    """What only says where something stands is recorded as NumPy's integers, what is computed with as Python's."""
+    x = np.array([0.5, -1.0, 1.5, 2.0])
+    text = tp.source(tp.grad(positives), x)
+    assert re.search(r"kept_len_tape = np.empty\(n, dtype=np.int64\)", text) and "object" not in text
+    n = 7
+    assert "k_tape = np.empty(max(n, 0), dtype=object)" in tp.source(tp.grad(counted_cubed), x, n)
+    slopes = [(counted_cubed(x + h, n) - counted_cubed(x - h, n)) / 2e-6 for h in 1e-6 * np.eye(len(x))]
+    np.testing.assert_allclose(tp.grad(counted_cubed)(x, n), slopes, rtol=1e-5)
+
+
 def test_on_several_threads():
     x = np.linspace(0.0, 1.0, 60_000)
     compiled = tp.jit(spread, parallel=True)
