@@ -48,6 +48,8 @@ VIA = frozenset(
 )
 """The functions of `math` that partial derivatives are said in: those that raise nowhere that the function itself does
 not (``exp2`` and ``pow`` may overflow, and Python's floats cannot be divided by a root that is 0)."""
+UFUNC = frozenset("add sub mul div floordiv mod pow neg invert left_shift right_shift".split())
+"""Where NumPy's function of numbers of Python's gives something else than Python's operator, or a value where that raises."""
 
 
 class Expr:
@@ -266,7 +268,9 @@ class Builder:
             ready.append(operand)
         if dims and all(isinstance(o, Const) for o in ready):
             raise AssertionError("constants have no dims")
-        if prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
+        if strong and prim in UFUNC and not dims:
+            params["ufunc"] = True
+        elif prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
             params["whole"] = True  # of Python's integers, whose quotient is rounded once
         if self.via and prim in VIA and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)

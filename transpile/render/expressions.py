@@ -17,6 +17,7 @@ from transpile.render.shapes import Shape, reshape_form
 from transpile.render.templates import fill
 from transpile.render.whole import OBJECT
 from transpile.rules import prims
+from transpile.rules.api_elementwise import UFUNCS
 from transpile.rules.elementary import BUILTINS, MATH
 from transpile.rules.spelling import PLAIN, Spelling, axes_of
 
@@ -98,6 +99,8 @@ class Expressions:
             return fill(render.choose(let.params, [a.type for a in let.args]), args, let.params)
         if callable(render):
             return render(args, let.params, [a.type for a in let.args])
+        if let.params.get("ufunc"):
+            return call(dotted(f"np.{UFUNCS[let.prim]}"), *args)
         if render.startswith("op:"):
             return operator(render[3:], args)
         if render.startswith("reduce:"):

@@ -178,7 +178,7 @@ class _Relaxer:
 
     def stays_python(self, stmt: Let, entry: Prim) -> bool:
         """Whether the printed expression gives a Python scalar."""
-        plain = isinstance(entry.render, str) and entry.render.startswith("op:")
+        plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
         plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
         return plain and all(self.type(a).weak for a in stmt.args)
 

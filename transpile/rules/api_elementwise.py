@@ -206,6 +206,7 @@ BINARY: dict[str, str] = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
 }
+UFUNCS = {prim: name for name, prim in reversed([*UNARY.items(), *BINARY.items()])}  # the first name of each
 NUMPY: dict[str, Entry] = {
     **{name: ufunc(prim, 1) for name, prim in UNARY.items()},
     "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # a function of NumPy's, not a ufunc
