@@ -236,6 +236,9 @@ def _histogram(
             endpoint=True,
         )
     n = edges.dims[0] - 1
+    if n == Dim(0):  # one edge has nothing beside it
+        return b.let("full", 0, dims=(n,), dtype="float64" if density else "int64"), edges
+    at_least(b, edges.dims[0], 2, "np.histogram takes two edges or more")
     last = point(edges, 0, -1)
     inside = m.logical_and(x >= point(edges, 0, 0), x <= last)
     place = m.minimum(b.let("searchsorted", edges, x, side="right") - 1, b.dim(n) - 1)

@@ -8,6 +8,7 @@ from typing import Any
 from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.rules.api import Entry
 from transpile.rules.api_elementwise import float_operand, operand
+from transpile.rules.prim import RuleError
 
 
 def _same_type(prim: str, arity: int) -> Entry:
@@ -49,6 +50,8 @@ def _exp10(b: Builder, x: Any) -> Expr:
 
 def _multigammaln(b: Builder, a: Any, d: int) -> Expr:
     """The log of the multivariate gamma function, a sum of ``gammaln``."""
+    if d < 1:
+        raise RuleError("multigammaln takes a dimension of 1 or more", "T131")
     x = float_operand(b, a)
     total = b.elementwise("gammaln", x)
     for j in range(1, d):
