@@ -43,7 +43,7 @@ def whole(x):
 PROGRAMS = (mirrored, turned_first, rows, whole)
 
 
-@pytest.mark.parametrize("n", (0, 1, 2, 6))
+@pytest.mark.parametrize("n", (1, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 2))))
 @pytest.mark.parametrize("fn", PROGRAMS, ids=names)
 def test_results(fn, n):
     check(fn, (normal(n),))

@@ -134,7 +134,7 @@ class TestCompiled:
     def test_results(self, fn, args):
         check(fn, args)
 
-    @pytest.mark.parametrize("order", (1, -1))
+    @pytest.mark.parametrize("order", (1, pytest.param(-1, marks=pytest.mark.slow)))
     def test_one_function_for_all_sizes(self, order):
         """What was compiled for a square is not what runs for a column."""
         gradient = tp.jit(tp.value_and_grad(narrow))
