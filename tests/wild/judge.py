@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import math
 import traceback
@@ -147,6 +148,8 @@ def agrees(wanted: Any, found: Any, rtol: float) -> bool:
             and len(found) == len(wanted)
             and all(agrees(a, b, rtol) for a, b in zip(wanted, found, strict=True))
         )
+    if dataclasses.is_dataclass(wanted) and type(found) is type(wanted):
+        return agrees(vars(wanted), vars(found), rtol)
     if isinstance(wanted, dict):
         return (
             isinstance(found, dict)

@@ -543,11 +543,14 @@ def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
 # -------------------------------------------------------------------------------------------- operand dtypes
 
 
+_OF_BOOLS = ("bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum")  # what Python has for truth values too
+
+
 def _arith(types: Sequence[Type], prim: str) -> list[Type]:
     common = promote(*types)
     if common.dtype == "bool" and prim in ("add", "mul", "maximum", "minimum") and not common.weak:
         return [common] * len(types)
-    if common.dtype == "bool" and common.weak:
+    if common.dtype == "bool" and common.weak and prim not in _OF_BOOLS:
         common = INT
     return [common] * len(types)
 

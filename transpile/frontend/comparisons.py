@@ -17,7 +17,7 @@ from transpile.frontend import aliases, containers, grown_lists, iteration, iter
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.truth import FALSE, TRUE, either, negated
+from transpile.frontend.truth import FALSE, TRUE, answer, either, negated
 from transpile.frontend.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 PRIMS = {
@@ -41,7 +41,7 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
         return lx.const(same_object(lx, left, right, node) == isinstance(op, gast.Is))
     if isinstance(op, (gast.In, gast.NotIn)):
         found = contains(lx, right, left, node)
-        return Scalar(found) if isinstance(op, gast.In) else negated(lx, found)
+        return answer(lx, found if isinstance(op, gast.In) else negated(lx, found).op)
     numbers = isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))
     if not numbers:
         found = _of_keys(lx, op, left, right, node)
@@ -49,6 +49,8 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             found = _of_objects(lx, op, left, right, node)
         if found is None:
             found = _of_containers(lx, op, left, right, node)
+            if isinstance(found, Scalar):
+                return answer(lx, found.op)
         if found is not None:
             return found
     if statics.is_known(lx, left) and statics.is_known(lx, right):

@@ -110,7 +110,7 @@ _UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
 
 def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
-        return truth.negated(lx, truth.test(lx, node.operand))
+        return truth.answer(lx, truth.negated(lx, truth.test(lx, node.operand)).op)
     value = lx.expr(node.operand)
     own = overloads.call(lx, value, _UNARY[type(node.op)], [], node)
     if own is not None:

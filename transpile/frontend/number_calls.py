@@ -54,7 +54,7 @@ def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
 
 
 def _bool(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return Scalar(truth.truth(lx, args[0], node)) if args else lx.const(False)
+    return truth.answer(lx, truth.truth(lx, args[0], node)) if args else lx.const(False)
 
 
 def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -191,11 +191,11 @@ def _folded_extreme(lx: Lifter, value: Any, name: str, node: Any) -> Any:
 
 
 def _any(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return _quantified(lx, args[0], True, node)
+    return truth.answer(lx, lx.operand(_quantified(lx, args[0], True, node)))
 
 
 def _all(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return _quantified(lx, args[0], False, node)
+    return truth.answer(lx, lx.operand(_quantified(lx, args[0], False, node)))
 
 
 def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:

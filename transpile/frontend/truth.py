@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const, Index, Operand, Point, Undef
+from transpile.core.peephole import definition
 from transpile.core.types import BOOL
 from transpile.frontend import branches, containers, grown_lists, overloads, statics
 from transpile.frontend.convert import describe
@@ -77,7 +78,7 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> Operand:
     if isinstance(op, Undef):
         raise lx.error("T116", "a variable may have no value here", node)
     if op.type.is_bool:
-        return op
+        return _asked(lx, op)
     if op.form is not None and op.form.is_const:
         return TRUE if op.form.const else FALSE
     return lx.b.elementwise("not_equal", op, 0).op
@@ -135,6 +136,17 @@ _TRUTH: dict[type, Callable[[Lifter, Any, Any], Operand]] = {
     Closure: lambda lx, value, node: TRUE,
     Bound: lambda lx, value, node: TRUE,
 }
+
+
+def answer(lx: Lifter, op: Operand) -> Scalar:
+    """A truth value that is Python's own: one computes with it as with 0 and 1, which NumPy's do not."""
+    return Scalar(op if op.type.weak else lx.b.cast(op, BOOL).op)
+
+
+def _asked(lx: Lifter, op: Operand) -> Operand:
+    """What an `answer` was made of: enough for a test."""
+    made = definition(lx.b, op)
+    return made.args[0] if made is not None and made.prim == "cast" and made.args[0].type.is_bool else op
 
 
 def negated(lx: Lifter, op: Operand) -> Scalar:

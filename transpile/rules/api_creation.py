@@ -176,7 +176,7 @@ def _arange(
 
 
 def _float_of(given: list[Expr]) -> str:
-    return promote(*(v.type for v in given)).dtype
+    return promote(*(v.type for v in given), INT64).dtype  # as of an int64: that of a float32 is float64
 
 
 def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
