@@ -44,8 +44,8 @@ def confirm(lx: Lifter, trees: Mapping[str, Any], ops: Sequence[Operand]) -> Non
     for axis, dim in _dims(trees).items():
         if dim != ANY and not dim.is_const and first.setdefault(dim, axis) != axis:
             x, y = _sizes(lx, ops, (first[dim], axis))
-            same = x == y or lx.b.decide(x, y, False)
-            assert same, f"{x} is not {y}"
+            met = lx.b.unify(x, y)
+            assert met is not None, f"{x} is not {y}"
 
 
 def _sizes(lx: Lifter, ops: Sequence[Operand], pair: Pair) -> tuple[Dim, Dim]:
