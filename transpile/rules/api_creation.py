@@ -25,7 +25,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, fresh_size, new_axis, settle_size
+from transpile.rules.slicing import along, fresh_size, new_axis, point, settle_size
 
 _STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
 
@@ -77,7 +77,16 @@ def _full(
 ) -> Expr:
     value, dims = array(b, fill_value), shape_of(b, shape)
     dtype = dtype_of(dtype, value.dtype)
-    return b.broadcast(b.cast(value, dtype), dims) if value.rank else full(b, b.cast(value, dtype), dims, dtype)
+    return _everywhere(b, b.cast(value, dtype), dims)
+
+
+def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
+    """An array of the value everywhere; NumPy leaves out leading axes of one that are too many."""
+    while value.rank > len(dims) and value.dims[0] == Dim(1):
+        value = point(value, 0, 0)
+    if value.rank > len(dims):
+        raise RuleError(f"could not broadcast {value.type} into {len(dims)} dimensions", "T202")
+    return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
 
 
 def _full_like(
@@ -93,7 +102,7 @@ def _full_like(
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
     value = b.cast(array(b, fill_value), dtype_of(dtype, x.dtype))
-    return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
+    return _everywhere(b, value, dims)
 
 
 def _array(
