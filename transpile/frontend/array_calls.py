@@ -39,7 +39,8 @@ def astype(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any
     if isinstance(owner, Array) and wanted == type_of(lx, owner).dtype:
         name = "numpy.array" if copied else "numpy.asarray"
         return table_calls.call(lx, name, [owner], {"order": Static(order)}, node)
-    return lx.value(lx.b.cast(lx.array(owner), wanted))
+    found = lx.b.cast(lx.array(owner), wanted)
+    return memory.new_array(lx, found.op) if isinstance(owner, Array) and not found.dims else lx.value(found)
 
 
 def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
