@@ -30,11 +30,11 @@ import transpile as tp
 from runtime.compiled.again import OtherSizes
 from transpile.captured import Place
 from transpile.core.nodes import Block, For, Function, Stmt
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.levels import jit_level
 from transpile.loops import optimise
 from transpile.loops.apart import loops_apart
 from transpile.loops.assume import assumed
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.lower.effects import sites
 from transpile.lower.emit import emit
 from transpile.lower.lowering import lower

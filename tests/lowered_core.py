@@ -24,12 +24,12 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks
 from transpile.core.routines import reached
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.both_ends import is_question
 from transpile.loops.fitting import in_floats
-from transpile.loops.rebuild import with_blocks
 from transpile.lower.lowering import lower
 
 LIBRARY = ("call", "view", "swap", "row", "item")

@@ -30,8 +30,8 @@ from bench.problem import Problem
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
 from transpile.core.nodes import Block, Effect, Function, If, Stmt
+from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks
-from transpile.loops.rebuild import with_blocks
 from transpile.lower import numba
 
 PACE = Pace(rounds=15, batch=0.01, budget=2.0)

@@ -32,9 +32,9 @@ from bench.checks import PACE, QUICK, compiled
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
 from transpile.core.nodes import Block, Function
+from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
 from transpile.loops.both_ends import is_question
-from transpile.loops.rebuild import with_blocks
 from transpile.lower import numba
 
 

@@ -24,6 +24,7 @@ from collections import Counter
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, If, Let, Operand, Stmt, Var
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import uses
 from transpile.loops.adds import as_additions
@@ -31,7 +32,6 @@ from transpile.loops.affine import Forms
 from transpile.loops.bodies import Bodies, number, over_lanes
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import held_by
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.trips import ABREAST, AT_ONCE, Search, may_gain
 
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Add, Block, For, Let, Stmt, Store, Var
+from transpile.core.rebuild import with_blocks, with_stmts
 from transpile.core.types import Type
 from transpile.core.walk import blocks, statements, uses
 from transpile.loops.affine import Forms
 from transpile.loops.memory import Roots, accesses
-from transpile.loops.rebuild import with_blocks, with_stmts
 
 SUMS = ("float64", "float32", "int64")
 

@@ -35,12 +35,12 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import has_recurrence, is_serial, known_trips
 from transpile.loops.memory import Roots, is_pure
-from transpile.loops.rebuild import with_blocks
 from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again

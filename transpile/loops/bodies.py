@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, defines, free, uses
 from transpile.loops.contract import points
-from transpile.loops.rebuild import with_blocks
 from transpile.loops.trips import ABREAST, AT_ONCE, Trips, is_guard
 
 

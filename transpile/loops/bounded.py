@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Var
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.both_ends import is_question
 from transpile.loops.facts import LONGEST
 from transpile.loops.forward import ends
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 SAFE = 2.0**62  # rounding is far less than what is left up to 2 ** 63
 MOST = 150  # statements of a loop that stands twice

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Var, While
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements, uses
 from transpile.loops.kinds import is_serial
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 LONG = 8  # terms
 WAYS = 4

@@ -27,13 +27,13 @@ from transpile.core.nodes import (
     Stmt,
     Var,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
 from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.both_ends import Ends, is_question, only_asks
 from transpile.loops.forward import ends
 from transpile.loops.memory import is_pure, may_raise
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.contract import points
 from transpile.loops.folds import Fold
-from transpile.loops.rebuild import with_blocks
 from transpile.loops.work import Work
 
 PARALLEL = "parallel"  # the note of the index of a loop whose trips run at once

@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, Function, Let, Operand, Stmt, Var
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
 from transpile.loops import intervals
 from transpile.loops.both_ends import is_question
 from transpile.loops.intervals import Interval, is_inside
 from transpile.loops.ranges import Ranges
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53

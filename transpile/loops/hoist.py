@@ -28,13 +28,13 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.facts import Facts, is_integer
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself

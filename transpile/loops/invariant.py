@@ -31,13 +31,13 @@ from transpile.core.nodes import (
     Store,
     Var,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.checks import raises
 from transpile.loops.contract import points
 from transpile.loops.kinds import DEAR
 from transpile.loops.memory import Roots, Touches, is_pure
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 

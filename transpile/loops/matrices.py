@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from transpile.core.dims import ANY
 from transpile.core.nodes import Alloc, Block, For, Function, If, Let, Stmt, Var, While
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks
 from transpile.loops.addends import one_by_one
@@ -23,7 +24,6 @@ from transpile.loops.affine import Linear
 from transpile.loops.conflicts import Conflicts
 from transpile.loops.emit_calls import Maker, Private, emitted, replaced_in
 from transpile.loops.product import Letter, Product, product_of
-from transpile.loops.rebuild import with_blocks
 from transpile.loops.roles import Call, call_of
 from transpile.loops.terms import Code, Read, Term
 

@@ -33,6 +33,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear, Twins
@@ -40,7 +41,6 @@ from transpile.loops.contract import points
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.fuse import is_conflict
 from transpile.loops.memory import Access, Roots, Touches, is_pure
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.small import Small
 
 WIDE = 8

@@ -11,9 +11,9 @@ import math
 from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import blocks, statements
-from transpile.loops.rebuild import with_blocks
 
 MOST = 16  # a product beyond has lost more digits than a power
 MOST_ROOT = 4.5

@@ -30,12 +30,12 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.memory import Roots, accesses
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 SUMS = ("float64", "float32")
 

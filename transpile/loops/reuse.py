@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, For, Function, Operand, Push, Stmt, Var, While
+from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, leaves, map_reads, reads, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.memory import Roots, Touches, accesses, is_array
-from transpile.loops.rebuild import with_blocks
 
 Shape = tuple[Linear, ...]
 

@@ -38,6 +38,7 @@ from transpile.core.nodes import (
     Var,
     is_literal,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, leaves, statements
 from transpile.loops.affine import form_of
@@ -45,7 +46,6 @@ from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker, nest
 from transpile.loops.memory import is_array, may_raise
 from transpile.loops.product import Lying, lying
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 from transpile.loops.terms import Code
 
 PRODUCTS = ("blas.gemm", "blas.gemv")

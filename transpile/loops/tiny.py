@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, statements
 from transpile.loops.affine import Linear, form_of
@@ -23,7 +24,6 @@ from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker
 from transpile.loops.lanes import LANES
 from transpile.loops.product import Lying, lying
-from transpile.loops.rebuild import with_blocks
 from transpile.loops.terms import Code, Read
 
 

@@ -27,10 +27,10 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands, statements
 from transpile.loops.lanes import has_lanes
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 TRIPS = 8
 SIZE = 96  # statements of the loop when it is written out

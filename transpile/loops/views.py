@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from transpile.core.nodes import Add, Alloc, Block, Const, Function, Let, Operand, Stmt, Store, Var
+from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT
 from transpile.core.walk import blocks, statements
 from transpile.loops.contract import points
-from transpile.loops.rebuild import with_blocks
 
 ZERO = Const(0, INT)
 

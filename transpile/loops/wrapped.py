@@ -19,11 +19,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Var, While, is_literal
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import is_serial
-from transpile.loops.rebuild import with_blocks, with_body, with_stmts
 
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, Diagonal, Function, Let, Operand, Stmt, Var
+from transpile.core.rebuild import with_blocks, with_stmts
 from transpile.core.walk import blocks, statements
-from transpile.loops.rebuild import with_blocks, with_stmts
 from transpile.lower.shared import Matrices
 from transpile.transform.dce import remove_dead
 

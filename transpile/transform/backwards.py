@@ -13,9 +13,7 @@ from transpile.core.nodes import (
     SYNTHETIC,
     Block,
     Const,
-    For,
     Function,
-    If,
     Index,
     Item,
     Let,
@@ -25,37 +23,27 @@ from transpile.core.nodes import (
     Stmt,
     Store,
     Var,
-    While,
 )
 from transpile.core.places import compact
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 
 
 def forwards(fn: Function) -> Function:
     """The function with such reads apart."""
-    body = _block(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    return with_body(fn, _block(fn.body))
 
 
 def _block(block: Block) -> Block:
     places = {(s.buf, s.path, s.args) for s in block.stmts if isinstance(s, Store)}
     stmts = [new for stmt in block.stmts for new in _stmt(stmt, places)]
-    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
+    return with_stmts(block, stmts)
 
 
 def _stmt(stmt: Stmt, places: Container[object]) -> tuple[Stmt, ...]:
     match stmt:
         case Let(prim="index") if (stmt.args[0], stmt.params["path"], stmt.args[1:]) not in places:
             return _read(stmt)
-        case If():
-            then, orelse = _block(stmt.then), _block(stmt.orelse)
-            same = then is stmt.then and orelse is stmt.orelse
-            return (stmt if same else replace(stmt, then=then, orelse=orelse),)
-        case For() | While():
-            body = _block(stmt.body)
-            return (stmt if body is stmt.body else replace(stmt, body=body),)
-    return (stmt,)
+    return (with_blocks(stmt, _block),)
 
 
 def _read(stmt: Let) -> tuple[Stmt, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, If, Let, Stmt, Var, While
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, Let, Stmt, Var, While
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.rules.prim import UNWRITTEN
 
@@ -56,73 +57,42 @@ def _plain_block(block: Block) -> Block:
                 value = Var(SYNTHETIC, stmt.var.type)
                 stmts.append(Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
                 stmts.append(replace(stmt, prim="copy", args=(value,), params={}))
-            case If():
-                then, orelse = _plain_block(stmt.then), _plain_block(stmt.orelse)
-                same = then is stmt.then and orelse is stmt.orelse
-                stmts.append(stmt if same else replace(stmt, then=then, orelse=orelse))
-            case For() | While():
-                body = _plain_block(stmt.body)
-                stmts.append(stmt if body is stmt.body else replace(stmt, body=body))
             case _:
-                stmts.append(stmt)
-    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
+                stmts.append(with_blocks(stmt, _plain_block))
+    return with_stmts(block, stmts)
 
 
 def with_items(fn: Function) -> Function:
     """The function with each of several results of a primitive at hand: they are what can be recorded."""
-    body = _with_items(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    return with_body(fn, _with_items(fn.body))
 
 
 def _with_items(block: Block) -> Block:
     stmts: list[Stmt] = []
     taken = {(s.args[0], s.params["k"]) for s in block.stmts if isinstance(s, Let) and s.prim == "item"}
     for stmt in block.stmts:
-        new = stmt
-        match stmt:
-            case If():
-                then, orelse = _with_items(stmt.then), _with_items(stmt.orelse)
-                if then is not stmt.then or orelse is not stmt.orelse:
-                    new = replace(stmt, then=then, orelse=orelse)
-            case For() | While():
-                body = _with_items(stmt.body)
-                new = stmt if body is stmt.body else replace(stmt, body=body)
-        stmts.append(new)
+        stmts.append(with_blocks(stmt, _with_items))
         if isinstance(stmt, Let) and stmt.var.type.kind == "tuple":
             for k, type_ in enumerate(stmt.var.type.items):
                 if (stmt.var, k) not in taken:
                     stmts.append(Let(Var(SYNTHETIC, type_), "item", (stmt.var,), {"k": k}, stmt.loc))
-    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
+    return with_stmts(block, stmts)
 
 
 def count_trips(fn: Function) -> Function:
     """The function with a trip count on every loop whose number of trips only the run knows."""
-    body = _count_block(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    return with_body(fn, _count_block(fn.body))
 
 
 def _count_block(block: Block) -> Block:
-    stmts = [_count(s) for s in block.stmts]
-    if all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
+    return with_stmts(block, [_count(s) for s in block.stmts])
 
 
 def _count(stmt: Stmt) -> Stmt:
-    match stmt:
-        case If():
-            then, orelse = _count_block(stmt.then), _count_block(stmt.orelse)
-            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
-        case For() | While():
-            body = _count_block(stmt.body)
-            unknown = isinstance(stmt, While) or stmt.body.stop is not None
-            if unknown and stmt.trips is None:
-                return replace(stmt, body=body, trips=Var("trips", INT))
-            return stmt if body is stmt.body else replace(stmt, body=body)
+    stmt = with_blocks(stmt, _count_block)
+    if isinstance(stmt, (For, While)) and stmt.trips is None:
+        if isinstance(stmt, While) or stmt.body.stop is not None:
+            return replace(stmt, trips=Var("trips", INT))
     return stmt
 
 

@@ -20,7 +20,6 @@ from transpile.core.nodes import (
     Const,
     For,
     Function,
-    If,
     Index,
     Operand,
     Point,
@@ -30,13 +29,13 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, defined, leaves, reads, statements, uses, written
 
 
 def private(fn: Function) -> Function:
     """The function with each such allocation in the innermost loop that it can belong to."""
-    body = _block(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    return with_body(fn, _block(fn.body))
 
 
 def _block(block: Block) -> Block:
@@ -49,21 +48,7 @@ def _block(block: Block) -> Block:
         assert isinstance(loop, (For, While))
         stmts[at] = replace(loop, body=replace(loop.body, stmts=[alloc, *loop.body.stmts]))
         stmts = [s for s in stmts if s is not alloc]
-    stmts = [_inside(s) for s in stmts]
-    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
-
-
-def _inside(stmt: Stmt) -> Stmt:
-    match stmt:
-        case If():
-            then, orelse = _block(stmt.then), _block(stmt.orelse)
-            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
-        case For() | While():
-            body = _block(stmt.body)
-            return stmt if body is stmt.body else replace(stmt, body=body)
-    return stmt
+    return with_stmts(block, [with_blocks(s, _block) for s in stmts])
 
 
 def _owner(alloc: Alloc, block: Block, stmts: list[Stmt]) -> int | None:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Block, Effect, For, Function, If, Let, Stmt, Var, While
+from transpile.core.nodes import Block, Effect, Function, Let, Stmt, Var
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.routines import Routine, invoke, prints, routine_of
 from transpile.core.types import Type
 from transpile.core.walk import Cloner
@@ -108,8 +109,7 @@ def adjoints(
 
 def silenced(fn: Function) -> Function:
     """The function without what it prints: for where it runs a second time."""
-    body = _silent_block(fn.body)
-    return fn if body is fn.body else replace(fn, body=body)
+    return with_body(fn, _silent_block(fn.body))
 
 
 def silent(routine: Routine) -> Routine:
@@ -120,10 +120,12 @@ def silent(routine: Routine) -> Routine:
 
 
 def _silent_block(block: Block) -> Block:
-    stmts = [_silent_stmt(s) for s in block.stmts if not (isinstance(s, Effect) and s.kind == "print")]
-    if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
-        return block
-    return replace(block, stmts=stmts)
+    stmts = [
+        with_blocks(silent_stmt(s), _silent_block)
+        for s in block.stmts
+        if not (isinstance(s, Effect) and s.kind == "print")
+    ]
+    return with_stmts(block, stmts)
 
 
 def silent_stmt(stmt: Stmt) -> Stmt:
@@ -133,19 +135,3 @@ def silent_stmt(stmt: Stmt) -> Stmt:
         return stmt
     assert isinstance(stmt, Let)
     return replace(stmt, params={**stmt.params, "routine": silent(called)})
-
-
-def _silent_stmt(stmt: Stmt) -> Stmt:
-    match stmt:
-        case Let():
-            return silent_stmt(stmt)
-        case If():
-            then, orelse = _silent_block(stmt.then), _silent_block(stmt.orelse)
-            return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
-        case For():
-            body = _silent_block(stmt.body)
-            return stmt if body is stmt.body else replace(stmt, body=body)
-        case While():
-            test, body = _silent_block(stmt.test), _silent_block(stmt.body)
-            return stmt if test is stmt.test and body is stmt.body else replace(stmt, test=test, body=body)
-    return stmt
