@@ -167,6 +167,75 @@ def test_a_base_of_zero_that_stays(p):
     np.testing.assert_allclose(found, [0.0, p * 2.0 ** (p - 1) + 2.0**p * math.log(2.0)], rtol=1e-14)
 
 
+def zero_of_a_trip(x, p):
+    total, y = 0.0, x
+    for trip in range(3):
+        total += y**p
+        y = 0.0 if trip == 0 else y
+    return total
+
+
+def zero_handed_on(x, p):
+    total, y, z, w = 0.0, x, x, x
+    for _ in range(5):
+        total += w**p
+        w, z, y = z, y, 0.0
+    return total
+
+
+def zero_while(x, p):
+    total, y, trip = 0.0, x, 0
+    while trip < 3:
+        total += y**p
+        if trip == 0:
+            y = 0.0
+        trip += 1
+    return total
+
+
+def zero_written(x, p):
+    y = np.ones(3) * x
+    y[0] = 0.0
+    return np.sum(y**p)
+
+
+def zero_in_a_view(x, p):
+    y, total = np.ones(3) * x, 0.0
+    for k in range(2):
+        tail = y[k + 1 :]
+        tail[...] = 0.0
+        total += np.sum(np.cbrt(y)) * p
+    return total
+
+
+def zero_of_a_list(x, p):
+    waiting, total = [0.0 if k % 2 else x for k in range(4)], 0.0
+    while len(waiting) > 0:
+        total += waiting.pop() ** p
+    return total
+
+
+def deeper(y, p):
+    return y**p + (deeper(0.0, p) if y > 0.0 else 0.0)
+
+
+def zero_of_a_call(x, p):
+    return deeper(x, p)
+
+
+ZEROS = [zero_of_a_trip, zero_handed_on, zero_while, zero_written, zero_in_a_view, zero_of_a_list, zero_of_a_call]
+
+
+@pytest.mark.parametrize("f", ZEROS, ids=lambda f: f.__name__)
+def test_a_zero_that_comes_later(f):
+    """A base that a trip, a write or a call sets to 0.0 has no tangent there, whatever its slope: as in reverse."""
+    x, p, h = 1.5, 0.4, 1e-6
+    difference = (f(x + h, p) - f(x - h, p)) / (2 * h)
+    assert difference == pytest.approx(tp.grad(f)(x, p), rel=1e-8)
+    assert tp.jacfwd(f)(x, p) == pytest.approx(difference, rel=1e-8)
+    assert tp.jvp(f, (x, p), (1.0, 0.0))[1] == pytest.approx(difference, rel=1e-8)
+
+
 def test_tangents_of_nothing_have_a_derivative():
     """The derivative in the tangent is the slope, also at a tangent of 0."""
     for f in (cut, saturation, cubic_root):

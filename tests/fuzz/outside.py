@@ -37,6 +37,15 @@ def steep_at_nothing(g: Maker, s: Scope) -> Lines:
         step = [f"{i} += 1"] if len(head) > 1 else []
         return [*lines, f"{x} = 0.0", *head, *indent([read, f"{x} = {x} + {far}", *step])]
     more, v = new_target(g, s, "v")
+    if g.chance(0.3):
+        at = g.choose("0", "-1", ":2", "...")
+        later = [
+            f"{x} = {v} * {v} + 0.2",
+            f"for {i} in range(3):",
+            *indent([read, f"if {i} == 1:", f"    {x}[{at}] = 0.0"]),
+        ]
+        other = [f"{x} = {far}", f"for {i} in range(3):", *indent([read, f"{x} = 0.0 if {i} == 0 else {x}"])]
+        return [*lines, *more, *g.choose(later, other)]
     made = g.choose(
         f"np.maximum({v}, 0.0)", f"np.where({v} > 0.1, np.abs({v}) + 0.2, 0.0)", f"np.concatenate([np.zeros(2), {v} * {v} + 0.2])",
         f"np.stack([{v} ** 2 + 0.3, np.zeros(n)])", f"np.clip(3.0 * {v}, 0.0, 1.0)", f"np.fmax({v}, np.zeros(n))",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import singledispatchmethod
 
 from transpile.analysis.activity import active, carries_derivative
+from transpile.analysis.resting import resting
 from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -44,8 +45,6 @@ from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
 
-CHOICES = frozenset("where maximum minimum fmax fmin clip concatenate stack".split())
-
 
 def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
@@ -66,7 +65,9 @@ class _Forward:
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
         self.wholes: dict[Var, Var] = {}  # the results of a kept function -> these and their tangents
-        self.resting: set[Operand] = set()  # tangents that are 0 on some path: there the value depends on nothing
+        self.resting = resting(
+            fn, self.active, self.wrt if fn.routine is not None else ()
+        )  # a call may hand on anything
 
     def run(self, value: bool) -> Function:
         fn, b = self.fn, self.b
@@ -103,11 +104,6 @@ class _Forward:
             return self.b.expr(operand)
         return zero(self.b, operand.type)
 
-    def rests(self, operand: Operand) -> bool:
-        """Whether the tangent of the operand is 0, or may be since the value on some path depends on nothing."""
-        dot = self.tangent(operand)
-        return dot is None or dot.op in self.resting
-
     def name(self, var: Var) -> str:
         return f"{var.name}_dot" if var.name != SYNTHETIC else SYNTHETIC
 
@@ -137,8 +133,6 @@ class _Forward:
             self.dots[stmt.var] = tuple(None if d is None else d.op for d in found)
         elif found is not None:
             self.dots[stmt.var] = self.named(found, stmt.var)
-            if self.passes_rest(stmt):
-                self.resting.add(found.op)
 
     def pushed(self, stmt: Let) -> bool:
         """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
@@ -161,12 +155,6 @@ class _Forward:
             assert tangents[0] is not None
             self.dots[stmt.var] = self.named(tangents[0], stmt.var)
         return True
-
-    def passes_rest(self, stmt: Let | Alloc) -> bool:
-        """Whether the tangents rest of all that the result is made of, or of one that may be taken."""
-        if stmt.prim in CHOICES:
-            return any(self.rests(a) for a in stmt.args if carries_derivative(a))
-        return all(self.rests(a) for a in stmt.args)
 
     def named(self, found: Expr, var: Var) -> Operand:
         op = found.op
@@ -195,7 +183,7 @@ class _Forward:
             b.via = ""
             if term is None:
                 continue
-            steep = prim.steep(*args) if k == 0 and prim.steep and (several or dot.op in self.resting) else None
+            steep = prim.steep(*args) if k == 0 and prim.steep and (several or stmt.args[0] in self.resting) else None
             if steep is not None:  # an infinite slope times nothing is nothing
                 term = b.elementwise("where", b.elementwise("logical_and", steep, dot.eq(0)), 0.0, term)
             total = term if total is None else plus(total, term)
@@ -221,16 +209,13 @@ class _Forward:
         if stmt.var not in self.active:
             return
         name = self.name(stmt.var)
-        made: Var
         if stmt.prim == "copy":
             dot = self.tangent(stmt.args[0])
-            self.dots[stmt.var] = made = b.zeros(name, stmt.var.type) if dot is None else b.copy(name, dot)
-            self.resting |= {made} if self.rests(stmt.args[0]) else set()
+            self.dots[stmt.var] = b.zeros(name, stmt.var.type) if dot is None else b.copy(name, dot)
             return
         found = self.derive(stmt)
         assert not isinstance(found, tuple)
-        self.dots[stmt.var] = made = b.zeros(name, stmt.var.type) if found is None else b.copy(name, found)
-        self.resting |= {made} if found is None or self.passes_rest(stmt) else set()
+        self.dots[stmt.var] = b.zeros(name, stmt.var.type) if found is None else b.copy(name, found)
 
     @stmt.register(Store)
     @stmt.register(Add)
@@ -249,16 +234,14 @@ class _Forward:
     @stmt.register
     def _(self, stmt: If) -> None:
         carried = [k for k, r in enumerate(stmt.results) if r in self.active]
-        sides, resting = [], set()
+        sides = []
         for block in (stmt.then, stmt.orelse):
             with self.b.into(Block(block.params)) as side:
                 self.stmts(block)
                 dots = tuple(self.tangent_or_zero(block.yields[k]).op for k in carried)
                 side.yields = (*block.yields, *dots)
             sides.append(side)
-            resting |= {k for k in carried if self.rests(block.yields[k])}
         results = self.declare([stmt.results[k] for k in carried])
-        self.resting.update(r for r, k in zip(results, carried) if k in resting)
         self.b.emit(replace(stmt, then=sides[0], orelse=sides[1], results=(*stmt.results, *results)))
 
     def declare(self, variables: Sequence[Var]) -> tuple[Var, ...]:
@@ -271,16 +254,13 @@ class _Forward:
         carried = [k for k, p in enumerate(stmt.body.params) if p in self.active or stmt.results[k] in self.active]
         inits = tuple(self.tangent_or_zero(stmt.inits[k]).op for k in carried)
         params = self.declare([body_of.params[k] for k in carried])
-        self.resting.update(p for p, k in zip(params, carried) if self.rests(stmt.inits[k]))
         with self.b.into(Block((*body_of.params, *params), stop=body_of.stop)) as body:
             self.stmts(body_of)
             body.yields = (*body_of.yields, *(self.tangent_or_zero(body_of.yields[k]).op for k in carried))
         return carried, inits, body
 
     def loop_results(self, stmt: For | While, carried: Sequence[int]) -> tuple[Var, ...]:
-        results = self.declare([stmt.results[k] for k in carried])
-        self.resting.update(r for r, k in zip(results, carried) if self.rests(stmt.inits[k]))
-        return results
+        return self.declare([stmt.results[k] for k in carried])
 
     @stmt.register
     def _(self, stmt: For) -> None:
