@@ -24,9 +24,7 @@ from .slopes import disagreement
 CALLS = 3  # calls of one function that are differentiated
 RTOL = 1e-9
 
-Verdict = tuple[
-    str, str
-]  # equal, edge, refused, wrong value, wrong gradient, internal error; with the code or what was found
+Verdict = tuple[str, str]  # of `run.ORDER`; with the code or what was found
 
 
 class Judge:
@@ -44,7 +42,11 @@ class Judge:
         wanted = outcome(self.function, *copy.deepcopy(given))
         text = f"{self.function.__name__}{args}" + (f" {kwargs}" if kwargs else "")
         self.calls += 1
-        self.say("value", value_verdict(wanted, outcome(self.transformed, *copy.deepcopy(given))), text)
+        found = outcome(self.transformed, *copy.deepcopy(given))
+        verdict = value_verdict(wanted, found)
+        if verdict[0] == "wrong value" and self.is_rounding(given, wanted, found):
+            verdict = "rounding", verdict[1]
+        self.say("value", verdict, text)
         if self.calls <= CALLS and not isinstance(wanted, Exception):
             self.gradient(given, wanted, text)
         return self.function(*args, **kwargs)
@@ -68,6 +70,16 @@ class Judge:
                 np.array(g) if isinstance(g, tuple) else g for g in (found, compiled)
             ]  # in proportion to the largest
             self.say("compiled gradient", value_verdict(*sides, 1e-6), text)
+
+    def is_rounding(self, given: tuple[tuple[Any, ...], dict[str, Any]], wanted: Any, found: Any) -> bool:
+        """Whether arguments that are rounded otherwise in their last digit change the function's own value as much."""
+        if not (_is_number(wanted) and _is_number(found)):
+            return False
+        spread = 0.0
+        for seed in range(8):
+            moved = outcome(self.function, *nudged(copy.deepcopy(given), np.random.default_rng(seed)))
+            spread = max(spread, abs(moved - wanted)) if _is_number(moved) else spread
+        return abs(found - wanted) <= 4 * spread
 
     def is_edge(self, args: tuple[Any, ...], chosen: tuple[int, ...]) -> bool:
         """Whether the gradients beside the point are right on all sides: a test of the function is just equal there."""
@@ -100,10 +112,29 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         return e
 
 
+def nudged(value: Any, rng: np.random.Generator) -> Any:
+    """Every floating-point number in it moved by one unit of its last place, up or down."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(nudged(v, rng) for v in value)
+    if isinstance(value, dict):
+        return {k: nudged(v, rng) for k, v in value.items()}
+    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
+        return np.nextafter(value, np.inf * rng.choice([-1.0, 1.0], np.shape(value)))[()]
+    return value
+
+
+def is_departure(wanted: Exception, found: Any) -> bool:
+    """A Python float that counts as NumPy's does, as README's limits say: infinity or NaN where Python raises."""
+    raised = isinstance(wanted, ZeroDivisionError) or str(wanted) in ("math domain error", "math range error")
+    return raised and isinstance(found, float) and not math.isfinite(found)
+
+
 def value_verdict(wanted: Any, found: Any, rtol: float = RTOL) -> Verdict:
     if isinstance(found, TranspileError):
         return "refused", found.diagnostics[0].code
     if isinstance(wanted, Exception):
+        if is_departure(wanted, found):
+            return "as NumPy", described(wanted)
         if not isinstance(found, Exception):
             return "wrong value", f"{found!r}, the function raises {type(wanted).__name__}: {str(wanted)[:80]}"
         return ("equal", "") if type(found) is type(wanted) else ("internal error", described(found))

@@ -22,7 +22,7 @@ from wild.judge import Judge, Verdict  # noqa: E402
 PACKAGES = ("fluids", "chemicals", "ht")
 KINDS = ("value", "gradient", "compiled gradient")
 BAD = ("wrong value", "wrong gradient", "internal error", "crash", "time-out")
-ORDER = (*reversed(BAD), "refused", "edge", "equal", "not called")
+ORDER = (*reversed(BAD), "refused", "edge", "rounding", "as NumPy", "equal", "not called")
 
 
 def judged(name: str, say: Callable[[pool.Record], None]) -> None:
