@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
@@ -126,14 +124,7 @@ def asked(tmp_path_factory):
     for i, value in enumerate(VALUES):
         for j, question in enumerate(QUESTIONS):
             lines.append(f"def ask_{i}_{j}(x): return bool({question.format(value)})")
-    file = Path(tmp_path_factory.mktemp("asked")) / "asked_of_classes.py"
-    file.write_text("\n".join(lines))
-    spec = importlib.util.spec_from_file_location("asked_of_classes", file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return load("\n".join(lines), "asked_of_classes", tmp_path_factory.mktemp("asked"))
 
 
 def answer(function, x):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import sys
 
 import numpy as np
 import pytest
+from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
@@ -36,14 +35,7 @@ def computed(tmp_path_factory):
     for i, j, u in itertools.product(range(len(TRUTHS)), range(len(OTHERS)), range(len(USES))):
         use = USES[u].format(a=f"({TRUTHS[i]})", b=f"({OTHERS[j]})")
         lines.append(f"def of_{i}_{j}_{u}(x, k): return {use}")
-    file = tmp_path_factory.mktemp("truths") / "computed_with_truths.py"
-    file.write_text("\n".join(lines))
-    spec = importlib.util.spec_from_file_location("computed_with_truths", file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return load("\n".join(lines), "computed_with_truths", tmp_path_factory.mktemp("truths"))
 
 
 def compare(function, transformed, what):

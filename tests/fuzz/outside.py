@@ -48,8 +48,10 @@ def steep_at_nothing(g: Maker, s: Scope) -> Lines:
         return [*lines, *more, *g.choose(later, other)]
     # away from 0, which a difference of equals would be: its slope is infinite, and NaN is right
     made = g.choose(
-        f"np.maximum({v} - 0.017, 0.0)", f"np.where({v} > 0.1, np.abs({v}) + 0.2, 0.0)", f"np.concatenate([np.zeros(2), {v} * {v} + 0.2])",
-        f"np.stack([{v} ** 2 + 0.3, np.zeros(n)])", f"np.clip(3.0 * {v} - 0.017, 0.0, 1.0)", f"np.fmax({v} - 0.017, np.zeros(n))",
+        f"np.maximum({v} - 0.017, 0.0)", f"np.where({v} > 0.1, np.abs({v}) + 0.2, 0.0)",
+        f"np.concatenate([np.zeros(2), {v} * {v} + 0.2])",
+        f"np.stack([{v} ** 2 + 0.3, np.zeros(n)])",
+        f"np.clip(3.0 * {v} - 0.017, 0.0, 1.0)", f"np.fmax({v} - 0.017, np.zeros(n))",
     )  # fmt: skip
     if g.chance(0.3):
         buffer = [

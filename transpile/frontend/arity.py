@@ -12,15 +12,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
 from transpile.frontend.lifter import Lifter
 
-_ROOTS = (
-    "builtins",
-    "math",
-    "operator",
-    "numpy",
-    "functools",
-    "itertools",
-    "transpile",
-)  # nothing else is imported for this
+_ROOTS = "builtins math operator numpy functools itertools transpile".split()  # nothing else is imported for this
 
 
 def check(lx: Lifter, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], node: Any) -> None:
