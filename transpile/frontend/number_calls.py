@@ -7,7 +7,17 @@ from typing import Any
 
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT
-from transpile.frontend import calls, comprehensions, containers, grown_lists, iteration, memory, statics, truth
+from transpile.frontend import (
+    calls,
+    comprehensions,
+    containers,
+    grown_lists,
+    iteration,
+    memory,
+    quantifiers,
+    statics,
+    truth,
+)
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
@@ -202,6 +212,9 @@ def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:
     """``any`` (ends on True) and ``all`` (ends on False)."""
     if isinstance(value, Array) and len(memory.type_of(lx, value.cell).dims) == 1:
         return calls.known_call(lx, "numpy.any" if ends else "numpy.all", [value], {}, node)
+    early = quantifiers.ended_early(lx, value, ends, node)
+    if early is not None:
+        return early
     found = items_of(lx, value, node)
     prim = "logical_or" if ends else "logical_and"
     if found is None:
