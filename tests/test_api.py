@@ -125,6 +125,33 @@ def test_refusals(make, args, code):
     assert e.value.codes[0] == code
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, m: tp.vjp(energy, m),
+        lambda x, m: tp.vjp(two, x, m),
+        lambda x, m: tp.vjp(lambda x: x * 2, x)[1](m),
+        lambda x, m: tp.jvp(energy, (m,), (x,)),
+        lambda x, m: tp.jvp(energy, (x,), (m,)),
+        lambda x, m: tp.linearize(energy, m),
+        lambda x, m: tp.hvp(energy, (x,), (m,)),
+        lambda x, m: tp.hessian(energy)(m),
+        lambda x, m: tp.jit(energy)(m),
+        lambda x, m: tp.eval_shape(energy, m),
+        lambda x, m: tp.source(tp.grad(energy), m),
+        lambda x, m: tp.report(tp.grad(energy), m),
+    ],
+)
+@pytest.mark.parametrize(
+    "given", [np.ma.masked_array([1.0, 2.0], [True, False]), np.matrix([[1.0, 2.0]])], ids=["masked", "matrix"]
+)
+def test_arrays_with_other_operators_are_refused_everywhere(call, given):
+    """Also where the values are copied before anything is transformed."""
+    with pytest.raises(tp.TranspileError) as e:
+        call(np.ones(given.shape), given)
+    assert e.value.codes[0] == "T409"
+
+
 def test_wrong_number_of_arguments():
     with pytest.raises((tp.TranspileError, TypeError)):
         tp.grad(two)(1.0)

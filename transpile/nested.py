@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from transpile.errors import error
+from transpile.signature import plain_array
 from transpile.tree import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 
 
@@ -31,7 +32,8 @@ def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
             parts = [_copied(v, made, shared) for v in children]
             made[id(value)] = close_node(Node(kind, tuple(parts), keys, cls), parts)
         else:
-            made[id(value)] = _part(value, made) if id(value) in shared else np.array(value)
+            array = plain_array(value)
+            made[id(value)] = _part(array, made) if id(value) in shared else np.array(array)
     return made[id(value)]
 
 
@@ -86,5 +88,5 @@ def _fitted_leaf(like: Any, given: Any, what: str) -> Any:
     if np.result_type(given).kind == "c" and dtype.kind != "c":
         raise error("T309", f"{what} is complex, expected {dtype}")
     if isinstance(like, np.ndarray):
-        return np.asarray(given, dtype)
+        return np.asarray(plain_array(given) if isinstance(given, np.ndarray) else given, dtype)
     return float(given) if type(like) is float else dtype.type(given)

@@ -71,6 +71,8 @@ def plain_array(v: Any) -> np.ndarray:
     """An instance of a subclass of ndarray as a plain one; those that mean something else by ``*`` are refused."""
     from transpile.errors import error
 
+    if type(v) is ndarray:
+        return v
     if any(getattr(type(v), name) is not getattr(ndarray, name) for name in _MEANING):
         hint = "pass np.asarray(...) of it"
         raise error(
@@ -89,6 +91,8 @@ def leaf_type(value: Any, number: int, what: str = "an argument") -> Any:
         return FLOAT
     if type(value) is int:
         return INT
+    if isinstance(value, ndarray):
+        value = plain_array(value)
     dtype = np.dtype(complex) if type(value) is complex else value.dtype
     found = unsupported(dtype)
     if found is not None:
