@@ -1,5 +1,6 @@
 """Compiled arithmetic at the ends of its domain, for narrow types, and of matrices with NaN: what NumPy and Python give."""
 
+import dataclasses
 import math
 import random
 import warnings
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
+from transpile.errors import TranspileError
 
 pytestmark = pytest.mark.numba
 
@@ -187,3 +189,80 @@ def test_compiling_warns_of_nothing():
         warnings.simplefilter("error")
         njit(expm.py_func)(np.array([[0.0, 1.0], [0.0, 0.0]]), found)
     np.testing.assert_allclose(found, [[1.0, 1.0], [0.0, 1.0]])
+
+
+# --------------------------------------------------------------------------- lists, dicts and objects of the caller
+
+
+@dataclasses.dataclass
+class Walk:
+    time: float
+    path: object
+
+
+def sets_an_item(w):
+    w.path[0] = 7.0
+    return w.path[0] * 2
+
+
+def sets_in_a_loop(w):
+    for k in range(len(w.path)):
+        w.path[k] = w.path[k] * 2
+    return w.path[0]
+
+
+def appends(w):
+    w.path.append(w.time)
+    return sum(w.path)
+
+
+def appends_in_a_loop(w):
+    for k in range(2):
+        w.path.append(w.path[k])
+    return sum(w.path)
+
+
+def adds_in_place(w):
+    path = w.path
+    path += [w.time]
+    return sum(path)
+
+
+def deletes(w):
+    del w.path[1:]
+    return sum(w.path)
+
+
+def sets_an_attribute(w):
+    w.time += 1.0
+    return w
+
+
+@pytest.mark.parametrize(
+    "f", [sets_an_item, sets_in_a_loop, appends, appends_in_a_loop, adds_in_place, deletes, sets_an_attribute]
+)
+def test_what_the_caller_would_not_see_is_refused(f):
+    with pytest.raises(TranspileError, match="T123"):
+        tp.jit(f)(Walk(1.0, [1.0, 2.0, 3.0]))
+    given = Walk(1.0, [1.0, 2.0, 3.0])
+    tp.vjp(f, given)  # a derivative changes nothing
+    assert given == Walk(1.0, [1.0, 2.0, 3.0])
+
+
+def changes_copies(w, **more):
+    path, more["scale"] = list(w.path), 2.0
+    path.append(w.time)
+    del path[::2]
+    return sum(path) * more["scale"]
+
+
+def writes_an_array(w):
+    w.path[1:] *= w.time
+    return np.sum(w.path)
+
+
+def test_copies_and_arrays_may_be_changed():
+    assert tp.jit(changes_copies)(Walk(4.0, [1.0, 2.0, 3.0]), bias=1.0) == 12.0
+    given = Walk(3.0, np.array([1.0, 2.0]))
+    assert tp.jit(writes_an_array)(given) == 7.0
+    assert given.path.tolist() == [1.0, 6.0]

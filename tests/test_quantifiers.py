@@ -1,4 +1,4 @@
-"""``any`` and ``all`` end with the first item that decides: what later items would raise, print, append, pop or bind is not done."""
+"""``any`` and ``all`` end with the first item that decides: what later items would raise, print, append or bind is not done."""
 
 from __future__ import annotations
 

@@ -400,3 +400,13 @@ def written_ahead(x):
         table["b"] = x[2] * 3
         total += v
     return total
+
+
+@program(args=lambda: (normal(5),))
+def delete_slices(x):
+    """del of slices, through another name of the list too."""
+    a = [x[0], x[1], x[2], x[3], x[4]]
+    b, c = a, a + [1.0, x[1], 2.0]
+    del a[::2]
+    del c[-1:0:-2], c[3:]
+    return sum(b) * len(b) + sum(c) * x[0] + len(c)

@@ -11,12 +11,14 @@ from transpile.frontend import aliases, grown_lists, statics
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.formatting import Text
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Cell, Items, Iteration, RangeOf, Ref, Static, Tuple
+from transpile.frontend.values import Cell, Items, Iteration, RangeOf, Ref, SliceOf, Static, Tuple
 
 __all__ = ["METHODS", "items", "new_list", "range_item", "replace_items", "set_item"]
 
 
 HANDED_ON = "a list, dict or object that a recursive function is called with cannot be changed in it"
+GIVEN = "jit cannot change a list, dict or object of its caller, who would see it as it was"
+_HINTS = {HANDED_ON: "return a new one", GIVEN: "change a copy of it, and return that"}
 
 
 def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
@@ -47,7 +49,7 @@ def refuse_read_only(lx: Lifter, cell: Cell) -> None:
     """Refuses to change a container that whoever made it would not see changed."""
     if cell.readonly:
         hint = "pass it in as an argument, or make it inside the function"
-        raise lx.error("T123", cell.readonly, hint="return a new one" if cell.readonly == HANDED_ON else hint)
+        raise lx.error("T123", cell.readonly, hint=_HINTS.get(cell.readonly, hint))
 
 
 def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
@@ -78,6 +80,22 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
         growing.beyond(lx, owner.cell, "list assignment index out of range", node)
         raise lx.error("T207", f"index {k} is out of range for a list of {len(held_items)}", node)
     replace_items(lx, owner.cell, tuple(held_items))
+
+
+def delete(lx: Lifter, owner: Ref, index: Any, node: Any) -> None:
+    """``del owner[index]`` of a list or dict."""
+    state = items(lx, owner, node)
+    if state.kind == "instance":
+        raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", node)
+    if not isinstance(index, SliceOf):
+        _pop(lx, owner, [index], {}, node)
+        return
+    if state.kind != "list":
+        message = "a slice of a list is deleted of which only the run knows how many elements it has"
+        raise lx.error("T123", message, node, hint="make a list of those that stay")
+    held = list(state.items)
+    del held[lx.static(index, "the slice of a list", node)]
+    replace_items(lx, owner.cell, tuple(held))
 
 
 def range_item(lx: Lifter, value: RangeOf, index: Any, node: Any) -> Any:

@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, changes, memory, names, outputs, resolve, statics
+from transpile.frontend import calls, changes, containers, memory, names, outputs, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -264,7 +264,7 @@ class Arguments:
                 self.lx.nameless[var] = var.name
         if tree.kind in ("tuple", "namedtuple"):
             return Tuple(items, tree.cls)
-        cell = Cell(name)
+        cell = Cell(name, readonly=containers.GIVEN if self.lx.mutable else "")
         kind = {"list": "list", "dict": "dict", "dataclass": "instance"}[tree.kind]
         self.lx.state.cells[cell] = Items(kind, items, None if kind == "list" else tree.keys, tree.cls)
         changes.argument(self.lx, cell, tree)

@@ -8,11 +8,11 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const, Effect
-from transpile.frontend import assignment, branches, calls, formatting, loops, names, truth
+from transpile.frontend import assignment, branches, calls, containers, formatting, loops, names, overloads, truth
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Lifter
-from transpile.frontend.values import Array, Maybe, Method, Ref, Static
+from transpile.frontend.values import Array, Maybe, Ref, Static
 
 
 def _expression(lx: Lifter, node: gast.Expr) -> None:
@@ -118,7 +118,8 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
                 hint = "use np.delete, or a slice" if isinstance(owner, Array) else ""
                 raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", target, hint)
             index = lx.expr(target.slice)
-            calls.apply(lx, Method(owner, "pop"), [index], {}, target)
+            if overloads.call(lx, owner, "__delitem__", [index], target) is None:
+                containers.delete(lx, owner, index, target)
         else:
             raise lx.error("T108", "'del' of this cannot be transformed", target)
 
