@@ -145,7 +145,11 @@ case("T130", "def f(x):\n    return np.sum($np.random.default_rng(0).normal(x))\
 case("T130", "def f(x):\n    return np.sum($np.busday_count(x, x) * x)\n", X)
 case("T131", "def f(x):\n    return np.sum($np.convolve(x, x, mode='nothing'))\n", X)
 case("T131", "def f(x):\n    for k in $range(0, 3, 0):\n        x = x + k\n    return np.sum(x)\n", X)
-case("T131", "def f(x):\n    return $max(x, key=lambda v: -v)\n", X)
+case(
+    "T131",
+    "def f(x):\n    return $sorted([(x[0] * k, k) for k in (1, 2, 3, 4, 5, 6, 7, 8, 9)], key=lambda p: -p[0])[0][0]\n",
+    X,
+)
 case("T132", "def f(x):\n    def g(a):\n        return a\n\n    return np.sum($g(x, 2.0))\n", X)
 case("T133", "def f(x):\n    if x[0] > 100.0:\n        $raise\n    return np.sum(x)\n", X)
 case("T134", "def f(x):\n    $p, q = (x, x, x)\n    return np.sum(p)\n", X)

@@ -98,6 +98,8 @@ def each(lx: Lifter, node: Any, one: Any) -> bool:
 
 def known(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
     """The items of an iterable that is unrolled here: also a short range whose bounds are known."""
+    if isinstance(value, Generator):
+        return unrolled(lx, value, node)
     found = iteration.known_items(lx, value, node)
     if found is not None:
         return found

@@ -144,16 +144,23 @@ def _combinations(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _list(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if args and isinstance(args[0], Generator):
-        found = comprehensions.unrolled(lx, args[0], node)
-        if found is None:
-            from transpile.frontend import growing
+    if not args:
+        return new_list(lx, [])
+    (value,) = args
+    if isinstance(value, (Generator, RangeOf)):
+        found = comprehensions.known(lx, value, node)
+    else:  # an iterator gives its items once: what asks for them takes them
+        found = None if containers.is_long(lx, value) else iteration.unrolled(lx, value, node)
+    return of_many(lx, value, node) if found is None else new_list(lx, found)
 
-            return growing.filled(lx, args[0], node)
-        return new_list(lx, found)
-    if args and containers.is_long(lx, args[0]):
-        return containers.METHODS["grown", "copy"](lx, args[0], [], {}, node)
-    return new_list(lx, iteration.unrolled(lx, args[0], node) if args else [])
+
+def of_many(lx: Lifter, value: Any, node: Any) -> Any:
+    """A list of what only the run knows how many it has."""
+    from transpile.frontend import growing
+
+    if isinstance(value, Generator):
+        return growing.filled(lx, value, node)
+    return containers.METHODS["grown", "copy"](lx, value, [], {}, node)
 
 
 def _tuple(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import gast
 
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT
@@ -21,8 +24,10 @@ from transpile.frontend import (
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Array, Generator, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Generator, Iteration, Scalar, Static, Tuple
 
+MOST = 8  # items that are sorted by branches
+_SOURCE = {"max": "largest", "min": "smallest"}
 Args = list[Any]
 Kwargs = dict[str, Any]
 
@@ -114,78 +119,67 @@ def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
 
 
 def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
-    if "key" in kwargs:
-        return _by_key(lx, args, kwargs, node, name)
-    if len(args) == 1:
-        if grown_lists.is_grown(lx, args[0]):
-            return _extreme_of_grown(lx, args[0], kwargs, node, name)
-        if isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) == 1:
-            return calls.known_call(lx, f"numpy.{name}", [args[0]], {}, node)
-        found = items_of(lx, args[0], node)
-        if found is None:
-            return _folded_extreme(lx, args[0], name, node)
-        if not found:
-            if "default" in kwargs:
-                return kwargs["default"]
-            raise lx.error("T131", f"{name} of nothing", node)
-        args = found
-    best = args[0]
-    for item in args[1:]:
-        best = _better(lx, best, item, name, node)
-    return best
-
-
-def _extreme_of_grown(lx: Lifter, value: Ref, kwargs: Kwargs, node: Any, name: str) -> Any:
-    """Of a list of which only the run knows how many elements it has, maybe none."""
-    from transpile.frontend import branches
-
-    has_any = grown_lists.has_any(lx, value)
-    if isinstance(has_any, Const) and not has_any.value and "default" in kwargs:
-        return kwargs["default"]
-
-    def largest() -> Any:
-        return _extreme(lx, [lx.value(lx.array(value))], {}, node, name)
-
-    if "default" not in kwargs or isinstance(has_any, Const):
-        return largest()
-    return branches.choose(lx, has_any, largest, lambda: kwargs["default"], node)
-
-
-def _by_key(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:
-    """The item with the largest or smallest key, the first of equal ones; of items whose number is known."""
-    from transpile.frontend import branches
-
-    items = args if len(args) > 1 else comprehensions.known(lx, args[0], node)
+    """``max(items)`` or ``max(a, b, ...)``, with a key or a default; the first of equal ones."""
+    if "key" in kwargs and statics.is_known(lx, kwargs["key"]) and statics.known(lx, kwargs["key"]) is None:
+        kwargs = {k: v for k, v in kwargs.items() if k != "key"}
+    if len(args) > 1:
+        return _of_known(lx, args, kwargs, node, name)
+    (value,) = args
+    if isinstance(value, Array):
+        if not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
+            return calls.known_call(lx, f"numpy.{name}", [value], {}, node)
+        return _of_many(lx, value, kwargs, node, name)
+    items = iteration.known_items(lx, value, node)
     if items is None:
-        raise lx.error(
-            "T131", f"{name} with a key of what only the run knows how long it is", node, hint="write it as a loop"
-        )
-    if not items:
-        if "default" in kwargs:
-            return kwargs["default"]
-        raise lx.error("T131", f"{name} of nothing", node)
+        made = calls.known_call(lx, "builtins.list", [value], {}, node)
+        if grown_lists.is_grown(lx, made):
+            return _of_many(lx, made, kwargs, node, name)
+        items = list(containers.items(lx, made, node).items)
+    if items:
+        return _of_known(lx, items, kwargs, node, name)
+    if "default" in kwargs:
+        return kwargs["default"]
+    raise lx.error("T131", f"{name} of nothing", node)
+
+
+def _of_many(lx: Lifter, value: Any, kwargs: Kwargs, node: Any, name: str) -> Any:
+    """Of a list or an array of which only the run knows how many elements it has, maybe none."""
+    from transpile.frontend import branches, comparisons, table_calls
+
+    def best() -> Any:
+        if "key" not in kwargs and grown_lists.is_grown(lx, value) and grown_lists.is_of_numbers(lx, value):
+            return _extreme(lx, [lx.value(lx.array(value))], {}, node, name)
+        key = [kwargs["key"]] if "key" in kwargs else []
+        return table_calls.library(lx, f"library_lists:{_SOURCE[name]}", [value, *key], {}, node)
+
+    if "default" not in kwargs:
+        return best()
+    length = calls.known_call(lx, "builtins.len", [value], {}, node)
+    has_any = truth.truth(lx, comparisons.compare(lx, gast.Gt(), length, lx.const(0), node), node)
+    if isinstance(has_any, Const):
+        return best() if has_any.value else kwargs["default"]
+    return branches.choose(lx, has_any, best, lambda: kwargs["default"], node)
+
+
+def _of_known(lx: Lifter, items: Sequence[Any], kwargs: Kwargs, node: Any, name: str) -> Any:
+    """Of items whose number is known."""
 
     def keyed(item: Any) -> Tuple:
         return Tuple((item, calls.apply(lx, kwargs["key"], [item], {}, node)))
 
+    if "key" not in kwargs:
+        return functools.reduce(lambda best, item: _better(lx, best, item, name, node), items)
     best = keyed(items[0])
     for item in items[1:]:
-        other, here = keyed(item), best
-        keys = (lx.operand(other.items[1], node), lx.operand(here.items[1], node))
-        is_better = lx.b.elementwise({"max": "greater", "min": "less"}[name], *keys).op
-        if isinstance(is_better, Const):
-            best = other if is_better.value else here
-        else:
-            best = branches.choose(lx, is_better, _giving(other), _giving(here), node)
+        other = keyed(item)
+        best = _chosen(lx, best, other, best.items[1], other.items[1], name, node)
     return best.items[0]
-
-
-def _giving(value: Any) -> Callable[[], Any]:
-    return lambda: value
 
 
 def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
     """Python's ``max(best, item)``: the first of equal ones."""
+    if not isinstance(best, (Scalar, Array)) or not isinstance(item, (Scalar, Array)):
+        return _chosen(lx, best, item, best, item, name, node)
     x, y = lx.operand(best, node), lx.operand(item, node)
     if x.type.dims or y.type.dims:
         raise lx.error("T211", "the truth value of an array is ambiguous", node, hint=f"use np.{name}imum")
@@ -194,10 +188,12 @@ def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
     return lx.value(lx.b.elementwise(f"{name}imum", x, y, py=True))
 
 
-def _folded_extreme(lx: Lifter, value: Any, name: str, node: Any) -> Any:
-    from transpile.frontend import folds
+def _chosen(lx: Lifter, best: Any, item: Any, key: Any, other: Any, name: str, node: Any) -> Any:
+    """``item`` where its key ``other`` is better than that of the best, as Python asks: ``max`` by ``>``, ``min`` by ``<``."""
+    from transpile.frontend import comparisons
 
-    return folds.fold(lx, value, None, lambda a, b: _better(lx, a, b, name, node), node)
+    asked = comparisons.compare(lx, gast.Gt() if name == "max" else gast.Lt(), other, key, node)
+    return truth.either(lx, truth.truth(lx, asked, node), _giving(item), _giving(best), node)
 
 
 def _any(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -254,8 +250,8 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
         known = [statics.known(lx, f) for f in firsts]
         if len({repr(k) for k in known}) == len(known):  # pairs that their first parts tell apart
             return [items[k] for k in sorted(range(len(items)), key=lambda k: known[k], reverse=reverse)]
-    if "key" in kwargs:
-        raise lx.error("T131", "sorted with a key is supported for values that are known only", node)
+    if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):
+        return _in_order(lx, items, kwargs.get("key"), reverse, node)
     array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
     found = iteration.rows(lx, array, len(items))
     types = {v.op.type for v in items if isinstance(v, Scalar)}
@@ -264,14 +260,42 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     return found[::-1] if reverse else found
 
 
+def _in_order(lx: Lifter, items: Sequence[Any], key: Any, reverse: bool, node: Any) -> list[Any]:
+    """Sorted as Python asks, by ``<`` alone: neighbours change places where the second is less, so equal ones stay in order."""
+    from transpile.frontend import comparisons
+
+    if len(items) > MOST:
+        message = f"sorted of {len(items)} items that are no numbers, or by a key: {MOST} are the most"
+        raise lx.error("T131", message, node, hint="sort a list that a comprehension over an array makes")
+    pairs = [Tuple((v, v if key is None else calls.apply(lx, key, [v], {}, node))) for v in items]
+    for last in range(len(pairs) - 1, 0, -1):
+        for k in range(last):
+            a, b = pairs[k : k + 2]
+            less = (a.items[1], b.items[1]) if reverse else (b.items[1], a.items[1])
+            asked = truth.truth(lx, comparisons.compare(lx, gast.Lt(), *less, node), node)
+            both = truth.either(lx, asked, _giving(Tuple((b, a))), _giving(Tuple((a, b))), node)
+            pairs[k : k + 2] = both.items
+    return [pair.items[0] for pair in pairs]
+
+
+def _giving(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
 def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    if isinstance(args[0], Array) and not kwargs and len(memory.type_of(lx, args[0].cell).dims) == 1:
-        return calls.known_call(lx, "numpy.sort", [args[0]], {}, node)
-    if containers.is_long(lx, args[0]):
-        made = calls.known_call(lx, "builtins.list", [args[0]], {}, node)
+    from transpile.frontend import iterator_calls
+
+    (value,) = args
+    if isinstance(value, Array) and not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
+        return calls.known_call(lx, "numpy.sort", [value], {}, node)
+    if "key" not in kwargs or isinstance(value, Iteration):
+        made = calls.known_call(lx, "builtins.list", [value], {}, node)
+    else:
+        made = iterator_calls.of_many(lx, value, node)  # sorted in the run, unless all is known now
+    if grown_lists.is_grown(lx, made):
         containers.METHODS["grown", "sort"](lx, made, [], kwargs, node)
         return made
-    return new_list(lx, sorted_items(lx, args[0], kwargs, node))
+    return new_list(lx, sorted_items(lx, made, kwargs, node))
 
 
 def _pow(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:

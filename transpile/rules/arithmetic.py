@@ -91,6 +91,10 @@ def _half(y, x, z, wins):  # type: ignore[no-untyped-def]
     return where(wins, 1.0, where(x.eq(z), 0.5, 0.0))
 
 
+def _rest(y, x, z, loses):  # type: ignore[no-untyped-def]
+    return where(loses, 0.0, where(x.eq(z), 0.5, 1.0))
+
+
 def binary(name: str, operator: str, *partials: Any, **more: Any) -> Prim:
     return Prim(name, more.pop("type_rule", same), f"op:{operator}", elementwise=True, partials=partials, **more)
 
@@ -122,10 +126,12 @@ TABLE = [
     Prim(
         "maximum", same, "np.maximum({0}, {1})", elementwise=True,
         partials=(lambda y, a, b: _half(y, a, b, a > b), lambda y, a, b: _half(y, a, b, b > a)),
+        by_order=(lambda y, a, b: _rest(y, a, b, b > a), lambda y, a, b: _half(y, a, b, b > a)),
     ),
     Prim(
         "minimum", same, "np.minimum({0}, {1})", elementwise=True,
         partials=(lambda y, a, b: _half(y, a, b, a < b), lambda y, a, b: _half(y, a, b, b < a)),
+        by_order=(lambda y, a, b: _rest(y, a, b, b < a), lambda y, a, b: _half(y, a, b, b < a)),
     ),
     compare("less", "<"),
     compare("less_equal", "<="),

@@ -56,6 +56,34 @@ def ordered(a, b, test):  # type: ignore[no-untyped-def]
     return test(len(a), len(b))
 
 
+def largest(items, key=None):  # type: ignore[no-untyped-def]
+    """``max(items, key=key)``: the first of equal ones."""
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    best = items[0]
+    top = _key(key, best)
+    for k in range(1, len(items)):
+        here = _key(key, items[k])
+        if here > top:
+            best = items[k]
+            top = here
+    return best
+
+
+def smallest(items, key=None):  # type: ignore[no-untyped-def]
+    """``min(items, key=key)``: the first of equal ones."""
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    best = items[0]
+    top = _key(key, best)
+    for k in range(1, len(items)):
+        here = _key(key, items[k])
+        if here < top:
+            best = items[k]
+            top = here
+    return best
+
+
 def copy(items):  # type: ignore[no-untyped-def]
     """``items.copy()``."""
     return [item for item in items]  # noqa: C416

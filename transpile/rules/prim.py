@@ -12,6 +12,7 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``vjp(y, y_bar, args, wants, params)``: for each operand None (no contribution), an Expr of the operand's dims, or a
   `Scatter` into a part of it. ``wants[k]`` says which are asked for. ``y_bar`` is a tuple with None where several results.
 - ``type_rule(types, params)``: the result's type; raises `RuleError` with a message for the user.
+- ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first where no comparison holds.
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
@@ -70,6 +71,7 @@ class Prim:
     elementwise: bool = False
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.builder)
     partials: tuple[Any, ...] = ()
+    by_order: tuple[Any, ...] = ()
     steep: Any = None
     jvp: Any = None
     vjp: Any = None
@@ -77,6 +79,9 @@ class Prim:
     linear: bool = False
     fresh: bool = True
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/test_rules.py
+
+    def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+        return self.by_order if self.by_order and params.get("py") else self.partials
 
     @property
     def is_zero(self) -> bool:

@@ -173,7 +173,7 @@ class _Forward:
         args = [b.expr(a) for a in stmt.args]
         total: Expr | None = None
         several = sum(d is not None for d in dots) > 1
-        for k, (partial, dot) in enumerate(zip(prim.partials, dots)):
+        for k, (partial, dot) in enumerate(zip(prim.partials_of(stmt.params), dots)):
             if dot is None or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:

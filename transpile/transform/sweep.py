@@ -162,7 +162,7 @@ class _Reverse:
             return
         args = [b.expr(a) for a in stmt.args]
         found: dict[Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
-        for arg, partial, wanted in zip(stmt.args, prim.partials, self.wants(stmt.args)):
+        for arg, partial, wanted in zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args)):
             if not wanted or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
