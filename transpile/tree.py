@@ -215,7 +215,7 @@ _CLOSERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
     "tuple": lambda node, children: tuple(children),
     "list": lambda node, children: list(children),
     "dict": lambda node, children: (node.cls or dict)(zip(node.keys, children)),
-    "namedtuple": lambda node, children: node.cls(*children),  # type: ignore[misc]
+    "namedtuple": lambda node, children: tuple.__new__(node.cls, children),  # type: ignore[arg-type]
     "dataclass": _close_dataclass,
 }
 

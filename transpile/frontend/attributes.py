@@ -8,6 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from transpile import making
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute
 from transpile.frontend import containers, memory, names, operators, resolve, statics
@@ -103,7 +104,7 @@ _ARRAY: dict[str, Callable[[Lifter, Any], Any]] = {
 
 def _of_tuple(lx: Lifter, value: Tuple, name: str, node: Any) -> Any:
     fields = getattr(value.cls, "_fields", None) or tuple(f[0] for f in getattr(value.cls, "fields", ()))
-    if name in fields:
+    if name in fields and not (isinstance(value.cls, type) and making.is_descriptor(value.cls, name)):
         return value.items[fields.index(name)]
     if name in ("_replace", "_asdict", "count", "index"):
         return Method(value, name)
@@ -118,11 +119,21 @@ def _of_ref(lx: Lifter, value: Ref, name: str, node: Any) -> Any:
     )
     if state.kind != "instance":
         return Method(value, name) if (state.kind, name) in containers.METHODS else None
-    if name in (state.keys or ()):
+    _check_read(lx, state.cls, name, node)
+    if name in (state.keys or ()) and not making.is_descriptor(state.cls, name):
         return state.items[(state.keys or ()).index(name)]
     if name == "__class__":
         return Static(state.cls)
     return _method(lx, value, state.cls, name)
+
+
+def _check_read(lx: Lifter, cls: Any, name: str, node: Any) -> None:
+    """Refuses what Python asks of an object of the class's: a descriptor other than a property, or ``__getattribute__``."""
+    order = [c for c in getattr(cls, "__mro__", ()) if c is not object]
+    if any("__getattribute__" in vars(c) for c in order):
+        raise lx.error("T121", f"attributes of {cls.__name__!r} cannot be read here: it has __getattribute__", node)
+    if making.is_descriptor(cls, name) and not isinstance(_in_classes(order, name)[1], property):  # type: ignore[index]
+        raise lx.error("T121", f"{name!r} of {cls.__name__!r} is a descriptor: only properties are supported", node)
 
 
 def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
@@ -238,6 +249,28 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
         return
     if getattr(getattr(state.cls, "__dataclass_params__", None), "frozen", False):
         raise lx.error("T123", f"{describe(lx, owner)} is frozen", node, hint="use dataclasses.replace")
+    _check_written(lx, owner, state.cls, name, node)
+    _set(lx, owner, name, value, node)
+
+
+def initialise(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
+    """``self.name = value`` in the ``__init__`` that ``dataclass`` made, of a frozen one too."""
+    if making.is_descriptor(containers.items(lx, owner, node).cls, name):
+        write(lx, owner, name, value, node)
+    else:
+        _set(lx, owner, name, value, node)
+
+
+def _check_written(lx: Lifter, owner: Ref, cls: Any, name: str, node: Any) -> None:
+    order = [c for c in getattr(cls, "__mro__", ()) if c is not object]
+    if any("__setattr__" in vars(c) for c in order) or making.is_descriptor(cls, name):
+        what = "a descriptor" if making.is_descriptor(cls, name) else "what __setattr__ makes of it"
+        raise lx.error("T123", f"{name!r} of {describe(lx, owner)} cannot be written: it is {what}", node)
+
+
+def _set(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
+    """The attribute in the instance itself."""
+    state = containers.items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
     held[name] = value
     containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile import making
 from transpile.core.nodes import Var
 from transpile.core.types import Type
 from transpile.frontend import memory, reads
@@ -36,7 +37,8 @@ def _new(lx: Lifter, found: Captured) -> Any:
         return lx.const(example)
     kind, children, keys, cls = opened
     parts = list(children)
-    steps = [("attr", k) for k in keys] if kind in ("namedtuple", "dataclass") else [
+    read = kind == "dataclass" or kind == "namedtuple" and not any(making.is_descriptor(cls, k) for k in keys)
+    steps = [("attr", k) for k in keys] if read else [
         ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
     ]  # fmt: skip
     values = [captured(lx, found.child(*step)) for step in steps]

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from transpile.frontend import array_calls, calls, overloads
+from transpile import making
+from transpile.frontend import array_calls, attributes, calls, overloads
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
@@ -21,6 +22,7 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
     if isinstance(cls, StaticClass):
         return _static(lx, cls, args, kwargs, node)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        _check_usual(lx, cls, node)
         defaults = {k: calls.outside(lx, v) for k, v in cls._field_defaults.items()}
         bound = _bind(lx, cls.__name__, list(cls._fields), defaults, args, kwargs, node)
         return Tuple(tuple(bound[f] for f in cls._fields), cls)
@@ -55,10 +57,21 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
 _UNUSUAL = ("__new__", "__setattr__", "__getattr__", "__getattribute__")
 
 
-def _bind(lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args, kwargs: Kwargs, node: Any) -> Kwargs:
-    if len(args) > len(fields):
-        raise lx.error("T132", f"{name}() takes {len(fields)} arguments, {len(args)} were given", node)
-    bound = dict(zip(fields, args))
+def _bind(
+    lx: Lifter,
+    name: str,
+    fields: list[str],
+    defaults: Kwargs,
+    args: Args,
+    kwargs: Kwargs,
+    node: Any,
+    positional: list[str] | None = None,
+) -> Kwargs:
+    """The fields by name; ``positional``: those that an argument without a name may be, if not all."""
+    positional = fields if positional is None else positional
+    if len(args) > len(positional):
+        raise lx.error("T132", f"{name}() takes {len(positional)} arguments, {len(args)} were given", node)
+    bound = dict(zip(positional, args))
     for key, value in kwargs.items():
         if key not in fields or key in bound:
             raise lx.error("T132", f"{name}() got an unexpected argument {key!r}", node)
@@ -72,28 +85,38 @@ def _bind(lx: Lifter, name: str, fields: list[str], defaults: Kwargs, args: Args
 
 
 def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
-    if "__init__" in vars(cls) and not _generated(cls):
+    """What the ``__init__`` that ``dataclass`` made does: it binds the arguments, sets the fields, calls ``__post_init__``."""
+    made_by = making.owner(cls, "__init__")
+    if not making.is_generated(made_by, "__init__"):
         return _plain(lx, cls, args, kwargs, node)
-    fields = [f for f in dataclasses.fields(cls) if f.init]
-    defaults: Kwargs = {}
-    for f in fields:
-        if f.default is not dataclasses.MISSING:
-            defaults[f.name] = calls.outside(lx, f.default)
-        elif f.default_factory is not dataclasses.MISSING:
-            defaults[f.name] = calls.apply(lx, calls.outside(lx, f.default_factory), [], {}, node)
-    bound = _bind(lx, cls.__name__, [f.name for f in fields], defaults, args, kwargs, node)
+    _check_usual(lx, cls, node)
+    known = vars(made_by)["__dataclass_fields__"]
+    taken = [f for f in known.values() if f.init and (making.is_instance_field(f) or making.is_init_variable(f))]
+    defaults = {f.name: calls.outside(lx, f.default) for f in taken if f.default is not dataclasses.MISSING}
+    made_later = {f.name: None for f in taken if f.default_factory is not dataclasses.MISSING}
+    positional = [f.name for f in taken if not f.kw_only]
+    names = [f.name for f in taken]
+    bound = _bind(lx, cls.__name__, names, defaults | made_later, args, kwargs, node, positional)
     cell = Cell(cls.__name__)
-    keys = tuple(f.name for f in fields)
-    lx.state.cells[cell] = Items("instance", tuple(bound[k] for k in keys), keys, cls)
+    lx.state.cells[cell] = Items("instance", (), (), cls)
     made = Ref(cell)
-    if hasattr(cls, "__post_init__"):
-        calls.apply(lx, Static(cls.__post_init__), [made], {}, node)
+    for f in known.values():
+        if making.is_instance_field(f) and (f.name in bound or f.default_factory is not dataclasses.MISSING):
+            value = bound.get(f.name)
+            if value is None:
+                value = calls.apply(lx, calls.outside(lx, f.default_factory), [], {}, node)
+            attributes.initialise(lx, made, f.name, value, node)
+    if hasattr(made_by, "__post_init__"):
+        given = [bound[f.name] for f in known.values() if making.is_init_variable(f) and f.name in bound]
+        calls.apply(lx, Static(cls.__post_init__), [made, *given], {}, node)
     return made
 
 
-def _generated(cls: Any) -> bool:
-    """Whether the class's ``__init__`` is the one that ``dataclass`` made: it has no source."""
-    return bool(cls.__dataclass_params__.init)
+def _check_usual(lx: Lifter, cls: Any, node: Any) -> None:
+    """Refuses a class whose instances are made by more than their fields."""
+    odd = making.unusual(cls)
+    if odd is not None:
+        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here: it has {odd}", node)
 
 
 def _static(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any) -> Any:

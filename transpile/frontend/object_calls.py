@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from transpile import making
 from transpile.frontend import attributes, calls, containers, formatting, overloads, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Bound, Cell, Items, Ref, Static, Super
+from transpile.frontend.values import Bound, Ref, Static, Super
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -22,6 +23,19 @@ def _print(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _setattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     attributes.write(lx, args[0], lx.static(args[1], "the name of an attribute", node), args[2], node)
+    return Static(None)
+
+
+def _set_of_object(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``object.__setattr__(self, name, value)``: what a frozen dataclass writes in its ``__post_init__``."""
+    if (
+        kwargs
+        or len(args) != 3
+        or not isinstance(args[0], Ref)
+        or containers.items(lx, args[0], node).kind != "instance"
+    ):
+        return NotImplemented
+    attributes.initialise(lx, args[0], lx.static(args[1], "the name of an attribute", node), args[2], node)
     return Static(None)
 
 
@@ -90,12 +104,16 @@ def _reduce(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _replace(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``dataclasses.replace``."""
     state = containers.items(lx, args[0], node) if isinstance(args[0], Ref) else None
-    if state is None or state.kind != "instance":
+    if state is None or state.kind != "instance" or len(args) > 1:
         raise lx.error("T131", f"dataclasses.replace of {describe(lx, args[0])}", node)
-    held = {**dict(zip(state.keys or (), state.items)), **kwargs}
-    cell = Cell("instance")
-    lx.state.cells[cell] = Items("instance", tuple(held.values()), tuple(held), state.cls)
-    return Ref(cell)
+    from transpile.frontend import classes
+
+    given = getattr(state.cls, "__dataclass_fields__", None)
+    names = state.keys or () if given is None else [
+        f.name for f in given.values() if f.init and (making.is_instance_field(f) or making.is_init_variable(f))
+    ]  # fmt: skip
+    held = {k: kwargs.pop(k) if k in kwargs else attributes.read(lx, args[0], k, node) for k in names}
+    return classes.construct(lx, state.cls, [], held | kwargs, node)  # __init__ runs again, and what it calls
 
 
 def _wraps(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -132,6 +150,7 @@ TABLE: dict[str, Any] = {
             "print": _print, "setattr": _setattr, "str": _str, "slice": _slice, "super": _super, "abs": _abs,
         }.items()
     },
+    "builtins.object.__setattr__": _set_of_object,
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "functools.wraps": _wraps,

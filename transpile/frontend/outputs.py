@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from transpile import making
 from transpile.core.nodes import Operand, Var
-from transpile.frontend import containers, iteration, memory, statics
+from transpile.frontend import attributes, containers, iteration, memory, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Conflict, Generator, Iteration, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Cell, Conflict, Generator, Items, Iteration, Ref, Scalar, Static, Tuple
 from transpile.tree import Leaf, Node
 from transpile.tree import Static as StaticTree
 
@@ -64,7 +66,21 @@ class _Results:
         state = containers.items(self.lx, value)
         kind = {"instance": "dataclass"}.get(state.kind, state.kind)
         cls = state.cls if kind == "dataclass" else None
+        if isinstance(cls, type):
+            return self._instance(value, state, cls)
         return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), cls)
+
+    def _instance(self, value: Ref, state: Items, cls: type) -> Any:
+        """A dataclass: it has the attributes that are fields, those that only its class has too."""
+        fields = tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
+        other = next((k for k in state.keys or () if k not in fields), None)
+        if other is not None or not dataclasses.is_dataclass(cls) or any(making.is_descriptor(cls, k) for k in fields):
+            why = f": its attribute {other!r} is no field of a dataclass" if other is not None else ""
+            hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"
+            raise self.lx.error("T417", f"{describe(self.lx, value)} cannot be returned{why}", hint=hint)
+        held = dict(zip(state.keys or (), state.items))
+        items = [held[k] if k in held else attributes.read(self.lx, value, k) for k in fields]
+        return Node("dataclass", tuple(self.tree(v) for v in items), fields, cls)
 
 
 def results(lx: Lifter, value: Any, params: dict[Cell, Var]) -> tuple[Any, tuple[Operand, ...]]:

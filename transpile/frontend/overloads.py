@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from transpile import making
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Bound, Items, Ref, Static, Tuple
@@ -38,8 +39,7 @@ def method(lx: Lifter, value: Any, name: str) -> Bound | None:
 
 def is_made_by_dataclass(cls: Any, name: str) -> bool:
     """Whether a class has the method from ``dataclass``: it has no source."""
-    found = vars(cls).get(name) if isinstance(cls, type) and dataclasses.is_dataclass(cls) else None
-    return getattr(getattr(found, "__code__", None), "co_filename", "") == "<string>"
+    return isinstance(cls, type) and dataclasses.is_dataclass(cls) and making.is_generated(cls, name)
 
 
 def class_of(lx: Lifter, value: Any) -> Any:

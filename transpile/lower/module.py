@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from transpile import making
 from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.lower.numba import Options, text_of
@@ -135,7 +136,11 @@ def _paths(tree: Tree, base: str) -> Iterator[tuple[int, str]]:
         yield tree.k, base
     elif isinstance(tree, Node):
         for k, child in enumerate(tree.children):
-            if tree.kind in ("dataclass", "namedtuple"):
+            if (
+                tree.kind == "dataclass"
+                or tree.kind == "namedtuple"
+                and not making.is_descriptor(tree.cls, tree.keys[k])
+            ):
                 yield from _paths(child, f"{base}.{tree.keys[k]}")
             else:
                 yield from _paths(child, f"{base}[{(tree.keys[k] if tree.kind == 'dict' else k)!r}]")

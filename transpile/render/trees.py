@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from transpile import making
 from transpile.core.nodes import Function, Var
 from transpile.render.imports import Imports
 from transpile.render.layout import Line
@@ -80,7 +81,7 @@ def _taken_apart(
 
 
 def _part(tree: Node, k: int, base: ast.expr) -> ast.expr:
-    if tree.kind in ("dataclass", "namedtuple"):
+    if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
         return ast.Attribute(base, tree.keys[k], ast.Load())
     key = tree.keys[k] if tree.kind == "dict" else k
     return ast.Subscript(base, literal(key), ast.Load())
@@ -107,7 +108,9 @@ def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
             made: ast.expr = ast.Dict([literal(k) for k in tree.keys], children)
             return made if tree.cls is None else ast.Call(imports.cls(tree.cls), [made], [])
     keywords = [ast.keyword(name, child) for name, child in zip(tree.keys, children)]
-    return ast.Call(imports.cls(tree.cls), [], keywords)
+    if making.is_made_by_keywords(tree.cls, tree.keys):
+        return ast.Call(imports.cls(tree.cls), [], keywords)
+    return ast.Call(imports.ours(["runtime", "instances", "made"]), [imports.cls(tree.cls)], keywords)
 
 
 __all__ = ["ArgSpec", "pack", "unpack"]
