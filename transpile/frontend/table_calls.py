@@ -29,6 +29,8 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     if at is not None and len(args) > at and "out" not in kwargs:
         args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
     with lx.rules(node):
+        if isinstance(kwargs.get("where"), (Array, Scalar, Ref, Tuple)):
+            _check_mask(lx, kwargs["where"])
         if entry.source:
             out = kwargs.pop("out", Static(None)) if at is not None else Static(None)
             made = library(lx, entry.source, args, kwargs, node)
@@ -41,6 +43,13 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
             if handled is not None:
                 return handled
         return _made(lx, name, entry, args, kwargs, node)
+
+
+def _check_mask(lx: Lifter, where: Any) -> None:
+    """NumPy casts no numbers to the truth values of ``where=``."""
+    given = lx.array(where).type
+    if not given.is_bool:
+        raise RuleError(f"where= takes truth values, not {given}", "T201")
 
 
 _NEW = frozenset(("new", "array", "C", "like"))

@@ -184,6 +184,9 @@ def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Exp
     tests, parts = arrays(b, condlist), arrays(b, choicelist)
     if len(tests) != len(parts):
         raise RuleError("list of cases must be same length as list of conditions", "T202")
+    odd = next((t.type for t in tests if not t.type.is_bool), None)
+    if odd is not None:
+        raise RuleError(f"the conditions of np.select are truth values, not {odd}", "T201")
     found = array(b, default)
     for test, part in zip(reversed(tests), reversed(parts)):
         found = m.where(test, part, found)

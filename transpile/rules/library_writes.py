@@ -17,6 +17,7 @@ def putmask(a, mask, values):  # type: ignore[no-untyped-def]
 
 def place(arr, mask, vals):  # type: ignore[no-untyped-def]
     """``np.place``: the values are used in turn, and again from the first."""
+    mask = np.asarray(mask, dtype=bool)
     arr[mask] = np.resize(vals, (np.count_nonzero(mask),))
 
 
