@@ -379,12 +379,7 @@ def _is_outside(operand: Operand, needs: Needs) -> bool:
     """Whether the operand has a value before the outermost loop, whatever branches were taken."""
     if not isinstance(operand, Var) or operand not in needs.defs:
         return True
-    found = needs.defs[operand]
-    if isinstance(found.stmt, If) and operand in found.stmt.results:
-        k = found.stmt.results.index(operand)
-        if any(isinstance(side.yields[k], Undef) for side in (found.stmt.then, found.stmt.orelse)):
-            return False
-    return not found.nest
+    return not needs.defs[operand].nest
 
 
 def _has_narrow_floats(fn: Function) -> bool:
