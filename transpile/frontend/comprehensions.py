@@ -18,18 +18,24 @@ from transpile.frontend.values import Generator, Ref
 
 def list_of(lx: Lifter, node: gast.ListComp) -> Any:
     """``[element for ... in ...]``."""
-    found = _items(lx, node)
+    first = _first(lx, node)
+    found = _items(lx, node, first)
     if found is not None:
         return new_list(lx, found)
     from transpile.frontend import growing
 
-    return growing.filled(lx, Generator(node, lx.frame), node)
+    return growing.filled(lx, Generator(node, lx.frame, first), node)
 
 
 def generator(lx: Lifter, node: gast.GeneratorExp) -> Generator:
     """``(element for ... in ...)``: lifted where it is consumed."""
     lx.frame.keep = True
-    return Generator(node, lx.frame, iterators.new_cell(lx))
+    return Generator(node, lx.frame, _first(lx, node), iterators.new_cell(lx))
+
+
+def _first(lx: Lifter, node: Any) -> Any:
+    """What a comprehension runs over: evaluated once, in the scope around it."""
+    return iteration.opened(lx, lx.expr(node.generators[0].iter), node)
 
 
 def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
@@ -42,7 +48,7 @@ def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
         key = lx.static(lx.expr(node.key), "the key of a dict", node.key)
         pairs.append((key, lx.expr(node.value)))
 
-    if not each(lx, node, one):
+    if not each(lx, node, _first(lx, node), one):
         raise lx.error("T112", "a dict comprehension over a length that only the run knows", node)
     return new_dict(lx, [k for k, _ in pairs], [v for _, v in pairs])
 
@@ -51,14 +57,14 @@ def unrolled(lx: Lifter, value: Generator, node: Any) -> list[Any] | None:
     """The items of a generator expression; None where only the run knows how many there are."""
     saved, lx.frame = lx.frame, value.frame
     try:
-        return _items(lx, value.node)
+        return _items(lx, value.node, value.first)
     finally:
         lx.frame = saved
 
 
-def _items(lx: Lifter, node: Any) -> list[Any] | None:
+def _items(lx: Lifter, node: Any, first: Any) -> list[Any] | None:
     found: list[Any] = []
-    return found if each(lx, node, lambda frame: found.append(lx.expr(node.elt))) else None
+    return found if each(lx, node, first, lambda frame: found.append(lx.expr(node.elt))) else None
 
 
 def scope(lx: Lifter, node: Any) -> Frame:
@@ -68,9 +74,9 @@ def scope(lx: Lifter, node: Any) -> Frame:
     return Frame(code, lx.frame, lx.frame.caller, targets, depth=lx.frame.depth, up=lx.frame)
 
 
-def each(lx: Lifter, node: Any, one: Any) -> bool:
-    """Runs ``one`` for each element of a comprehension in a frame of its own; False where that cannot be unrolled."""
-    items = iteration.opened(lx, lx.expr(node.generators[0].iter), node)
+def each(lx: Lifter, node: Any, items: Any, one: Any) -> bool:
+    """Runs ``one`` for each element of a comprehension over ``items`` in a frame of its own; False where that cannot be
+    unrolled."""
     iterators.use(lx, items, node)
     key = ("as a loop", *lx.key(node))
     if lx.memo.get(key) and iteration.known_items(lx, items, node) is None:

@@ -82,8 +82,7 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
     lx.frame = value.frame
     inner = comprehensions.scope(lx, value.node)
     inner.parent = value.frame
-    first = iteration.opened(lx, lx.expr(value.node.generators[0].iter), node)
-    iterators.use(lx, first, value.node)
+    iterators.use(lx, value.first, value.node)
     lx.frame = inner
 
     def nest(k: int, iterable: Any) -> None:
@@ -115,7 +114,7 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
         else:
             each(lx, iteration.stream(lx, iterable, node), item, part.target, iterable)
 
-    nest(0, first)
+    nest(0, value.first)
     for name in inner.locals:
         lx.state.vars.pop((inner, name), None)
 

@@ -98,7 +98,7 @@ def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
     frame = Frame(lx.frame.code.inside(made, "<filter>"), lx.frame, lx.frame.caller, frozenset({"test", "items"}),
                   depth=lx.frame.depth, up=lx.frame, keep=True)  # fmt: skip
     lx.state.vars[frame, "test"], lx.state.vars[frame, "items"] = args
-    return Generator(made, frame, iterators.new_cell(lx))
+    return Generator(made, frame, args[1], iterators.new_cell(lx))
 
 
 def _ndindex(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:

@@ -20,7 +20,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.values import Generator, Iteration, Static
 
-ITEM, ITEMS = "item", "items"
+ITEM, ITEMS = "item", ".0"  # the second is Python's name for what a generator expression runs over
 _HARMLESS = frozenset(
     "abs bool callable float getattr hasattr int isinstance issubclass len max min range round type".split()
 )
@@ -36,7 +36,7 @@ def ended_early(lx: Lifter, value: Any, ends: bool, node: Any) -> Any | None:
     """``any`` (ends on True) or ``all`` (ends on False) as a loop that returns; None where a fold gives the same."""
     if isinstance(value, Generator) and not _is_plain_generator(lx, value):
         code = _code(lx, value.frame, value.node, ends, lambda: _over_generator(value.node, ends))
-        return calls.run(lx, code, value.frame, {}, [], {}, node)
+        return calls.run(lx, code, value.frame, {}, [value.first], {}, node)
     if isinstance(value, Iteration) and value.kind == "map" and not _is_harmless(value.parts[0]):
         lx.frame.keep = True
         code = _code(lx, lx.frame, node, ends, lambda: _over_items(ends))
@@ -119,21 +119,24 @@ def _code(lx: Lifter, frame: Frame, node: Any, ends: bool, make: Callable[[], ga
 def _over_generator(node: gast.GeneratorExp, ends: bool) -> gast.FunctionDef:
     """The loops of a generator expression; what ``:=`` binds belongs to the function around."""
     body: list[gast.stmt] = _end(node.elt, ends)
-    for part in reversed(node.generators):
+    for k, part in reversed(list(enumerate(node.generators))):
         for test in reversed(part.ifs):
             body = [gast.If(test, body, [])]
-        body = [gast.For(part.target, part.iter, body, [], None)]
+        body = [gast.For(part.target, part.iter if k else _items(), body, [], None)]
     bound = [n.target.id for n in gast.walk(node) if isinstance(n, gast.NamedExpr)]
     declared: list[gast.stmt] = [gast.Nonlocal(list(dict.fromkeys(bound)))] if bound else []
-    return _function_of([], [*declared, *body, gast.Return(gast.Constant(not ends, None))], ends)
+    return _function_of([*declared, *body, gast.Return(gast.Constant(not ends, None))], ends)
 
 
 def _over_items(ends: bool) -> gast.FunctionDef:
     """A loop over an iterable that is handed in."""
-    target, items = (gast.Name(ITEM, gast.Store(), None, None), gast.Name(ITEMS, gast.Load(), None, None))
-    loop = gast.For(target, items, _end(gast.Name(ITEM, gast.Load(), None, None), ends), [], None)
-    param = gast.Name(ITEMS, gast.Param(), None, None)
-    return _function_of([param], [loop, gast.Return(gast.Constant(not ends, None))], ends)
+    target = gast.Name(ITEM, gast.Store(), None, None)
+    loop = gast.For(target, _items(), _end(gast.Name(ITEM, gast.Load(), None, None), ends), [], None)
+    return _function_of([loop, gast.Return(gast.Constant(not ends, None))], ends)
+
+
+def _items() -> gast.Name:
+    return gast.Name(ITEMS, gast.Load(), None, None)
 
 
 def _end(item: gast.expr, ends: bool) -> list[gast.stmt]:
@@ -141,6 +144,7 @@ def _end(item: gast.expr, ends: bool) -> list[gast.stmt]:
     return [gast.If(test, [gast.Return(gast.Constant(ends, None))], [])]
 
 
-def _function_of(params: list[gast.Name], body: list[gast.stmt], ends: bool) -> gast.FunctionDef:
-    args = gast.arguments(params, [], None, [], [], None, [])
+def _function_of(body: list[gast.stmt], ends: bool) -> gast.FunctionDef:
+    """A function of what is iterated."""
+    args = gast.arguments([gast.Name(ITEMS, gast.Param(), None, None)], [], None, [], [], None, [])
     return gast.FunctionDef("any" if ends else "all", args, body, [], None, None, [])

@@ -213,10 +213,12 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generator:
-    """A generator expression, not run yet: its node and the frame that it stands in."""
+    """A generator expression, not run yet: its node, the frame that it stands in, and what it runs over, which is found where it
+    is made."""
 
     node: Any
     frame: Any
+    first: Any
     cell: Cell | None = None  # who used it
 
 
