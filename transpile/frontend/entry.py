@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -109,7 +109,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     lx.frame = Frame(code=Outside(), live=frozenset())
     target = _known(lx, target)
     if isinstance(target, Stand):
-        opened, code = None, _code_of_stand(target)
+        opened, code = None, _code_of_stand(target, kwargs)
     else:
         opened = resolve.open_function(target)
         code = calls.code_of(lx, opened)
@@ -154,8 +154,8 @@ def _known(lx: Lifter, target: Any) -> Any:
     return Stand(Static(found), lx) if found is not None and any(n in entries() for n in found.names) else target
 
 
-def _code_of_stand(target: Stand) -> Any:
-    """The signature of a function of the lifter's own."""
+def _code_of_stand(target: Stand, kwargs: Iterable[str] = ()) -> Any:
+    """The signature of a function of the lifter's own; ``kwargs``: what it is given by name."""
     value = target.value
     while isinstance(value, Bound):
         value = value.function
@@ -166,7 +166,8 @@ def _code_of_stand(target: Stand) -> Any:
     signature = entries()[known].signature if known is not None else None
     names = [k for k, p in signature.parameters.items() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD] \
         if signature is not None else []  # fmt: skip
-    anonymous = gast.parse(f"lambda {', '.join([*names, '*args'])}: 0").body[0].value
+    options = [f"{k}=None" for k in kwargs if k not in names]
+    anonymous = gast.parse(f"lambda {', '.join([*names, '*args', *options])}: 0").body[0].value
     name = known.rpartition(".")[2] if known is not None else target.__name__
     return Code(anonymous, name, lambda node, caller: NOWHERE, lambda name: None)
 

@@ -143,6 +143,11 @@ def _solve(build: Builder, a: Any, b: Any) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "np.linalg.solve")
     _fits(build, x, y)
+    return general(build, x, y)
+
+
+def general(build: Builder, x: Expr, y: Expr) -> Expr:
+    """``solve``: of one system or a stack. A right side of rank 1 is one vector, all else a matrix."""
     if y.rank > 1:
         batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
         return build.let("solve", *(build.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
@@ -150,6 +155,17 @@ def _solve(build: Builder, a: Any, b: Any) -> Expr:
         return build.let("solve", x, y)
     column = build.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side
     return reshape(column, column.dims[:-1])
+
+
+def stacked(build: Builder, x: Expr, y: Expr, solution: Callable[[Expr, Expr], Expr]) -> Expr:
+    """``solution`` of one system or a stack, the matrices and the right sides broadcast against each other before."""
+    if x.rank == 2 and y.rank <= 2:
+        return solution(x, y)
+    if y.rank == 1:
+        column = stacked(build, x, reshape(y, [y.dims[0], Dim(1)]), solution)
+        return reshape(column, column.dims[:-1])
+    batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+    return solution(*(build.broadcast(v, (*batch, *v.dims[-2:])) for v in (x, y)))
 
 
 def _fits(b: Builder, x: Expr, y: Expr) -> None:

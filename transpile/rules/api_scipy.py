@@ -8,7 +8,21 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_linalg import _fits, _lstsq, _norm, _pinv, _qr, _rest, _square, _svd, _svdvals, items, matrix
+from transpile.rules.api_linalg import (
+    _fits,
+    _lstsq,
+    _norm,
+    _pinv,
+    _qr,
+    _rest,
+    _square,
+    _svd,
+    _svdvals,
+    general,
+    items,
+    matrix,
+    stacked,
+)
 from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import floats, one_of, refuse_options
 from transpile.rules.factorisations import mirrored
@@ -49,7 +63,8 @@ def _solve_triangular(
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve_triangular")
     _fits(build, x, y)
-    return solve_triangular(x, y, bool(lower), _trans(trans), bool(unit_diagonal))
+    how = bool(lower), _trans(trans), bool(unit_diagonal)
+    return stacked(build, x, y, lambda x, y: solve_triangular(x, y, *how))
 
 
 def _scipy_solve(
@@ -70,7 +85,7 @@ def _scipy_solve(
         x = mirrored(x) if lower else mirrored(t(x))
     elif assume_a not in (None, "gen", "general"):
         raise RuleError(f"scipy.linalg.solve: assume_a={assume_a!r} is not supported", "T131", "leave it out")
-    return build.let("solve", t(x) if transposed else x, y)
+    return general(build, t(x) if transposed else x, y)
 
 
 _SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
@@ -96,8 +111,14 @@ def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = Fals
     lower = getattr(getattr(lower, "op", None), "value", lower)
     c, y = floats(build, factor, b)
     lower = bool(lower)
-    first = solve_triangular(c, y, lower, 0 if lower else 1)
-    return solve_triangular(c, first, lower, 1 if lower else 0)
+    c = matrix(build, c, "cho_solve")
+    _fits(build, c, y)
+
+    def solution(c: Expr, y: Expr) -> Expr:
+        first = solve_triangular(c, y, lower, 0 if lower else 1)
+        return solve_triangular(c, first, lower, 1 if lower else 0)
+
+    return stacked(build, c, y, solution)
 
 
 def _scipy_lu(
