@@ -266,3 +266,35 @@ def test_copies_and_arrays_may_be_changed():
     given = Walk(3.0, np.array([1.0, 2.0]))
     assert tp.jit(writes_an_array)(given) == 7.0
     assert given.path.tolist() == [1.0, 6.0]
+
+
+# --------------------------------------------------------------------------------------------- the sign of a zero
+
+
+def parts_of_numbers(a, b):
+    return a % b, a // b, math.fmod(a, b), np.mod(a, b), np.floor_divide(a, b), *divmod(a, b)
+
+
+def parts_of_arrays(a, b):
+    return a % b, a // b, np.fmod(a, b), *np.divmod(a, b)
+
+
+ENDS = (0.0, -0.0, 4.0, -4.0, 1.5, -1.5, 1e300, 5e-324, math.inf, -math.inf, 2.0, -2.0, 3.0)
+
+
+def test_the_sign_of_a_remainder_that_is_zero():
+    fast, of_arrays = tp.jit(parts_of_numbers), tp.jit(parts_of_arrays)
+    for a in ENDS:
+        for b in [b for b in ENDS if b != 0.0]:
+            if math.isfinite(a):
+                assert list(map(repr, map(float, fast(a, b)))) == list(map(repr, map(float, parts_of_numbers(a, b)))), (
+                    a,
+                    b,
+                )
+            for dtype in (np.float64, np.float32):
+                with np.errstate(all="ignore"):
+                    x, y = np.full(5, a, dtype), np.full(5, b, dtype)
+                    for found, wanted in zip(of_arrays(x, y), parts_of_arrays(x, y)):
+                        np.testing.assert_array_equal(found, wanted)
+                        signs = np.signbit(found) == np.signbit(wanted)
+                        assert np.all(signs | np.isnan(wanted)), (a, b)

@@ -83,7 +83,9 @@ def floordiv_float_python(a, b):
 
 @njit
 def mod(a, b):
-    return np.remainder(a, b)
+    """Of floats; a zero has the sign of ``b``, which Numba's does not."""
+    r = np.remainder(a, b)
+    return np.copysign(r, b) if r == 0 else r
 
 
 @njit
@@ -132,8 +134,8 @@ def floordiv_python(a, b):
 @njit
 def mod_python(a, b):
     if b == 0:
-        raise ZeroDivisionError("integer modulo by zero")
-    return np.remainder(a, b)
+        raise ZeroDivisionError("float modulo by zero")
+    return mod(a, b)
 
 
 @njit
