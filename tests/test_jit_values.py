@@ -279,13 +279,13 @@ def parts_of_arrays(a, b):
     return a % b, a // b, np.fmod(a, b), *np.divmod(a, b)
 
 
-ENDS = (0.0, -0.0, 4.0, -4.0, 1.5, -1.5, 1e300, 5e-324, math.inf, -math.inf, 2.0, -2.0, 3.0)
+SIGNED = (0.0, -0.0, 4.0, -4.0, 1.5, -1.5, 1e300, 5e-324, math.inf, -math.inf, 2.0, -2.0, 3.0)
 
 
 def test_the_sign_of_a_remainder_that_is_zero():
     fast, of_arrays = tp.jit(parts_of_numbers), tp.jit(parts_of_arrays)
-    for a in ENDS:
-        for b in [b for b in ENDS if b != 0.0]:
+    for a in SIGNED:
+        for b in [b for b in SIGNED if b != 0.0]:
             if math.isfinite(a):
                 assert list(map(repr, map(float, fast(a, b)))) == list(map(repr, map(float, parts_of_numbers(a, b)))), (
                     a,
