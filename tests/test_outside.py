@@ -6,12 +6,18 @@ import copy
 import linecache
 import math
 import pickle
+import sys
+import threading
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import transpile as tp
+from transpile.api import Transformed
+from transpile.errors import TranspileError
+from transpile.levels import Level
 from transpile.request import Request
 
 NUMBER: Any = 2.0
@@ -331,3 +337,44 @@ def outcome_of(f, x):
         return "sizes"
     except tp.TranspileError as e:
         return "sizes" if e.diagnostics[0].code.startswith("T2") else str(e)
+
+
+class Settings:
+    pass
+
+
+@dataclass
+class Fields:
+    a: float = 2.0
+
+
+SETTINGS_OBJECT, FIELDS, LOCAL = Settings(), Fields(), threading.local()
+
+
+def helper(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [SETTINGS_OBJECT, Settings, FIELDS, Fields, LOCAL, helper, sys.modules[__name__]],
+    ids=["object", "class", "dataclass", "fields", "thread", "function", "module"],
+)
+@pytest.mark.parametrize("has", [True, False])
+def test_an_attribute_that_comes_and_goes(holder, has, monkeypatch):
+    def by_default(x):
+        return x * getattr(holder, "late", 3.0)
+
+    def by_test(x):
+        return x * 5.0 if hasattr(holder, "late") else x
+
+    f = by_test if has else by_default
+    gradient, run = tp.grad(f), Transformed(f, Level())
+    for present in (False, True, False, True):
+        with monkeypatch.context() as patch:
+            if present:
+                patch.setattr(holder, "late", 7.0, raising=False)
+            try:
+                assert (run(2.0), gradient(2.0)) == (f(2.0), f(1.0))
+            except TranspileError as e:  # what is no field of a dataclass, or stands in a function
+                assert present and (holder is FIELDS or holder is helper) and e.diagnostics[0].code == "T121"

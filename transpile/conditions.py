@@ -52,6 +52,8 @@ class Scope:
         """The text that reads what stands at a place."""
         if kind == "cell":
             return self.constant(holder, is_cell=True)
+        if kind == "has":
+            return f"{self.constant(hasattr)}({self.constant(holder)}, {self.constant(key)})"
         if self.is_global(kind, holder, key):
             return str(key)
         if kind in ("global", "item"):

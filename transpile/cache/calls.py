@@ -170,7 +170,7 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
         for k in near:
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
-            if reads[k].kind != "function" and reads[k].value is not MISSING:
+            if reads[k].kind not in ("function", "has") and reads[k].value is not MISSING:
                 trail.add(reads[k].value, (*paths[k], step))
     return [(paths[k], r.kind, r.key, _meaning(r.kind, r.value)) for k, r in enumerate(reads)]
 

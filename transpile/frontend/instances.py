@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from transpile.errors import TranspileError
-from transpile.frontend import attributes, containers, statics
-from transpile.frontend.bindings import Known, Module, StaticClass
+from transpile.frontend import attributes, containers, overloads, reads, statics
+from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.static import StaticFunction
@@ -201,15 +201,36 @@ def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     if isinstance(value, (Bound, Method)):
         raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
     cls = class_of(lx, value, node)
+    holders = list(_outside(lx, value, cls))
+    for holder in holders:
+        reads.note("has", holder, name, hasattr(holder, name))
     if isinstance(cls, type) and cls.__module__ in ("builtins", "numpy") and not issubclass(cls, _WITH_THEIR_OWN):
         return _finds(cls, name)
     try:
         attributes.read(lx, value, name, node)
     except TranspileError:
-        if _finds(cls, name):
+        if _finds(cls, name) or any(hasattr(holder, name) for holder in holders):
             raise
         return False
     return True
+
+
+def _outside(lx: Lifter, value: Any, cls: Any) -> Iterator[Any]:
+    """The objects outside the function whose attributes decide which ones a value has."""
+    if overloads.is_written(cls):
+        yield cls
+    if isinstance(value, Ref):
+        yield from (
+            at.example
+            for at, found in lx.captured_values.items()
+            if isinstance(found, Ref) and found.cell is value.cell
+        )
+    held = value.value if isinstance(value, Static) else None
+    if isinstance(held, Module):
+        held = sys.modules.get(held.dotted)
+    held = held.target if isinstance(held, User) else held
+    if held is not None and not isinstance(held, (Known, StaticClass, StaticFunction, Closure, str, bytes, np.dtype)):
+        yield held
 
 
 def _finds(cls: Any, name: str) -> bool:

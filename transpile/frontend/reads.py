@@ -27,8 +27,8 @@ MISSING = object()
 class Read:
     """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container.
 
-    ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another. `MISSING` is the
-    value of a name that the module does not have, which is therefore Python's own.
+    ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another; has: whether
+    there is such an attribute. `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
     __slots__ = ("holder", "key", "kind", "tree", "value")
@@ -64,6 +64,7 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "cell": lambda holder, key: holder.cell_contents,
     "attr": lambda holder, key: getattr(holder, key, MISSING),
     "function": lambda holder, key: getattr(holder, key, MISSING),
+    "has": hasattr,
 }
 
 _open: ContextVar[dict[Any, Read] | None] = ContextVar("reads", default=None)
