@@ -200,3 +200,12 @@ def short_circuit(x, y):
     else:
         z = x
     return z * z
+
+
+@program(args=lambda: (0.7, 3), tags="int nan")
+def undefined_outside(x, k):
+    """An integer, or a number that is none: what is not defined, and a bound that is a fraction."""
+    inside = k if abs(k) <= 90 else math.nan
+    bound = math.inf if k > 100 else k
+    part = k if k < 3.5 else 2.5
+    return x * inside + x * x * part + min(bound, 7) * x

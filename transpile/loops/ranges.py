@@ -49,8 +49,8 @@ class Ranges:
     # ---- asking
 
     def of(self, op: Operand) -> Interval:
-        if isinstance(op, Const):
-            return int(op.value), int(op.value)
+        if isinstance(op, Const) and (not isinstance(op.value, float) or op.value.is_integer()):
+            return int(op.value), int(op.value)  # of a fraction, NaN or an infinity no integer is the range
         if isinstance(op, Var) and op in self.known:
             return self.known[op]
         return _of_dtype(op.type.dtype)
