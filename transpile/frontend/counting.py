@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Effect, Operand, Var
+from transpile.core.nodes import Add, Block, Effect, Operand, Store, Var
 from transpile.core.types import Type
 from transpile.core.walk import statements
 from transpile.frontend import carries
 from transpile.frontend.growing import Counted, Element, Grows
 from transpile.frontend.grown_lists import count, wider
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Cell, Items
+from transpile.frontend.values import Buffer, Cell, Items
 
 
 def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) -> dict[Cell, Dim]:
@@ -38,6 +38,10 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         name = lx.symbols.unique(lx, cell.name if cell.name not in ("", "list") else "items")
         op.form = found[cell] = Dim.symbol(name)
         lx.b.symbols[name] = op
+    written = {s.buf for s in statements(Block(stmts=lx.b.block.stmts[at_first:])) if isinstance(s, (Store, Add))}
+    if any(isinstance(state, Buffer) and state.var in written for state in before.cells.values()):
+        message = "a list grows in a 'while' loop that writes into an array of before the loop"
+        raise lx.error("T119", message, node, hint="fill an array of known size instead")
     for stmt in lx.b.block.stmts[at_first:]:
         if any(isinstance(s, Effect) and s.kind == "print" for s in statements(Block(stmts=[stmt]))):
             raise lx.error(

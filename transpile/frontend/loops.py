@@ -233,13 +233,26 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
         ran.insert(0, While(done.inits, done.test, done.block, done.results, None, lx.b.loc))
         lx.b.emit(ran[0])
 
+    def test() -> Operand:
+        before, named = lx.state.fork(), {n.target.id for n in gast.walk(node.test) if isinstance(n, gast.NamedExpr)}
+        decided = truth.test(lx, node.test)
+        now = lx.state
+        names = [k for k, v in before.vars.items() if k[1] not in named and now.vars.get(k, v) is not v]
+        held = [c for c, v in before.cells.items() if isinstance(v, Items) and now.cells.get(c, v) is not v]
+        if names or held:
+            message = "the test of a 'while' loop changes a name, a list, a dict or an object"
+            raise lx.error(
+                "T119", message, node.test, hint="write 'while True' with a 'break', and change it in the body"
+            )
+        return decided
+
     made: list[Carrying] = []
 
     def run() -> None:
         carrying = Carrying(lx, node, node.body, assigned_in=[node.test, *body], learnt=learnt, ran=trips)
         made.append(carrying)
         try:
-            carrying.run(lift, emit, test=lambda: truth.test(lx, node.test))
+            carrying.run(lift, emit, test=test)
         except StructureChanges as changes:
             raise changes.why from None
 
