@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core.nodes import Diagonal
-from transpile.frontend import calls, memory, table_calls
+from transpile.frontend import calls, carries, grown_lists, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
@@ -101,32 +101,58 @@ def _attribute(name: str) -> Any:
     return call
 
 
-def _joined(flat: bool) -> Any:
+def _joined(name: str) -> Any:
     """``np.stack``, ``np.concatenate`` and their like, of a list that a loop has filled: it is an array already."""
 
     def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        if name == "block" and args and _holds_tuple(lx, args[0]):
+            raise lx.error("T131", "np.block arranges lists, and takes no tuple", node)
         if not (args and isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown"):
             return NotImplemented
+        takes_axis = name in ("stack", "concatenate")
+        given = dict(kwargs) if len(args) < 2 or not takes_axis else {"axis": args[1], **kwargs}
+        if len(args) > 1 + takes_axis or given.keys() - ({"axis"} if takes_axis else ()):
+            options = f"np.{name} of a list that a loop appends to takes no options" + " but the axis" * takes_axis
+            raise lx.error("T131", options, node, hint="make an array of it first: np.array(...)")
+        is_nested = not isinstance(lx.state.cells[args[0].cell].cls.like, (Scalar, carries.ArrayOf))
+        if name == "block" and is_nested:
+            raise lx.error("T131", "np.block of a list that a loop appends lists or tuples to", node)
         x = lx.array(args[0])
-        axis = lx.static(args[1] if len(args) > 1 else kwargs.get("axis", lx.const(0)), "the argument 'axis'", node)
-        whole = lx.value(x, contiguous=True)
-        if not flat:
-            if axis == 0:
-                return whole
-            return calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(axis)], {}, node)
-        if axis != 0 or x.rank < 2:
-            raise lx.error("T131", "a list that a loop appends to can be joined along the first axis only", node)
-        first = x.dims[0] * x.dims[1]
-        return lx.value(lx.b.let("reshape", x, dims=(first, *x.dims[2:])), contiguous=True)
+        if x.rank == 1:  # of others the shape is not known without an element, and reading them says so
+            what = "stack" if name == "stack" else "concatenate"
+            is_empty = lx.b.expr(grown_lists.length(lx, args[0]).op) < 1
+            grown_lists.raise_if(lx, is_empty.op, "ValueError", f"need at least one array to {what}")
+        axis = lx.static(given.get("axis", lx.const(0)), "the argument 'axis'", node)
+        return _along(lx, name, lx.value(x, contiguous=True), axis, node)
 
     return call
 
 
-def _vstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    stacked = _joined(False)(lx, args, kwargs, node)
-    if stacked is NotImplemented or len(type_of(lx, stacked).dims) < 3:
-        return stacked
-    return _joined(True)(lx, args, kwargs, node)
+def _holds_tuple(lx: Lifter, value: Any) -> bool:
+    if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "list":
+        return any(_holds_tuple(lx, v) for v in lx.state.cells[value.cell].items)
+    return isinstance(value, Tuple)
+
+
+def _along(lx: Lifter, name: str, whole: Any, axis: int | None, node: Any) -> Any:
+    """The elements, which are the rows of ``whole``, as ``name`` puts them together."""
+    dims = type_of(lx, whole).dims
+    rank = len(dims) - 1  # of an element
+    if name == "vstack" and not rank:
+        return calls.known_call(lx, "numpy.expand_dims", [whole, lx.const(1)], {}, node)
+    if name == "stack" or (name == "vstack" and rank == 1) or (name in ("hstack", "block") and not rank):
+        to = axis_of(axis, rank + 1)
+        return calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node) if to else whole
+    if axis is None:
+        return calls.known_call(lx, "numpy.ravel", [whole], {}, node)
+    if not rank:
+        raise lx.error("T131", "zero-dimensional arrays cannot be concatenated", node)
+    to = axis_of({"hstack": min(rank - 1, 1), "block": -1}.get(name, axis), rank)
+    if to:
+        whole = calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node)
+    dims = type_of(lx, whole).dims
+    merged = (*dims[:to], dims[to] * dims[to + 1], *dims[to + 2 :])
+    return lx.value(lx.b.let("reshape", lx.operand(whole, node), dims=merged), contiguous=True)
 
 
 def _unstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -140,10 +166,7 @@ def _unstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 TABLE: dict[str, Any] = {
-    "numpy.stack": _joined(False),
-    "numpy.concatenate": _joined(True),
-    "numpy.hstack": _joined(True),
-    "numpy.vstack": _vstack,
+    **{f"numpy.{name}": _joined(name) for name in ("stack", "concatenate", "hstack", "vstack", "row_stack", "block")},
     "numpy.unstack": _unstack,
     "copy.copy": copy,
     "copy.deepcopy": copy,

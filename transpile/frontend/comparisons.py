@@ -182,6 +182,8 @@ def _of_containers(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any)
     if kinds == [None, None]:
         if statics.is_known(lx, left) and statics.is_known(lx, right):
             return None
+        if isinstance(left, RangeOf) and isinstance(right, RangeOf):
+            raise lx.error("T120", "two ranges are compared", node, hint="compare their ends, or lists of them")
         return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(left, right) else None
     if any(isinstance(v, Array) or isinstance(v, Scalar) and not v.op.type.weak for v in (left, right)):
         return None  # NumPy makes an array of the list

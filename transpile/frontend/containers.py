@@ -218,6 +218,8 @@ def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _pop_key(lx: Lifter, owner: Ref, args: Args, node: Any) -> Any:
     state = items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
+    if not args:
+        raise lx.error("T132", "pop of a dict takes a key", node)
     key = key_of(lx, args[0], node)
     if key not in held and len(args) < 2:
         raise lx.error("T207", f"the dict has no key {key!r}", node)

@@ -25,7 +25,7 @@ from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, binary
 from transpile.frontend.spines import Chain
-from transpile.frontend.values import Cell, Closure, Items, Ref, SliceOf, Static, Tuple
+from transpile.frontend.values import Cell, Closure, Items, RangeOf, Ref, SliceOf, Static, Tuple
 
 # ----------------------------------------------------------------------------------------------- literals, displays
 
@@ -115,7 +115,7 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     own = overloads.call(lx, value, _UNARY[type(node.op)], [], node)
     if own is not None:
         return own
-    if isinstance(value, (Tuple, Ref)):
+    if isinstance(value, (Tuple, Ref, RangeOf)):
         raise lx.error("T120", f"{describe(lx, value)} has no sign and no bits", node)
     x = lx.operand(value, node)
     if isinstance(node.op, gast.UAdd):

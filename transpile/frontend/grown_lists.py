@@ -15,7 +15,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, If, Index, Operand, Path, Point, Slice, Var
 from transpile.core.places import is_nonnegative, place_dims
-from transpile.core.types import BOOL, Type, promote
+from transpile.core.types import BOOL, INT, Type, promote
 from transpile.frontend import aliases, carries, memory
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
@@ -100,7 +100,7 @@ def _integer(lx: Lifter, index: Any, node: Any) -> Expr:
     op = lx.operand(index, node)
     if op.type.dims or op.type.is_float:
         raise lx.error("T207", f"the index of a list must be an integer or a slice, not {op.type}", node)
-    return lx.b.expr(op)
+    return lx.b.cast(op, INT) if op.type.is_bool else lx.b.expr(op)
 
 
 def _place(lx: Lifter, state: Items, k: Expr) -> tuple[bool, Expr]:

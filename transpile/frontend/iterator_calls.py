@@ -160,7 +160,7 @@ def of_many(lx: Lifter, value: Any, node: Any) -> Any:
 
     if isinstance(value, Generator):
         return growing.filled(lx, value, node)
-    return containers.METHODS["grown", "copy"](lx, value, [], {}, node)
+    return containers.METHODS["grown", "copy"](lx, iterators.handed_on(lx, value), [], {}, node)
 
 
 def _tuple(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:

@@ -27,6 +27,13 @@ def made(lx: Lifter, kind: str, parts: tuple[Any, ...]) -> Iteration:
     return Iteration(kind, parts, new_cell(lx))
 
 
+def handed_on(lx: Lifter, value: Any) -> Any:
+    """An iterator for whom the one hands it on to that takes its items."""
+    if isinstance(value, Iteration):
+        return made(lx, value.kind, tuple(handed_on(lx, part) for part in value.parts))
+    return value
+
+
 def new_cell(lx: Lifter) -> Cell:
     """The cell of a new iterator, which nobody has used."""
     cell = Cell("iterator")

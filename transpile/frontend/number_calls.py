@@ -24,7 +24,7 @@ from transpile.frontend import (
 from transpile.frontend.convert import new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Array, Generator, Iteration, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Generator, Scalar, Static, Tuple
 
 MOST = 8  # items that are sorted by branches
 _SOURCE = {"max": "largest", "min": "smallest"}
@@ -75,6 +75,8 @@ def _bool(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``sum(items, start)``: one after another."""
     total = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
+    if isinstance(total, Static) and isinstance(total.value, (str, bytes)):
+        raise lx.error("T131", f"sum of {type(total.value).__name__}", node, hint="use ''.join(...)")
     found = items_of(lx, args[0], node)
     if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
         rows = calls.known_call(lx, "numpy.sum", [args[0], lx.const(0)], {}, node)
@@ -288,7 +290,7 @@ def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     (value,) = args
     if isinstance(value, Array) and not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
         return calls.known_call(lx, "numpy.sort", [value], {}, node)
-    if "key" not in kwargs or isinstance(value, Iteration):
+    if "key" not in kwargs:
         made = calls.known_call(lx, "builtins.list", [value], {}, node)
     else:
         made = iterator_calls.of_many(lx, value, node)  # sorted in the run, unless all is known now

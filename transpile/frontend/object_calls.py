@@ -11,7 +11,7 @@ from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Bound, Ref, Static, Super
+from transpile.frontend.values import Bound, RangeOf, Ref, Static, Super, Tuple
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -52,7 +52,20 @@ def _str(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _abs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     own = overloads.call(lx, args[0], "__abs__", [], node)
-    return NotImplemented if own is None else own
+    return _of_no_list("abs")(lx, args, kwargs, node) if own is None else own
+
+
+def _of_no_list(name: str) -> Any:
+    """A function of Python's own that takes numbers and arrays, and no list."""
+
+    def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        for value in args:
+            if isinstance(value, (Ref, Tuple, RangeOf)) and overloads.class_of(lx, value) is None:
+                hint = "make an array of it: np.array(...)"
+                raise lx.error("T120", f"{describe(lx, value)} is an argument of {name!r}", node, hint=hint)
+        return NotImplemented
+
+    return call
 
 
 def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
@@ -148,6 +161,7 @@ TABLE: dict[str, Any] = {
         f"builtins.{name}": rule
         for name, rule in {
             "print": _print, "setattr": _setattr, "str": _str, "slice": _slice, "super": _super, "abs": _abs,
+            **{name: _of_no_list(name) for name in ("round", "divmod")},
         }.items()
     },
     "builtins.object.__setattr__": _set_of_object,

@@ -14,7 +14,7 @@ from transpile.core.types import FLOAT
 from transpile.frontend import aliases, grown_lists, memory, overloads, statics
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, RangeOf, Ref, Scalar, Static, Tuple
 
 BINARY = {
     gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
@@ -47,7 +47,7 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
 
 def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> None:
     """Lists have no arithmetic of their own: only NumPy's arrays and numbers make arrays of them."""
-    lists = [isinstance(v, (Tuple, Ref)) and overloads.class_of(lx, v) is None for v in (left, right)]
+    lists = [isinstance(v, (Tuple, Ref, RangeOf)) and overloads.class_of(lx, v) is None for v in (left, right)]
     arrays = [isinstance(v, Array) or (isinstance(v, Scalar) and not v.op.type.weak) for v in (left, right)]
     by_number = prim == "mul" and not any(isinstance(v, Array) for v in (left, right))
     if any(lists) and (by_number or not any(arrays)):

@@ -309,6 +309,8 @@ def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
 def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:
     """Powers of a vector, one a column."""
     v = array(b, x)
+    if v.rank != 1:
+        raise RuleError("x must be a one-dimensional array or sequence.", "T201")
     v = b.cast(v, promote(v.type, INT64).dtype)
     n = v.dims[0] if N is None else size_of(b, N)
     powers = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
