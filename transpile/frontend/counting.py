@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import Add, Block, Effect, Operand, Store, Var
+from transpile.core.nodes import Alloc, Block, Effect, Operand, Var
 from transpile.core.types import Type
-from transpile.core.walk import statements
+from transpile.core.walk import defines, map_operands, statements
+from transpile.core.walk import written as written_by
 from transpile.frontend import carries
 from transpile.frontend.growing import Counted, Element, Grows
 from transpile.frontend.grown_lists import count, wider
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Buffer, Cell, Items
+from transpile.frontend.values import Cell, Items
 
 
 def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) -> dict[Cell, Dim]:
@@ -38,10 +39,7 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         name = lx.symbols.unique(lx, cell.name if cell.name not in ("", "list") else "items")
         op.form = found[cell] = Dim.symbol(name)
         lx.b.symbols[name] = op
-    written = {s.buf for s in statements(Block(stmts=lx.b.block.stmts[at_first:])) if isinstance(s, (Store, Add))}
-    if any(isinstance(state, Buffer) and state.var in written for state in before.cells.values()):
-        message = "a list grows in a 'while' loop that writes into an array of before the loop"
-        raise lx.error("T119", message, node, hint="fill an array of known size instead")
+    _write_into_copies(lx, at_first)
     for stmt in lx.b.block.stmts[at_first:]:
         if any(isinstance(s, Effect) and s.kind == "print" for s in statements(Block(stmts=[stmt]))):
             raise lx.error(
@@ -49,6 +47,24 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
             )
     lx.state.vars, lx.state.cells = before.vars, before.cells
     return found
+
+
+def _write_into_copies(lx: Lifter, at_first: int) -> None:
+    """The run that counts writes into copies of the arrays that were there before it."""
+    run = lx.b.block.stmts[at_first:]
+    own = {v for s in statements(Block(stmts=run)) for v in defines(s)}
+    written = dict.fromkeys(
+        v for s in statements(Block(stmts=run)) if (v := written_by(s)) is not None and v not in own
+    )
+    copies = {v: Var(v.name, v.type, buffer=True) for v in written}
+
+    def copied(operand: Operand) -> Operand:
+        return copies.get(operand, operand) if isinstance(operand, Var) else operand
+
+    lx.b.block.stmts[at_first:] = [
+        *(Alloc(copy, "copy", (v,), {}, lx.b.loc) for v, copy in copies.items()),
+        *(map_operands(s, copied, lambda v: copies.get(v, v)) for s in run),
+    ]
 
 
 def undefined(lx: Lifter, element: Element) -> Any:
