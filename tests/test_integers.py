@@ -299,6 +299,23 @@ FLOATS = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 2.0**53, 2.0**53 + 2, 2.0**62, 2.0**63
           1e19, 1e300, -1e300, math.inf, -math.inf, math.nan]  # fmt: skip
 
 
+def no_number(x, n):
+    total = x
+    for k in range(n):
+        if k > 3:
+            total += int(math.inf)
+        total += x * x
+    return total
+
+
+def test_no_integer_is_infinity_where_the_run_comes_there():
+    """The exception is Python's, and that of a branch that is not taken is not raised."""
+    for f in (tp.grad(no_number), tp.jit(tp.grad(no_number))):
+        assert f(1.5, 3) == 10.0
+        with pytest.raises(OverflowError, match="cannot convert float infinity to integer"):
+            f(1.5, 5)
+
+
 def whole_of(which, x):
     if which == 0:
         return int(x)

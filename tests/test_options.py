@@ -129,3 +129,12 @@ def test_an_option_is_heeded_or_refused(part: int, tmp_path: Path) -> None:
             if not is_like(got, wanted, function in UP_TO_SIGNS):
                 wrong.append(f"{text}: {got!r}, expected {wanted!r}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_places_of_the_one_number_of_an_array_of_rank_0(index):
+    def found(x):
+        return np.unique(np.asarray(x), return_index=index, return_inverse=True)
+
+    wanted, made = found(0.7), Transformed(found, Level())(0.7)
+    assert [v.shape for v in made] == [v.shape for v in wanted]

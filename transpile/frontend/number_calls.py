@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Const
+from transpile.core.nodes import Const, Effect
 from transpile.core.types import FLOAT, INT
 from transpile.frontend import (
     calls,
@@ -22,7 +22,7 @@ from transpile.frontend import (
     truth,
 )
 from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifter import Dead, Lifter
 from transpile.frontend.operators import binary
 from transpile.frontend.values import Array, Generator, Scalar, Static, Tuple
 
@@ -57,7 +57,13 @@ def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
         return lx.const(0.0 if to is FLOAT else 0)
     x = _as_scalar(lx, args[0], node)
     if isinstance(x, Const):
-        return lx.const((float if to is FLOAT else int)(x.value))
+        try:
+            return lx.const((float if to is FLOAT else int)(x.value))
+        except (OverflowError, ValueError) as e:  # of infinity and NaN: where the run comes here
+            if not lx.regions:
+                raise
+            lx.b.emit(Effect("raise", (), {"exception": type(e).__name__, "parts": (str(e),)}, lx.b.loc))
+            raise Dead from None
     return Scalar(lx.b.cast(x, to).op)
 
 

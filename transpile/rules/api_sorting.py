@@ -81,8 +81,8 @@ def _unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    x = array(b, ar)
-    x = x if x.rank else ravel(strong(x))
+    given = array(b, ar)
+    x = given if given.rank else ravel(strong(given))
     refuse_options("np.unique", equal_nan=(equal_nan, True))
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
@@ -95,9 +95,12 @@ def _unique(
     found = b.let("unique", x, dims=(symbol,), **params)
     if found.type.kind != "tuple":
         return settle_size(b, found, 0, symbol)
-    items = tuple(b.let("item", found, k=k) for k in range(len(found.type.items)))
+    items = [b.let("item", found, k=k) for k in range(len(found.type.items))]
     settle_size(b, items[0], 0, symbol)
-    return items
+    if return_inverse and not given.rank:
+        at = 1 + bool(return_index)
+        items[at] = b.let("reshape", items[at], dims=())
+    return tuple(items)
 
 
 def _isin(b: Builder, element: Any, test_elements: Any, assume_unique: Any = False, invert: bool = False) -> Expr:
