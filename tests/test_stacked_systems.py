@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 import scipy.linalg
 
 import transpile as tp
@@ -40,6 +41,7 @@ def factored(a, b):
     return scipy.linalg.cho_solve((scipy.linalg.cholesky(a @ np.swapaxes(a, -1, -2)), False), b)
 
 
+STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.16.0"
 MATRICES = [(2, 2), (2, 2, 2), (3, 2, 2), (1, 2, 2), (4, 3, 2, 2)]
 SIDES = [(2,), (2, 1), (2, 2), (2, 3), (3, 2, 1), (2, 2, 2), (1, 2, 3), (3, 2, 2)]
 
@@ -53,6 +55,10 @@ def test_systems_of_every_shape(solve, matrices, sides):
     rng = np.random.default_rng(0)
     a, b = 0.3 * rng.normal(size=matrices) + 2 * np.eye(2), rng.normal(size=sides)
     a_dot, b_dot = rng.normal(size=matrices), rng.normal(size=sides)
+    if solve is not general and max(a.ndim, b.ndim) > 2 and not STACKS:
+        with pytest.raises(TranspileError, match="T131"):
+            Transformed(solve, Level())(a, b)
+        return
     try:
         wanted = solve(a, b)
     except ValueError:

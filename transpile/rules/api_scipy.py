@@ -50,6 +50,17 @@ def _trans(trans: Any) -> int:
     return found
 
 
+def _refuse_stack(name: str, *operands: Expr) -> None:
+    """Before SciPy 1.16 a matrix is one, and the further axes of a right side are columns: nothing is broadcast."""
+    import scipy
+
+    takes_stacks = tuple(int(p) for p in scipy.__version__.split(".")[:2]) >= (1, 16)
+    if not takes_stacks and any(x.rank > 2 for x in operands):
+        raise RuleError(
+            f"scipy.linalg.{name} of a stack, which SciPy takes from 1.16 on", "T131", "use np.linalg.solve"
+        )
+
+
 def _solve_triangular(
     build: Builder,
     a: Any,
@@ -62,6 +73,7 @@ def _solve_triangular(
 ) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve_triangular")
+    _refuse_stack("solve_triangular", x, y)
     _fits(build, x, y)
     how = bool(lower), _trans(trans), bool(unit_diagonal)
     return stacked(build, x, y, lambda x, y: solve_triangular(x, y, *how))
@@ -80,6 +92,7 @@ def _scipy_solve(
 ) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve")
+    _refuse_stack("solve", x, y)
     _fits(build, x, y)
     if assume_a in _SYMMETRIC:
         x = mirrored(x) if lower else mirrored(t(x))
@@ -112,6 +125,7 @@ def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = Fals
     c, y = floats(build, factor, b)
     lower = bool(lower)
     c = matrix(build, c, "cho_solve")
+    _refuse_stack("cho_solve", c, y)
     _fits(build, c, y)
 
     def solution(c: Expr, y: Expr) -> Expr:
