@@ -164,7 +164,7 @@ def _is_constant(value: Any) -> bool:
     """Whether the same object means the same: what has no hash may have another content by then."""
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -189,6 +189,8 @@ def _absent(scope: Scope, read: Read) -> None:
     """Tests that a name of Python's own is not one of the module."""
     if scope.is_global(read.kind, read.holder, read.key) and hasattr(builtins, read.key):
         scope.need(f"{read.key} is {scope.constant(getattr(builtins, read.key))}")
+    elif read.kind == "attr":
+        scope.need(f"not {scope.place('has', read.holder, read.key)}")
     else:
         scope.need(f"{scope.constant(read.holds)}()")
 

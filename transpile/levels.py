@@ -131,7 +131,9 @@ class Flat(Level):
 def level_of(target: Any) -> Level | None:
     """How a transformed function, or a method that is one, is transformed; None for all else, also for an object that has an
     answer to every name."""
-    level = getattr(target, "__transpile_level__", None)
+    held = target.__func__ if isinstance(target, MethodType) else target
+    # asked of the class: a __getattr__ of the user's may raise anything for a name that it does not know
+    level = getattr(held, "__transpile_level__", None) if hasattr(type(held), "__transpile_level__") else None
     return level if isinstance(level, Level) else None
 
 

@@ -92,7 +92,7 @@ def _identity(value: Any) -> Any:
         return frozenset(value)
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: a memoryview that may be written
         return ("id", id(value))  # the Static holds a reference, so the id stays taken
     return value
 
@@ -174,10 +174,18 @@ def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | N
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value))
         return "dataclass", [getattr(value, n) for n in names], names, cls
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not _reads_its_own_way(cls):
         return "dict", value.values(), tuple(value), None
     return None
 
+
+def _reads_its_own_way(cls: type) -> bool:
+    """Whether a class that is derived from ``dict`` says itself what it holds."""
+    own = [c for c in cls.__mro__ if issubclass(c, dict) and c.__module__ not in ("builtins", "collections")]
+    return any(name in vars(c) for c in own for name in _READING)
+
+
+_READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
 
 _OPENERS: dict[type, Callable[[Any], Any]] = {
     tuple: lambda v: ("tuple", v, (), None),

@@ -170,7 +170,7 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
         for k in near:
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
-            if reads[k].kind not in ("function", "has") and reads[k].value is not MISSING:
+            if reads[k].kind not in ("function", "has", "content") and reads[k].value is not MISSING:
                 trail.add(reads[k].value, (*paths[k], step))
     return [(paths[k], r.kind, r.key, _meaning(r.kind, r.value)) for k, r in enumerate(reads)]
 
@@ -179,6 +179,8 @@ def _meaning(kind: str, value: Any) -> str:
     """What stood at a place, in short: of a container with data in it, its structure."""
     if value is MISSING:
         return "missing"
+    if kind == "content":
+        return _hash([likeness(one.value) for one in value])
     leaves, tree = flatten(value) if kind != "function" else ([], None)
     return _hash(structure(tree) if isinstance(tree, Node) and leaves else likeness(value))
 
@@ -199,7 +201,7 @@ def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mappi
         value = MISSING if holder is MISSING else read_place(kind, holder, key)
         if holder is MISSING or _meaning(kind, value) != meaning:
             return None
-        tree = flatten(value)[1] if value is not MISSING and kind != "function" else None
+        tree = flatten(value)[1] if value is not MISSING and kind not in ("function", "content") else None
         reads.append(Read(kind, holder, key, value, tree if isinstance(tree, Node) else None))
     places = []
     for kind, path, name, steps, wanted in variant["places"]:

@@ -11,7 +11,7 @@ import numpy as np
 from transpile import making
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute
-from transpile.frontend import containers, memory, names, operators, resolve, statics
+from transpile.frontend import containers, memory, names, operators, reads, resolve, statics
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -147,6 +147,9 @@ def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
 
 def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -> Any:
     """What stands under a name in class ``place``, for an instance of ``cls``."""
+    if callable(held) or isinstance(held, (property, staticmethod, classmethod)):
+        for one in {cls: None, place: None}:  # of both: it may be overridden later, or ``super`` may have asked
+            reads.note_member(one, name)
     if isinstance(held, property):
         from transpile.frontend import calls
 
@@ -208,6 +211,8 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
     if descriptor is not None and isinstance(descriptor[1], property):
         from transpile.frontend import calls
 
+        reads.note_class(held)
+        reads.note_member(type(held), name)
         return calls.apply(lx, Static(descriptor[1].fget), [value], {}, node)
     found = resolve.attribute(StaticValue(held), name, loc)
     return None if found is None else names.from_binding(lx, found, node)
@@ -245,6 +250,7 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
     if setter is not None and isinstance(setter[1], property):
         from transpile.frontend import calls
 
+        reads.note_member(state.cls, name)
         calls.apply(lx, Static(setter[1].fset), [owner, value], {}, node)
         return
     if getattr(getattr(state.cls, "__dataclass_params__", None), "frozen", False):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile import making
-from transpile.frontend import array_calls, attributes, calls, overloads
+from transpile.frontend import array_calls, attributes, calls, overloads, reads
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
@@ -46,6 +46,7 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     cell = Cell(cls.__name__)
     lx.state.cells[cell] = Items("instance", (), (), cls)
     made = Ref(cell)
+    reads.note_member(cls, "__init__")
     init = next(vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c))
     if init is not object.__init__:
         calls.apply(lx, Static(init), [made, *args], kwargs, node)
@@ -86,6 +87,8 @@ def _bind(
 
 def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     """What the ``__init__`` that ``dataclass`` made does: it binds the arguments, sets the fields, calls ``__post_init__``."""
+    for name in ("__init__", "__post_init__"):
+        reads.note_member(cls, name)
     made_by = making.owner(cls, "__init__")
     if not making.is_generated(made_by, "__init__"):
         return _plain(lx, cls, args, kwargs, node)

@@ -67,6 +67,7 @@ def _of_ref(lx: Lifter, value: Ref) -> Any:
 
 def _of_static(lx: Lifter, value: Static) -> Any:
     held = statics.known(lx, value)
+    reads.note_class(held)
     return types.ModuleType if isinstance(held, Module) else type if isinstance(held, StaticClass) else type(held)
 
 
@@ -130,6 +131,7 @@ _UNNAMED = {f"builtins.{t.__name__}": t for t in vars(types).values() if isinsta
 
 def _is_instance(lx: Lifter, held: Any, cls: Any, node: Any) -> bool:
     """Whether an object that is known now is of a class."""
+    reads.note_class(held)
     if isinstance(cls, (Known, StaticClass)) or _has_opinion(cls):
         return _is_of(lx, type(held), cls, node)
     try:

@@ -18,6 +18,7 @@ import numpy as np
 from transpile.core.builder import Builder, Expr, NotANumber, NotReal
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import NO_COMPLEX, TranspileError, error
+from transpile.frontend import reads
 from transpile.frontend.measured import Measured
 from transpile.frontend.stretching import Stretching
 from transpile.frontend.symbols import Restart
@@ -284,6 +285,7 @@ class Lifter:
         if isinstance(value, (bool, int, float, complex, np.complexfloating)):
             with self.rules():
                 return Scalar(self.b.operand(value))
+        reads.note_content(value)
         return Static(value)
 
 

@@ -25,6 +25,7 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend import reads
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 from transpile.levels import level_of
@@ -118,6 +119,8 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if level_of(obj) is not None:
         raise error("T411", f"{obj!r} is a transformed function: it is lifted by its level", loc)
+    reads.note_class(obj)
+    reads.note_member(type(obj), "__call__")
     call = getattr(type(obj), "__call__", None)  # noqa: B004
     if isinstance(call, types.FunctionType):
         return Target(call, (obj,))

@@ -6,8 +6,10 @@ import dataclasses
 from typing import Any
 
 from transpile import making
+from transpile.frontend import reads
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.reads import is_written
 from transpile.frontend.values import Bound, Items, Ref, Static, Tuple
 
 NAMES = {
@@ -15,12 +17,6 @@ NAMES = {
     "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift",
     "matmul": "matmul",
 }  # fmt: skip
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is written in Python
-
-
-def is_written(cls: Any) -> bool:
-    """Whether a class is written in Python."""
-    return isinstance(cls, type) and bool(cls.__flags__ & _HEAP)
 
 
 def method(lx: Lifter, value: Any, name: str) -> Bound | None:
@@ -28,6 +24,7 @@ def method(lx: Lifter, value: Any, name: str) -> Bound | None:
     own = class_of(lx, value)
     if isinstance(own, StaticClass):
         return Bound(Static(own.methods[name]), (value,)) if name in own.methods else None
+    reads.note_member(own, name)
     for cls in getattr(own, "__mro__", ()):
         if name in vars(cls):
             found = vars(cls)[name]
@@ -52,6 +49,7 @@ def class_of(lx: Lifter, value: Any) -> Any:
             return state.cls if isinstance(state, Items) and state.kind == "instance" else None
         case Static():
             cls = type(value.value)
+            reads.note_class(value.value)
             return cls if is_written(cls) and not cls.__module__.startswith(("transpile.", "typing")) else None
     return None
 

@@ -14,9 +14,11 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 from transpile.tree import Static, flatten, is_leaf, open_node
@@ -28,7 +30,8 @@ class Read:
     """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container.
 
     ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another; has: whether
-    there is such an attribute. `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
+    there is such an attribute; content: what a set or deque holds.
+    `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
     __slots__ = ("holder", "key", "kind", "tree", "value")
@@ -47,7 +50,7 @@ class Read:
             return value is self.value
         if self.tree is not None:
             return value is not MISSING and flatten(value)[1] == self.tree
-        return value is self.value or Static(value) == Static(self.value)
+        return value is self.value or Static(value) == Static(self.value)  # of a content, tuples of Static
 
 
 def read_place(kind: str, holder: Any, key: Any) -> Any:
@@ -65,6 +68,7 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "attr": lambda holder, key: getattr(holder, key, MISSING),
     "function": lambda holder, key: getattr(holder, key, MISSING),
     "has": hasattr,
+    "content": lambda holder, key: content(holder),
 }
 
 _open: ContextVar[dict[Any, Read] | None] = ContextVar("reads", default=None)
@@ -88,7 +92,7 @@ def note(kind: str, holder: Any, key: Any, value: Any) -> None:
     found = _open.get()
     if found is None or (kind, id(holder), key) in found:
         return
-    contains = kind != "function" and open_node(value) is not None
+    contains = kind not in ("function", "content") and open_node(value) is not None
     read = Read(kind, holder, key, value, flatten(value)[1] if contains else None)
     if read.holds():
         found[kind, id(holder), key] = read
@@ -103,6 +107,54 @@ def note_data(kind: str, holder: Any, key: Any, value: Any) -> None:
 def note_absent(holder: Any, key: str) -> None:
     """Remembers that a name of Python's own is not one of the module."""
     note("global", holder, key, MISSING)
+
+
+_CHANGING: dict[type, Callable[[Any], Iterable[Any]]] = {
+    set: set.__iter__,
+    list: list.__iter__,
+    deque: deque.__iter__,
+    bytearray: bytearray.__iter__,
+    memoryview: memoryview.tolist,
+    dict: dict.items,
+    MappingProxyType: MappingProxyType.items,
+}
+"""Containers of Python's own that lifting looks into where they are not opened to their leaves, and that may change."""
+
+
+def content(held: Any) -> tuple[Static, ...]:
+    """What a container holds now."""
+    opened = next(items for cls, items in _CHANGING.items() if isinstance(held, cls))
+    return tuple(map(Static, opened(held)))
+
+
+def note_content(held: Any) -> None:
+    """Remembers what a container outside holds: it stays the same object when that changes."""
+    if isinstance(held, tuple(_CHANGING)):
+        note("content", held, "", content(held))
+
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is written in Python
+
+
+def is_written(cls: Any) -> bool:
+    """Whether a class is written in Python."""
+    return isinstance(cls, type) and bool(cls.__flags__ & _HEAP)
+
+
+def note_member(cls: Any, name: str) -> None:
+    """Remembers what a class has under a name, or that it has nothing there: methods, properties, operators."""
+    if is_written(cls) and _is_users(cls):
+        note("attr", cls, name, getattr(cls, name, MISSING))
+
+
+def note_class(held: Any) -> None:
+    """Remembers the class of an object outside."""
+    if is_written(type(held)) and _is_users(type(held)):
+        note("attr", held, "__class__", type(held))
+
+
+def _is_users(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] not in ("transpile", "typing", "numpy", "builtins")
 
 
 def note_number(found: Any) -> None:
