@@ -28,8 +28,11 @@ ITERABLES = {
     "values": "{'a': x[0], 'b': x[1]}.values()",
     "entries": "{'a': x[0], 'b': x[1]}.items()",
     "range": "range(len(x))",
+    "numbers": "range(4)",
+    "chosen": "[2, 0, 1]",
     "rows": "np.outer(x, x)",
 }
+OF_NUMBERS = ("range", "numbers", "chosen")
 OF_PAIRS = ("tuples", "known_tuples", "pairs", "numbered", "entries")
 USES = {
     "plain": "{f}({of})",
@@ -43,18 +46,21 @@ USES = {
     "first": "sorted({of})[0]",
     "first_by_key": "sorted({of}, key=lambda v: -v, reverse={reverse})[1]",
     "first_by_last": "sorted({of}, key=lambda p: -p[1])[0]",
+    "by_value": "{f}({of}, key=lambda i: x[i])",
+    "first_by_value": "sorted({of}, key=lambda i: (x[i] > 1.0, x[i]), reverse={reverse})[0]",
 }
+BY_VALUE = ("by_value", "first_by_value")
 BY_PART = ("last", "negative_last", "first_by_last")
 POINT = np.array([0.3, 1.8, -0.4, 2.25, 0.9])
 
 
 def expression(iterable: str, use: str, f: str) -> str:
     is_pair = iterable in OF_PAIRS
-    default = "(0, x[0])" if is_pair else "0" if iterable == "range" else "x[0]"
+    default = "(0, x[0])" if is_pair else "0" if iterable in OF_NUMBERS else "x[0]"
     text = USES[use].format(f=f, of=ITERABLES[iterable], d=default, reverse=f == "min")
     if is_pair:
         return text + "[1]"
-    return f"x[{text}] * 2.0" if iterable == "range" else text + "[1]" if iterable == "rows" else text
+    return f"x[{text}] * 2.0" if iterable in OF_NUMBERS else text + "[1]" if iterable == "rows" else text
 
 
 CASES = [
@@ -62,7 +68,7 @@ CASES = [
     for iterable in ITERABLES
     for use in USES
     for f in ("max", "min")
-    if (use in BY_PART) <= (iterable in (*OF_PAIRS, "rows"))
+    if (use in BY_PART) <= (iterable in (*OF_PAIRS, "rows")) and (use in BY_VALUE) <= (iterable in OF_NUMBERS)
 ]
 
 

@@ -246,8 +246,10 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     reverse = lx.static(kwargs["reverse"], "reverse", node) if "reverse" in kwargs else False
     items = iteration.unrolled(lx, value, node)
     if all(statics.is_known(lx, v) for v in items):
-        key = kwargs.get("key")
-        keyed = [statics.known(lx, v if key is None else calls.apply(lx, key, [v], {}, node)) for v in items]
+        keys = _keys(lx, items, kwargs.get("key"), node)
+        if not all(statics.is_known(lx, k) for k in keys):  # [0, 1, 2] by what stands there
+            return _in_order(lx, items, keys, reverse, node)
+        keyed = [statics.known(lx, k) for k in keys]
         try:
             order = sorted(range(len(items)), key=lambda k: keyed[k], reverse=reverse)
         except TypeError as e:
@@ -259,7 +261,8 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
         if len({repr(k) for k in known}) == len(known):  # pairs that their first parts tell apart
             return [items[k] for k in sorted(range(len(items)), key=lambda k: known[k], reverse=reverse)]
     if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):
-        return _in_order(lx, items, kwargs.get("key"), reverse, node)
+        _check_few(lx, items, node)
+        return _in_order(lx, items, _keys(lx, items, kwargs.get("key"), node), reverse, node)
     array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
     found = iteration.rows(lx, array, len(items))
     types = {v.op.type for v in items if isinstance(v, Scalar)}
@@ -268,14 +271,25 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     return found[::-1] if reverse else found
 
 
-def _in_order(lx: Lifter, items: Sequence[Any], key: Any, reverse: bool, node: Any) -> list[Any]:
-    """Sorted as Python asks, by ``<`` alone: neighbours change places where the second is less, so equal ones stay in order."""
-    from transpile.frontend import comparisons
+def _keys(lx: Lifter, items: Sequence[Any], key: Any, node: Any) -> list[Any]:
+    """What the items are sorted by: asked of each once."""
+    if key is None or isinstance(key, Static) and key.value is None:
+        return list(items)
+    return [calls.apply(lx, key, [v], {}, node) for v in items]
 
+
+def _check_few(lx: Lifter, items: Sequence[Any], node: Any) -> None:
     if len(items) > MOST:
         message = f"sorted of {len(items)} items that are no numbers, or by a key: {MOST} are the most"
         raise lx.error("T131", message, node, hint="sort a list that a comprehension over an array makes")
-    pairs = [Tuple((v, v if key is None else calls.apply(lx, key, [v], {}, node))) for v in items]
+
+
+def _in_order(lx: Lifter, items: Sequence[Any], keys: Sequence[Any], reverse: bool, node: Any) -> list[Any]:
+    """Sorted as Python asks, by ``<`` alone: neighbours change places where the second is less, so equal ones stay in order."""
+    from transpile.frontend import comparisons
+
+    _check_few(lx, items, node)
+    pairs = [Tuple(pair) for pair in zip(items, keys)]
     for last in range(len(pairs) - 1, 0, -1):
         for k in range(last):
             a, b = pairs[k : k + 2]
