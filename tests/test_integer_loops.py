@@ -1,6 +1,7 @@
 """Where loops ask whether Python's integers fit into 64 bits, by the loops' own text: run by Python, with numbers that wrap."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -139,3 +140,25 @@ def test_integers_that_are_recorded_have_no_end(n):
     """The reverse sweep of printed text computes with Python's integers, as the function does."""
     _, tangent = tp.jvp(growing, (0.3, n), (1.0, 0))
     assert tp.grad(growing)(0.3, n) == pytest.approx(tangent, rel=1e-13, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, step: sum([x[i] for i in range(0, 3, step)]),
+        lambda x, step: sum(x[i] for i in range(3, 0, step)),
+        lambda x, step: len(range(0, 3, step)) * x[0],
+    ],
+)
+def test_a_step_of_zero_is_what_it_is_in_python(f):
+    x = np.arange(4.0)
+    for made in (tp.value_and_grad(f), tp.jit(f)):
+        for step in (0, 2, -1):
+            try:
+                wanted = f(x, step)
+            except ValueError as e:
+                with pytest.raises(ValueError, match=re.escape(str(e))):
+                    made(x, step)
+            else:
+                found = made(x, step)
+                assert (found[0] if isinstance(found, tuple) else found) == wanted

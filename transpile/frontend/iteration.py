@@ -207,6 +207,9 @@ def length_of_range(lx: Lifter, value: RangeOf) -> Dim | Operand:
         if size == 1:
             return span.clip()
         return Dim((max(span.const, 0) + size - 1) // size) if span.is_const else (span.clip() + (size - 1)) // size
+    from transpile.frontend import grown_lists
+
+    grown_lists.raise_if(lx, lx.b.elementwise("equal", step, 0).op, "ValueError", "range() arg 3 must not be zero")
     ahead = lx.b.elementwise("where", step > 0, stop - start + step - 1, start - stop - step - 1)
     size_ = lx.b.elementwise("absolute", step, py=True)
     return lx.b.elementwise("maximum", ahead // size_, 0, py=True).op
