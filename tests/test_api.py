@@ -1,5 +1,6 @@
 """The transforms as users call them: arguments, structures, types, refusals, caching."""
 
+import enum
 import math
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.levels import Level
 
 rng = np.random.default_rng(0)
 
@@ -257,6 +259,34 @@ def test_arguments_are_never_changed():
     assert np.array_equal(tp.grad(writes)(x), g)
     tp.jvp(writes, (kept,), (kept,))
     assert np.array_equal(x, kept)
+
+
+class Place(NamedTuple):
+    row: int
+    kind: object
+
+
+class Size(enum.Enum):
+    SMALL = 1
+
+
+FIXED = (
+    "a",
+    (np.dtype("f4"), Size.SMALL),
+    float("inf"),
+    -0.0,
+    None,
+    np.float32,
+    Place(1, Size.SMALL),
+    np.float64(3.0),
+    ...,
+)
+
+
+@pytest.mark.parametrize("transform", [lambda f: Transformed(f, Level()), tp.jit])
+def test_what_is_no_array_of_a_result_is_what_it_was(transform):
+    value, fixed, rest = transform(lambda x: (2.0 * x, FIXED, FIXED[4:]))(1.5)
+    assert value == 3.0 and repr(fixed) == repr(FIXED) and repr(rest) == repr(FIXED[4:])
 
 
 def test_results_share_no_memory():

@@ -80,7 +80,17 @@ USES = [
     "np.digitize({a},[1,2])", "np.moveaxis(np.array({a}),0,-1)", "np.pad({a},1)", "{a}*x[0]", "x[0]@{a}",
     "np.float64(2)*np.array({a})", "np.vander({a})", "np.trace({a})", "np.linalg.det({a})", "np.matmul({a},{a})",
     "np.tensordot({a},{a},0)", "np.cross({a},{a})", "np.broadcast_to({a},(2,)+np.shape({a}))", "np.asarray({a})[::-1]",
-
+    "[{a}.extend({b}),{a}]", "[{a}.append({b}),{a}]", "[{a}.insert(1,{b}),{a}]", "[{a}.insert(-1,2.0),{a}]",
+    "[{a}.remove({a}[0]),{a}]", "[{a}.pop(0),{a}]", "[{a}.pop(),{a}]", "[{a}.pop(1.0),{a}]", "[{a}.pop('a'),{a}]",
+    "[{a}.pop('z',2.0),{a}]", "[{a}.clear(),{a}]", "[{a}.reverse(),{a}]", "[{a}.sort(reverse=True),{a}]",
+    "[{a}.update({b}),{a}]", "[{a}.update({a},k=2.0),{a}]", "[{a}.update({a},{b}),{a}]", "{a}|{b}", "{a}.get('a')",
+    "{a}.get('z',2.0)", "{a}.get('z')", "[{a}.setdefault('a',2.0),{a}]", "[{a}.setdefault('z',2.0),{a}]",
+    "(lambda d:[d.update({a}),d])({{'a':1.0}})", "(lambda d:[d.update({a},a=2.0),d])({{'a':1.0}})", "dict({a},k=1.0)",
+    "(lambda d:[d.update(zip('ab',{a})),d])({{'a':1.0}})", "(lambda d:[d.update(enumerate({a})),d])({{0:1.0}})",
+    "(lambda d:[d.extend({a}),d])([1.0])", "(lambda d:[d.append({a}),d])([1.0])", "dict(zip('ab',{a}))",
+    "dict(enumerate({a}))", "{{**{a},'z':1.0}}", "{{'z':1.0,**{a}}}", "dict.fromkeys({a},1.0)", "list({a}.items())",
+    "list({a}.keys())", "max({a}.values())", "{a}.items()=={b}.items()", "{a}.index({a}[0],1)", "{a}.index({a}[0],-1)",
+    "{a}.index({a}[0],0,1)", "{a}.count({a}[0])",
 ]  # fmt: skip
 # where NumPy raises, or Python gives the integer 0 or 1 of no items: an array, infinity, a float
 GIVES = ("np.delete({a},0)", "np.average({a},weights={a})")

@@ -126,6 +126,23 @@ def key_of(lx: Lifter, value: Any, node: Any) -> Any:
     return found
 
 
+def pairs_of(lx: Lifter, value: Any, node: Any) -> tuple[list[Any], list[Any]]:
+    """The keys and values that ``dict(value)`` and ``d.update(value)`` take: of a dict, or of pairs."""
+    from transpile.frontend import iteration
+
+    if isinstance(value, Ref) and items(lx, value, node).kind == "dict":
+        state = items(lx, value, node)
+        return list(state.keys or ()), list(state.items)
+    keys, values = [], []
+    for k, pair in enumerate(iteration.unrolled(lx, value, node)):
+        found = iteration.unrolled(lx, pair, node)
+        if len(found) != 2:
+            raise lx.error("T134", f"element {k} of what a dict is made from has {len(found)} items, not 2", node)
+        keys.append(key_of(lx, found[0], node))
+        values.append(found[1])
+    return keys, values
+
+
 # ------------------------------------------------------------------------------------------------------- methods
 
 Args = list[Any]
@@ -289,9 +306,10 @@ def _setdefault(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -
 def _update(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     state = items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
+    if len(args) > 1:
+        raise lx.error("T132", f"update of a dict takes at most one argument without a name, not {len(args)}", node)
     for other in args:
-        more = items(lx, other, node)
-        held.update(zip(more.keys or (), more.items))
+        held.update(zip(*pairs_of(lx, other, node)))
     held.update(kwargs)
     replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
     return Static(None)

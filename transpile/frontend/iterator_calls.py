@@ -170,16 +170,7 @@ def _tuple(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
 def _dict(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     from transpile.frontend.expressions import new_dict
 
-    keys: list[Any] = []
-    values: list[Any] = []
-    if args and isinstance(args[0], Ref) and containers.items(lx, args[0], node).kind == "dict":
-        state = containers.items(lx, args[0], node)
-        keys, values = list(state.keys or ()), list(state.items)
-    elif args:
-        for pair in iteration.unrolled(lx, args[0], node):
-            key, value = iteration.unrolled(lx, pair, node)
-            keys.append(lx.static(key, "the key of a dict", node))
-            values.append(value)
+    keys, values = containers.pairs_of(lx, args[0], node) if args else ([], [])
     return new_dict(lx, [*keys, *kwargs], [*values, *kwargs.values()])
 
 

@@ -192,7 +192,7 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
             repeated = binary(lx, prim, target, value, node)
             containers.replace_items(lx, target.cell, containers.items(lx, repeated, node).items)
             return None
-        if state.kind == "dict" and prim == "bitwise_or" and _is_dict(lx, value):
+        if state.kind == "dict" and prim == "bitwise_or" and not isinstance(value, Array):
             containers.METHODS["dict", "update"](lx, target, [value], {}, node)
             return None
     own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)

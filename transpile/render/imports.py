@@ -78,8 +78,10 @@ class Imports:
 
     def static(self, value: Any) -> ast.expr:
         """A part of a result that is no number: a literal, a member of a module, else a name that who runs the text defines."""
-        if value is None or isinstance(value, (bool, int, float, complex, str, tuple)):
+        if value is None or type(value) in (bool, int, float, complex, str):
             return literal(value)
+        if type(value) is tuple:
+            return ast.Tuple([self.static(v) for v in value], ast.Load())
         name = getattr(value, "__name__", None) or type(value).__name__
         if getattr(np, name, None) is value:
             return self.visit(dotted(f"np.{name}"))
