@@ -3,6 +3,7 @@
 from collections import deque
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 import transpile as tp
@@ -242,3 +243,37 @@ def test_an_object_that_answers_by_another_error():
 
     given = Parameters()
     assert tp.grad(lambda x: x * given.rate)(2.0) == 3.0
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+def test_a_rule_that_is_given_anew(compiled):
+    @tp.custom_vjp
+    def reverse(x):
+        return x * x
+
+    @tp.custom_jvp
+    def forward(x):
+        return x * x
+
+    def loss(x):
+        return reverse(x) + forward(x)
+
+    g = tp.jit(tp.grad(loss)) if compiled else tp.grad(loss)
+    reverse.defvjp(lambda x: (x * x, x), lambda x, bar: (10.0 * bar,))
+    forward.defjvp(lambda primals, tangents: (primals[0] ** 2, 1.0 * tangents[0]))
+    assert [g(2.0) for _ in range(3)] == [11.0] * 3
+    reverse.defvjp(lambda x: (x * x, x), lambda x, bar: (30.0 * bar,))
+    assert [g(2.0) for _ in range(3)] == [31.0] * 3
+    forward.defjvp(lambda primals, tangents: (primals[0] ** 2, 5.0 * tangents[0]))
+    assert [g(2.0) for _ in range(3)] == [35.0] * 3
+
+
+@pytest.mark.parametrize("transform", [tp.linearize, tp.vjp])
+def test_what_was_read_outside_is_held(transform):
+    weights, factor = np.array([1.0, 2.0]), [3.0]
+    x = np.array([0.5, -1.0])
+    _, derivative = transform(lambda x: x * weights * factor[0], x)
+    weights[:], factor[0], x[:] = 50.0, 60.0, 70.0
+    for _ in range(2):
+        found = derivative(np.ones(2))
+        assert list(found[0] if isinstance(found, tuple) else found) == [3.0, 6.0]

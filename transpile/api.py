@@ -196,17 +196,20 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def linearize(f: Callable[..., Any], *primals: Any) -> Any:
-    """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``."""
+    """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
+    from transpile.captured import holding
     from transpile.nested import own
     from transpile.sharing import copied
 
     given, primals = primals, own(primals)
     push = _made(f, Pushforward(value=False))
-    with copied(given):
+    held: dict[Any, Any] = {}
+    with holding(held), copied(given):
         value = _made(f, Level())(*primals)
 
     def f_jvp(*tangents: Any) -> Any:
-        return push(*_tuples(primals, tangents))
+        with holding(held):
+            return push(*_tuples(primals, tangents))
 
     return value, f_jvp
 

@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Call, Const, Function, Operand, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls
+from transpile.frontend import calls, reads
 from transpile.frontend.bindings import Captured, User
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
@@ -33,6 +33,9 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     if _is_in_its_own_rule(lx, obj):
         return calls.apply(lx, Static(User(obj.__wrapped__)), args, {}, node)
     rules = at_call(lx, obj.rules, node)
+    for name in ("jvp", "forward", "backward"):  # they may be given anew
+        if hasattr(obj, name):
+            reads.note("function", obj, name, getattr(obj, name))
     passed = Passed(lx)
     trees = [passed.tree(a) for a in args]
     build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
