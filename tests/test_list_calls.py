@@ -34,6 +34,9 @@ MADE = {
     "grown_matrices": "[v * np.outer(x, x[:2]) for v in x]",
     "grown_of_lists": "[[[v, 1.0], [v * v, 2.0]] for v in x]",
     "grown_integers": "[k for k in range(len(x))]",
+    "sorted": "sorted(x)",
+    "of_array": "list(x)",
+    "parts": "np.split(x,3)",
 }
 OTHER = {
     "list": "[x[1],x[0],x[2]]",

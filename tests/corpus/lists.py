@@ -279,6 +279,20 @@ def convex_hull(p):
     return area / 2
 
 
+@program(args=lambda: (normal(6),))
+def sorted_array_is_a_list(x):
+    """What `sorted` gives of an array is a list: `+` joins it, `*` repeats it, `==` and `<` are one answer each."""
+    a = sorted(x)
+    b = a[1:4] * 2 + a + [x[0]]
+    total = 0.0
+    for k, v in enumerate(b):
+        total += v * (k + 1)
+    if a == sorted(-x) or a > b:
+        total = 0.0
+    a.append(x[1] * x[2])
+    return total * len(b) + a.pop() * a.pop(0) + np.sum(a)
+
+
 @program(args=lambda: (np.array([0.9, 0.5, 0.7, 1.2]),))
 def monotone_stack(x):
     """A stack of indices."""

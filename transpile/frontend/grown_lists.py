@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, If, Index, Operand, Path, Point, Slice, Var
@@ -18,7 +20,7 @@ from transpile.core.places import is_nonnegative, place_dims
 from transpile.core.types import BOOL, INT, Type, promote
 from transpile.frontend import aliases, carries, memory
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
+from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
 
 if TYPE_CHECKING:
     from transpile.frontend.growing import Grown
@@ -283,6 +285,18 @@ def of_arrays(lx: Lifter, grown: Grown, ops: Sequence[Operand], many: Dim | None
     many_op = lx.symbols.sized(lx, many) if many is not None else lx.b.operand(0)
     lx.state.cells[made] = Items("grown", (Scalar(many_op),), None, replace(grown, cells=tuple(cells), owners=()))
     return Ref(made)
+
+
+def of_array(lx: Lifter, value: Array) -> Ref:
+    """A list of the numbers of an array of rank 1 that nobody else has."""
+    from transpile.frontend.growing import Grown
+
+    op = memory.read(lx, value.cell)
+    number = Type(op.type.dtype, ())
+    like = Scalar(Const(np.dtype(number.dtype).type(0).item(), number))
+    return of_arrays(
+        lx, Grown((), like, carries.skeleton(lx, like), (number,)), [op], lx.symbols.resolve(op.type.dims[0])
+    )
 
 
 def filled_part(lx: Lifter, cell: Cell, many: Operand) -> Expr:

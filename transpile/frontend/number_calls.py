@@ -309,7 +309,7 @@ def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
     (value,) = args
     if isinstance(value, Array) and not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
-        return calls.known_call(lx, "numpy.sort", [value], {}, node)
+        return grown_lists.of_array(lx, calls.known_call(lx, "numpy.sort", [value], {}, node))
     if "key" not in kwargs:
         made = calls.known_call(lx, "builtins.list", [value], {}, node)
     else:

@@ -145,7 +145,7 @@ def _raised(x: Expr, rank: int) -> Expr:
 # ----------------------------------------------------------------------------------------------------- splitting
 
 
-def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> tuple[Expr, ...]:
+def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
     """Into that many parts, or at those places."""
     n = x.dims[axis]
     if not isinstance(sections, (tuple, list)):
@@ -154,8 +154,8 @@ def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> tuple[Expr, ...]:
         places = [Dim(0), *(_place(n, known_integer(s, "the places to split at")) for s in sections), n]
     else:
         bounds = [None, *(known_integer(s, "the places to split at") for s in sections), None]
-        return tuple(_between(x, axis, start, stop) for start, stop in zip(bounds, bounds[1:]))
-    return tuple(slice_axis(x, axis, start, stop, clip=True) for start, stop in zip(places, places[1:]))
+        return [_between(x, axis, start, stop) for start, stop in zip(bounds, bounds[1:])]
+    return [slice_axis(x, axis, start, stop, clip=True) for start, stop in zip(places, places[1:])]
 
 
 def _between(x: Expr, axis: int, start: int | None, stop: int | None) -> Expr:
@@ -186,16 +186,16 @@ def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
     return [*(each.scale(k) + smaller(Dim(k), extra) for k in range(count)), n]
 
 
-def _split(exact: bool) -> Callable[..., tuple[Expr, ...]]:
-    def build(b: Builder, ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Expr, ...]:
+def _split(exact: bool) -> Callable[..., list[Expr]]:
+    def build(b: Builder, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Expr]:
         x = array(b, ary)
         return _cut(x, axis_of(axis, x.rank), indices_or_sections, exact)
 
     return build
 
 
-def _split_at(axis: int) -> Callable[..., tuple[Expr, ...]]:
-    def build(b: Builder, ary: Any, indices_or_sections: Any) -> tuple[Expr, ...]:
+def _split_at(axis: int) -> Callable[..., list[Expr]]:
+    def build(b: Builder, ary: Any, indices_or_sections: Any) -> list[Expr]:
         x = array(b, ary)
         if not x.rank or (x.rank <= axis and axis != 1):
             raise RuleError("the array has too few dimensions to be split so", "T202")
