@@ -58,7 +58,7 @@ class Scope:
             return str(key)
         if kind in ("global", "item"):
             return f"{self.constant(holder)}[{self.constant(key)}]"
-        if _is_name(key):
+        if _is_name(key) or isinstance(key, str) and key.isidentifier() and key.endswith("__"):  # ``m.__class__``
             return f"{self.constant(holder)}.{key}"
         return f"{self.constant(getattr)}({self.constant(holder)}, {self.constant(key)})"
 
