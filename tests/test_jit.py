@@ -421,6 +421,17 @@ def test_a_read_only_argument():
     tp.jit(writes)(y)
     assert y[0] == 5.0
 
+    def writes_its_own(x):  # `s -=` may be a write into x, by its text alone
+        low = np.zeros(3)
+        for i in range(3):
+            s = x[i]
+            for k in range(i):
+                s -= low[k] * x[k]
+            low[i] = s
+        return low
+
+    assert np.array_equal(tp.jit(writes_its_own)(x), writes_its_own(x))
+
 
 # -------------------------------------------------------------------------------------------------- derivatives
 

@@ -69,9 +69,9 @@ def compiled(target: Any, core: Function, request: Request, level: Any) -> Compi
     places = [Place.of(c) for c in core.captured]
     values = [*(request.leaves[k] for k in slots), *(p.read() for p in places)]
     arrays = [k for k, p in enumerate(core.params) if p.type.dims]
-    written = tuple([p.buffer for p in core.params[: len(slots)]])
+    written = tuple([p.buffer and k in request.written for k, p in zip(slots, core.params)])
     own = {k for k in arrays if k >= len(slots) or slots[k] in request.own}
-    changed = [k for k in arrays if k < len(slots) and (written[k] or slots[k] in request.written)]
+    changed = [k for k in arrays if k < len(slots) and slots[k] in request.written]
     pairs = tuple([(k, j) for k in changed for j in arrays if j != k and j in own])
     ones = tuple([tuple([n == 1 for n in np.shape(v)]) for v in values])
     options = Options(level.fastmath, threads_of(level), assumed_sizes(core, request))
