@@ -219,6 +219,7 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
     for k, size in zip(axes, sizes):
         width = b.form(b.expr(size))
         count = v.dims[k] - width + 1
+        at_least(b, count, 0, "window shape cannot be larger than input array shape")
         places = new_axis(arange(b, count), 1) + arange(b, width)
         found = gather(v, k, places)
         order = [j for j in range(found.rank) if j != k + 1] + [k + 1]

@@ -13,6 +13,7 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, product, strong
 from transpile.rules.prim import RuleError
+from transpile.rules.slicing import raise_if
 
 Axis = Any  # None, an int or a tuple of ints
 
@@ -40,7 +41,10 @@ def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
     """``x`` where the mask holds, what changes nothing elsewhere."""
     if where is None or where is True:
         return x
-    return b.elementwise("where", array(b, where), x, neutral)
+    mask = array(b, where)
+    if mask.rank > x.rank:
+        raise RuleError(f"where= of {mask.rank} dimensions for an array of {x.rank}", "T202")
+    return b.elementwise("where", b.broadcast(mask, x.dims) if mask.rank else mask, x, neutral)
 
 
 # ------------------------------------------------------------------------------------------------ sum and prod
@@ -274,6 +278,11 @@ def _average(
         raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     else:
         total = reduce("sum", w, axis, keepdims)
+    raise_if(
+        reduce("any", total.eq(0)) if total.rank else total.eq(0),
+        "ZeroDivisionError",
+        "Weights sum to zero, can't be normalized",
+    )
     y = reduce("sum", x * w, axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Effect, Gather, If, Index, Item, Point, Slice
+from transpile.core.nodes import Block, Const, Effect, Gather, If, Index, Item, Point, Slice
 from transpile.core.places import is_nonnegative
 from transpile.rules.prim import RuleError
 
@@ -23,9 +23,15 @@ def at_least(b: Builder, size: Dim, least: int, message: str) -> None:
         return
     if size.is_const:
         raise RuleError(message, "T202")
-    short = b.elementwise("less", b.dim(size), least).op
-    params = {"exception": "ValueError", "parts": (message,), "check": True}
-    b.emit(If(short, Block(stmts=[Effect("raise", (), params, b.loc)]), Block(), (), b.loc))
+    raise_if(b.elementwise("less", b.dim(size), least), "ValueError", message)
+
+
+def raise_if(test: Expr, exception: str, message: str) -> None:
+    """Makes the program raise where a test holds."""
+    if isinstance(test.op, Const) and not test.op.value:
+        return
+    params = {"exception": exception, "parts": (message,), "check": True}
+    test.b.emit(If(test.op, Block(stmts=[Effect("raise", (), params, test.b.loc)]), Block(), (), test.b.loc))
 
 
 def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:
