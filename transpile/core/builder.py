@@ -6,7 +6,8 @@ operators. Peephole simplification happens here and nowhere else, so that no pas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -199,6 +200,9 @@ class Builder:
         self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts  # of what a size that may be 1 is broadcast to
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
+        self.others: dict[
+            Operand, frozenset[str]
+        ] = {}  # the dtypes that a value has on other paths: this one holds them all
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
         self._ints = 0
 
@@ -228,7 +232,33 @@ class Builder:
         if simpler is not None:
             return self.expr(simpler)
         type_ = entry.type_rule([o.type for o in operands], params)
-        return Expr(self, self.bind(name or SYNTHETIC, type_, prim, operands, params))
+        result = Expr(self, self.bind(name or SYNTHETIC, type_, prim, operands, params))
+        if self.others:
+            kept = {o.type.dtype for o in operands} & {params["dtype"]} if prim != "cast" and "dtype" in params else ()
+            self._note_others(result, operands, lambda types: entry.type_rule(types, params).dtype, kept)
+        return result
+
+    def _note_others(
+        self,
+        result: Expr,
+        operands: Sequence[Operand],
+        dtype_of: Callable[[list[Type]], str],
+        kept: Collection[str] = (),
+    ) -> None:
+        """Notes the dtypes that a result has where its operands have others than here; ``kept``: what it takes as it is."""
+        if result.op in operands or not isinstance(result.op, Var):
+            return
+        several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, Var) and o in self.others}
+        found = {d for o, dtypes in several.items() if o.type.dtype in kept for d in dtypes}
+        if len(several) > 6:
+            found.update(itertools.chain(*several.values()))
+            several.clear()
+        for dtypes in itertools.product(*several.values()):
+            now = dict(zip(several, dtypes))
+            found.add(dtype_of([replace(o.type, dtype=now[o]) if o in now else o.type for o in operands]))
+        self.others.pop(result.op, None)
+        if found - {result.dtype}:
+            self.others[result.op] = frozenset(found - {result.dtype})
 
     def bind(self, name: str, type_: Type, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Var:
         """Emits the *let* as it is."""
@@ -239,6 +269,18 @@ class Builder:
             var.form = self._int_form(prim, operands)
         self.emit(Let(var, prim, operands, dict(params), self.loc))
         return var
+
+    def surely_of_dtype(self, x: Expr) -> Expr:
+        """The same, where it was asked for in the dtype that it has: in that one on every path."""
+        if not isinstance(x.op, Var) or x.op not in self.others:
+            return x
+        return Expr(self, self.bind(x.op.name, x.type.strong, "cast", (x.op,), {"dtype": x.dtype, "weak": False}))
+
+    def like(self, result: Expr, source: Expr) -> Expr:
+        """The result, which has the dtype of a source, on other paths too."""
+        if isinstance(source.op, Var) and source.op in self.others:
+            self.others[result.op] = self.others[source.op]
+        return result
 
     def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
         """The type and the ``dims`` with each size in the form that stands for all that are equal to it."""
@@ -275,6 +317,13 @@ class Builder:
         if self.via and prim in VIA and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)
         result = self.let(prim, *ready, name=name, **params)
+        if self.others:
+
+            def dtype_of(types: list[Type]) -> str:
+                wanted = OPERAND_TYPES[entry.dtype_rule](types, prim)
+                return entry.type_rule([replace(t, dims=dims, weak=t.weak and not dims) for t in wanted], params).dtype
+
+            self._note_others(result, operands, dtype_of)
         return self._strengthen(result) if strong and result.type.weak else result
 
     def _bare_constants(self, operands: list[Operand]) -> list[Operand]:

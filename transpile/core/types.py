@@ -106,6 +106,13 @@ def promote(*types: Type) -> Type:
     return Type(dtype)
 
 
+def computes_alike(a: Type, b: Type) -> bool:
+    """Whether what is done with values of the one type gives the same in the other: NumPy's truth values are no numbers, and its
+    integers of fewer than 64 bits wrap round."""
+    narrow = any(not t.weak and (t.is_bool or (t.is_int and t.dtype != "int64")) for t in (a, b))
+    return a.dtype == b.dtype or not narrow
+
+
 def _promote_weak(dtype: str, kind: str) -> str:
     python = {"b": bool, "i": int, "f": float}[kind]
     if kind == "b":

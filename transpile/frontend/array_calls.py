@@ -36,6 +36,8 @@ def astype(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any
     wanted = table_calls.static_argument(lx, "dtype", given.get("dtype", Static(None)), node) or "float64"
     order = lx.static(given["order"], "the argument 'order'", node) if "order" in given else "K"
     copied = "copy" not in given or lx.static(given["copy"], "the argument 'copy'", node)
+    if isinstance(owner, Array) and copied and lx.operand(owner) in lx.b.others:
+        return memory.new_array(lx, lx.b.surely_of_dtype(lx.b.cast(lx.array(owner), wanted)).op)
     if isinstance(owner, Array) and wanted == type_of(lx, owner).dtype:
         name = "numpy.array" if copied else "numpy.asarray"
         return table_calls.call(lx, name, [owner], {"order": Static(order)}, node)

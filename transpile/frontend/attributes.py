@@ -10,7 +10,7 @@ import numpy as np
 
 from transpile import making
 from transpile.core.dims import Dim
-from transpile.core.nodes import Permute
+from transpile.core.nodes import Permute, Var
 from transpile.frontend import containers, memory, names, operators, reads, resolve, statics
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
@@ -89,11 +89,19 @@ def _all(lx: Lifter, value: Any) -> Scalar:
     return Scalar(lx.b.size(type_of(lx, value).dims).op)
 
 
+def _dtype(lx: Lifter, value: Any) -> Static:
+    op = lx.operand(value)
+    if isinstance(op, Var) and (others := lx.b.others.get(op)):
+        text = f"the dtype of what is {' or '.join([*sorted(others), op.type.dtype])}, depending on the data"
+        raise lx.error("T205", text, hint="give it one dtype on both paths")
+    return Static(np.dtype(op.type.dtype))
+
+
 _ARRAY: dict[str, Callable[[Lifter, Any], Any]] = {
     "shape": shape,
     "ndim": lambda lx, value: lx.const(len(type_of(lx, value).dims)),
     "size": _all,
-    "dtype": lambda lx, value: Static(np.dtype(type_of(lx, value).dtype)),
+    "dtype": _dtype,
     "T": _transposed,
     "flat": _flat,
 }

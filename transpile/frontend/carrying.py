@@ -9,7 +9,7 @@ import gast
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Operand, Undef, Var
-from transpile.core.types import Type, promote
+from transpile.core.types import Type, computes_alike, promote
 from transpile.frontend import aliases, carried_aliases, carries, growing, grown_lists, memory, names, writes
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedBuffer, State
@@ -126,6 +126,8 @@ class Carrying:
             block.yields = tuple(o for e in ends for o in e)
             block.stop = stop
         results = [Var(p.name, p.type) for s in slots for p in s.params]
+        for result, param in zip(results, block.params):
+            memory.note_dtypes(lx, result, param)
         inits = [o for s in slots for o in s.inits]
         self._add_late(block, late, inits, results, lifted_test)
         emit(Body(block, tuple(inits), tuple(results), lifted_test))
@@ -217,11 +219,22 @@ class Carrying:
             if wanted is not None:
                 common = promote(op.type, wanted)
                 wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
-                op = self.lx.b.cast(op, wanted).op
+            before = op
+            op = op if wanted is None else self.lx.b.cast(op, wanted).op
             slot.inits.append(op)
             slot.numbers.append(k)
-            slot.params.append(Var(name or SYNTHETIC, op.type if wanted is None else wanted))
+            slot.params.append(self._parameter(slot, k, name, op.type if wanted is None else wanted))
+            if before.type.dims:
+                memory.note_dtypes(self.lx, slot.params[-1], before)
         return slot
+
+    def _parameter(self, slot: Slot, k: int, name: str, type_: Type) -> Var:
+        """A parameter of the body, with the dtypes that it is known to have in other trips."""
+        made = Var(name or SYNTHETIC, type_)
+        others = self.learnt.dtypes.get((text_of(slot.key), k))
+        if others:
+            self.lx.b.others[made] = others
+        return made
 
     def _entry_leaves(self, slot: Slot) -> list[tuple[int, Operand]]:
         """The leaves that are carried, with their numbers among all leaves of the name or container."""
@@ -242,7 +255,8 @@ class Carrying:
         types = [self.learnt.types.get((text_of(key), k), t) for k, t in enumerate(types)]
         slot = Slot(key, like)
         slot.inits = [*carries.undefined_like(self.lx, types), carries.FALSE]
-        slot.params = [*(Var(key[1], t) for t in types), Var(f"has_{key[1]}", carries.FALSE.type)]
+        slot.params = [self._parameter(slot, k, key[1], t) for k, t in enumerate(types)]
+        slot.params.append(Var(f"has_{key[1]}", carries.FALSE.type))
         slot.numbers = list(range(len(slot.params)))
         return slot
 
@@ -353,11 +367,21 @@ class Carrying:
                 if wider is not None:
                     self.learnt.types[text_of(slot.key), k] = wider
                     learnt = True
+                learnt |= self._has_others(slot, k, op, param)
                 ready.append(op if isinstance(op, Undef) or wider is not None else self._as(op, param.type))
             ends.append(ready)
         if learnt:
             raise Again
         return ends
+
+    def _has_others(self, slot: Slot, k: int, op: Operand, param: Var) -> bool:
+        """Notes the dtypes of an array after a trip that it was not known to have before it."""
+        if not param.type.dims or isinstance(op, Undef):
+            return False
+        known = self.lx.b.others.get(param, frozenset())
+        found = {op.type.dtype, *(self.lx.b.others.get(op, ()) if isinstance(op, Var) else ())} - {param.type.dtype}
+        self.learnt.dtypes[text_of(slot.key), k] = known | found
+        return not found <= known
 
     def _is_mixed(self, slot: Slot, end: Any) -> bool:
         """Notes the leaves that are a number before a trip and an array of rank 0 after it, or the other way round."""
@@ -419,6 +443,9 @@ class Carrying:
                 else ""
             )
             raise StructureChanges(lx.error("T206", text, self.node, hint))
+        if not computes_alike(op.type, param.type):
+            text = f"{name!r} is {param.type} before a trip of the loop and {op.type} after it"
+            raise StructureChanges(lx.error("T206", text, self.node, "give it one dtype before the loop and in it"))
         common = promote(op.type, param.type)
         wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
         return None if wider == param.type else wider
@@ -478,6 +505,8 @@ class Carrying:
             block.yields += tuple(ops)
             inits += carries.undefined_like(self.lx, types)
             results += [Var(key[1], t) for t in types]
+            for result, op in zip(results[-len(ops) :], ops):
+                memory.note_dtypes(self.lx, result, op)
             if test is not None:
                 test.params += tuple(Var(key[1], t) for t in types)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Index, Operand, Slice, Undef, Var
-from transpile.core.types import BOOL, Type, promote
+from transpile.core.types import BOOL, Type, computes_alike, promote
 from transpile.frontend import aliases, grown_lists, memory
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter, State
@@ -35,7 +35,7 @@ from transpile.frontend.values import (
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
 _CONFLICT_HINTS = {
     "T204": "give it the same number of dimensions on both paths",
-    "T205": "give it the same shape on both paths",
+    "T205": "give it the same shape and dtype on both paths",
 }
 
 
@@ -166,6 +166,7 @@ class Join:
         result = Var(name or SYNTHETIC, common)
         if common.is_int and not common.dims:
             result.form = None
+        memory.note_dtypes(self.lx, result, x, y)
         self.results.append(result)
         self.yields[0].append(ready[0])
         self.yields[1].append(ready[1])
@@ -188,6 +189,8 @@ class Join:
         x, y = self.operand(0, a), self.operand(1, b)
         if len(x.type.dims) != len(y.type.dims):
             return self.conflict(a, b, name, "T204")
+        if not computes_alike(x.type, y.type):
+            return self.conflict(a, b, name, "T205")
         if not self.lx.symbols.agree_all(x.type.dims, y.type.dims) and (
             self.lx.symbols.is_open or any(map(self._are_computed, x.type.dims, y.type.dims))
         ):
@@ -220,6 +223,7 @@ class Join:
             dims.append(self.lx.symbols.resolve(p) if same else self.lx.b.fresh_symbol("size"))
         common = replace(_common(x, y), dims=tuple(dims))
         result = Var(name or SYNTHETIC, common)
+        memory.note_dtypes(self.lx, result, x, y)
         self.sizes += [(d, result, k) for k, (d, p) in enumerate(zip(dims, x.type.dims)) if d.as_symbol != p.as_symbol]
         self.results.append(result)
         for k, op in enumerate((x, y)):
@@ -230,6 +234,7 @@ class Join:
         """An array of one side whose sizes only that side knows: it has sizes of its own."""
         dims = tuple(self.lx.b.fresh_symbol("size") if self._is_computed(d) else d for d in x.type.dims)
         result = Var(name or SYNTHETIC, replace(x.type, dims=dims))
+        memory.note_dtypes(self.lx, result, x)
         self.sizes += [(d, result, axis) for axis, d in enumerate(dims) if d != x.type.dims[axis]]
         self.results.append(result)
         for side in (0, 1):

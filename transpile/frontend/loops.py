@@ -46,6 +46,7 @@ class Learnt:
 
     unroll: bool = False
     types: dict[Any, Any] = field(default_factory=dict)
+    dtypes: dict[Any, frozenset[str]] = field(default_factory=dict)  # other ones of arrays, before or after some trip
     params: dict[Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
     rebound: dict[str, None] = field(
@@ -84,7 +85,11 @@ def for_statement(lx: Lifter, node: gast.For) -> None:
         if not _is_short(lx, stream, UNROLL_AT_MOST):
             raise needed.why from None
     except StructureChanges as changes:
-        if not _is_short(lx, stream, SMALL):
+        try:
+            is_short = _is_short(lx, stream, SMALL)
+        except NeedValue as needed:
+            raise NeedValue(needed.sources, changes.why) from None
+        if not is_short:
             raise changes.why from None
     learnt.unroll = True
     unroll(lx, node, iterable, live.every(lx, iterable, node.iter))

@@ -300,6 +300,16 @@ def changed(lx: Lifter, base: Cell) -> None:
         lx.state.cells[base] = replace(state, snapshot=None)
 
 
+def note_dtypes(lx: Lifter, result: Var, *values: Operand) -> None:
+    """Notes the dtypes, other than its own, that what is one of several values has."""
+    found = set(lx.b.others.get(result, ()))
+    for value in values:
+        if not isinstance(value, Undef):
+            found |= {value.type.dtype, *(lx.b.others.get(value, ()) if isinstance(value, Var) else ())}
+    if found - {result.type.dtype}:
+        lx.b.others[result] = frozenset(found - {result.type.dtype})
+
+
 def to_buffer(lx: Lifter, cell: Cell) -> Var:
     """The buffer of a cell that is not a view; a value is copied into one."""
     state = lx.state.cells[cell]
@@ -307,6 +317,9 @@ def to_buffer(lx: Lifter, cell: Cell) -> Var:
         return state.var
     if cell.readonly:
         raise lx.error("T123" if "copy" not in cell.readonly else "T122", cell.readonly, hint="take a .copy() first")
+    if others := has_dtypes(lx, state):
+        text = f"this writes into an array of {' or '.join(others)}, depending on the data, to which what is written is rounded"
+        raise lx.error("T205", text, hint=f"give it one dtype where it is set, .astype(np.{others[-1]})")
     if lx.regions and cell in lx.regions[-1]:
         raise NeedBuffer(cell)
     if lx.mutable and cell.param >= 0 and cell.param not in lx.written:
@@ -318,6 +331,13 @@ def to_buffer(lx: Lifter, cell: Cell) -> Var:
     var = lx.b.copy(name, state.op)
     lx.state.cells[cell] = Buffer(var)
     return var
+
+
+def has_dtypes(lx: Lifter, state: Any) -> list[str]:
+    """The dtypes of an array, the own one last, if it has several by path."""
+    op = state.op if isinstance(state, Held) else None
+    others = lx.b.others.get(op) if isinstance(op, Var) else None
+    return [*sorted(others), op.type.dtype] if others else []  # type: ignore[union-attr]
 
 
 def drop_snapshots(lx: Lifter) -> None:

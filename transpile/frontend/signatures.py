@@ -8,7 +8,7 @@ from typing import Any
 
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Var
-from transpile.core.types import Type, promote
+from transpile.core.types import Type, computes_alike, promote
 from transpile.errors import error
 
 
@@ -79,6 +79,12 @@ def _join(a: Type, b: Type) -> Type:
     if a.rank != b.rank:
         raise error(
             "T204", f"the function returns an array of {a.rank} dimensions or one of {b.rank} where it calls itself"
+        )
+    if not computes_alike(a, b) or (a.dims and a.dtype != b.dtype):
+        raise error(
+            "T205",
+            f"the function returns {a} or {b} where it calls itself",
+            hint="give it the same dtype on both paths",
         )
     common = promote(a, b)
     return common.with_dims(tuple(d if d == e else ANY for d, e in zip(a.dims, b.dims))) if a.dims else common

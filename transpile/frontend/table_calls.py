@@ -122,7 +122,7 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
             case _:
                 keywords[k] = ready[k]
     try:
-        return _of_type(name, entry.build(lx.b, *positional, **keywords), ready.get("dtype"))
+        return _of_type(lx, name, entry.build(lx.b, *positional, **keywords), ready.get("dtype"))
     except NotANumber:
         raise
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
@@ -130,13 +130,13 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
         raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
 
 
-def _of_type(name: str, made: Any, dtype: Any) -> Any:
+def _of_type(lx: Lifter, name: str, made: Any, dtype: Any) -> Any:
     """What was made, which has the type that was asked for: what a rule gives otherwise (a sum of truths, a mean of integers) is
     no answer."""
     first = made[0] if isinstance(made, tuple) and made else made
     if dtype is not None and isinstance(first, Expr) and first.dtype != np.dtype(dtype).name:
         raise RuleError(f"{shown(name)} with dtype={np.dtype(dtype).name} is not supported", "T131")
-    return made
+    return lx.b.surely_of_dtype(first) if dtype is not None and first is made and isinstance(first, Expr) else made
 
 
 def _bound(

@@ -9,7 +9,7 @@ import gast
 
 from transpile.core.nodes import Const, Index, Operand, Point, Undef
 from transpile.core.peephole import definition
-from transpile.core.types import BOOL
+from transpile.core.types import BOOL, computes_alike
 from transpile.frontend import branches, containers, grown_lists, overloads, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter, Opposite
@@ -186,7 +186,13 @@ def follow(lx: Lifter, is_and: bool, decided: Operand, first: Any, rest: Callabl
         found.append(rest())
         return found[-1]
 
-    sides = (other, lambda: first) if is_and else (lambda: first, other)
+    def short() -> Any:
+        numbers = isinstance(first, Scalar) and found and isinstance(found[-1], Scalar)
+        if is_and and numbers and first.op.type.is_bool and not computes_alike(first.op.type, found[-1].op.type):
+            return Scalar(Const(False, BOOL))  # NumPy's False, of which a number can only be 0
+        return first
+
+    sides = (other, short) if is_and else (short, other)
     value = either(lx, decided, *sides, node)
     if found and isinstance(first, Scalar) and first.op is decided and isinstance(found[-1], Scalar):
         last = found[-1].op

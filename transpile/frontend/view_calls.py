@@ -79,7 +79,10 @@ class _Call:
 
     def __post_init__(self) -> None:
         for cell in arrays_in(self.args, self.kwargs):
-            self.probes[cell] = Var(cell.name, memory.type_of(self.lx, cell))
+            probe = self.probes[cell] = Var(cell.name, memory.type_of(self.lx, cell))
+            others = memory.has_dtypes(self.lx, self.lx.state.cells[cell])
+            if others:
+                self.lx.b.others[probe] = frozenset(others[:-1])
 
     def given(self, ops: dict[Cell, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments, with arrays that hold other operands."""

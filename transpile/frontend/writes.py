@@ -26,7 +26,8 @@ def prepare(lx: Lifter, stmts: Sequence[gast.stmt]) -> None:
         value = lx.state.vars.get((frame, name)) if frame is not None and name not in others else None
         if isinstance(value, Array):
             base = memory.root(lx, value.cell)
-            if isinstance(lx.state.cells[base], Held) and not base.readonly:
+            state = lx.state.cells[base]
+            if isinstance(state, Held) and not base.readonly and not memory.has_dtypes(lx, state):
                 memory.to_buffer(lx, base)
 
 

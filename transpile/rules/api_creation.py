@@ -50,7 +50,8 @@ def _filled_like(value: float) -> Callable[..., Expr]:
         device: Any = None,
     ) -> Expr:
         x = array(b, a)
-        return full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
+        made = full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
+        return b.like(made, x) if dtype is None else made
 
     return build
 
@@ -69,7 +70,8 @@ def _empty_like(
     device: Any = None,
 ) -> Expr:
     x = array(b, prototype)
-    return b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
+    made = b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
+    return b.like(made, x) if dtype is None else made
 
 
 def _full(
@@ -101,8 +103,8 @@ def _full_like(
 ) -> Expr:
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
-    value = b.cast(array(b, fill_value), dtype_of(dtype, x.dtype))
-    return _everywhere(b, value, dims)
+    made = _everywhere(b, b.cast(array(b, fill_value), dtype_of(dtype, x.dtype)), dims)
+    return b.like(made, x) if dtype is None else made
 
 
 def _array(
