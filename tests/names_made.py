@@ -88,7 +88,7 @@ class _Maker:
 
     def del_(self, depth: int, deep: int) -> None:
         self.line(depth, f"if {self.test()}:")
-        self.line(depth + 1, f"del {self.name()}" if self.rng.random() < 0.4 else "pass")
+        self.line(depth + 1, f"del {self.name()}" if self.rng.random() < 0.2 else "pass")
 
     def if_(self, depth: int, deep: int) -> None:
         self.line(depth, f"if {self.test()}:")

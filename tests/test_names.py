@@ -92,7 +92,7 @@ def test_names_without_a_value(seed, tmp_path):
 @pytest.mark.parametrize("first", range(0, 200, 20))
 def test_many_names_without_a_value(first, tmp_path):
     tally = sum((check(seed, tmp_path) for seed in range(first, first + 20)), Counter())
-    assert tally["unbound"] and tally["value"] > tally["refused"]
+    assert tally["unbound"] and tally["value"] > 100, tally
 
 
 @pytest.mark.slow

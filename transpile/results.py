@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 Convert = Callable[[Any], Any]
 Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
 
-_PYTHON: dict[str, Convert] = {"float64": float, "int64": int, "bool": bool}
+
+def _whole(value: Any) -> Any:
+    """A Python integer; Python's float where it is a negative power of one, which only the run knows."""
+    return value if type(value) is float else int(value)
+
+
+_PYTHON: dict[str, Convert] = {"float64": float, "int64": _whole, "bool": bool}
 
 
 def wanted(yields: Sequence[Operand], tree: Tree | None) -> tuple[Wanted, ...]:

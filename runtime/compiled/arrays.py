@@ -223,6 +223,8 @@ def interp(x, xp, fp):
 
 @njit
 def bincount(places, minlength):
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
     size = minlength
     for k in range(places.shape[0]):
         if places[k] < 0:
@@ -238,6 +240,8 @@ def bincount(places, minlength):
 def bincount_weighted(places, weights, minlength):
     if places.shape[0] != weights.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
     size = minlength
     for k in range(places.shape[0]):
         if places[k] < 0:

@@ -25,7 +25,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, fresh_size, new_axis, point, settle_size
+from transpile.rules.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
 
 _STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
 
@@ -277,6 +277,9 @@ def _geomspace(
         raise RuleError(
             "np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))"
         )
+    if not isinstance(start, (int, float)) or not isinstance(stop, (int, float)):
+        zero = m.logical_or(first.eq(0), last.eq(0))
+        raise_if(zero, "ValueError", "Geometric sequence cannot include zero")
     return cast_to(first * b.elementwise("pow", last / first, shares, strong=True), dtype)
 
 
@@ -315,6 +318,7 @@ def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr
         raise RuleError("x must be a one-dimensional array or sequence.", "T201")
     v = b.cast(v, promote(v.type, INT64).dtype)
     n = v.dims[0] if N is None else size_of(b, N)
+    at_least(b, n, 0, "negative dimensions are not allowed")
     powers = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
     powers = powers if increasing else b.let("flip", powers, axes=(0,))
     return b.elementwise("pow", new_axis(v, 1), powers if not v.type.is_float else b.cast(powers, v.dtype), strong=True)

@@ -12,7 +12,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Slice
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_reduction import ravel
+from transpile.rules.api_reduction import ravel, reduce
 from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import (
     array,
@@ -28,7 +28,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import arange, gather, new_axis, on_axis, point, slice_axis, smaller
+from transpile.rules.slicing import arange, at_least, gather, new_axis, on_axis, point, raise_if, slice_axis, smaller
 
 
 def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
@@ -227,7 +227,7 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
         at = point(at, 0, 0)
     if at.rank:
         return _insert_several(b, x, at, v, axis)
-    place = _within(b, at, x.dims[axis])
+    place = _within(b, at, x.dims[axis], x.dims[axis] + 1)
     if not v.rank and x.rank == 1:
         v = reshape(v, (Dim(1),))
     elif v.rank < x.rank:
@@ -240,6 +240,7 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
 def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
     """Sorted in among the entries, each before the one at its place."""
     n, count = x.dims[axis], at.dims[0]
+    _check_inside(at, b.dim(n), b.dim(n + 1))
     at = m.where(at < 0, at + b.dim(n), at)
     new = b.broadcast(v, tuple(count if k == axis else d for k, d in enumerate(x.dims)))
     keys = concatenate(b, [2 * arange(b, n) + 1, 2 * at], 0)
@@ -247,11 +248,22 @@ def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
     return gather(concatenate(b, [x, new], axis), axis, order)
 
 
-def _within(b: Builder, at: Expr, n: Dim) -> Dim:
+def _within(b: Builder, at: Expr, n: Dim, end: Dim) -> Dim:
+    """The place that a number says, which lies before ``end`` and, if negative, within ``n`` of it."""
     k = integer(at)
-    if k is not None:
-        return Dim(k) if k >= 0 else n + k
-    return size_of(b, at)
+    if k is None:
+        _check_inside(at, b.dim(n), b.dim(end))
+        return size_of(b, m.where(at < 0, at + b.dim(n), at))
+    at_least(b, n if k < 0 else end, -k if k < 0 else k + 1, _OUTSIDE, "IndexError")
+    return Dim(k) if k >= 0 else n + k
+
+
+_OUTSIDE = "index is out of bounds"
+
+
+def _check_inside(at: Expr, n: Expr, end: Expr) -> None:
+    outside = m.logical_or(at < -n, at >= end)
+    raise_if(reduce("any", outside) if outside.rank else outside, "IndexError", _OUTSIDE)
 
 
 def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
@@ -261,10 +273,16 @@ def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
     axis = axis_of(axis, x.rank)
     at = array(b, obj)
     if at.rank == 0:
-        place = _within(b, at, x.dims[axis])
+        place = _within(b, at, x.dims[axis], x.dims[axis])
         return concatenate(b, [slice_axis(x, axis, 0, place), slice_axis(x, axis, place + 1)], axis)
     from transpile.rules.api_sorting import compressed
 
+    if at.type.is_bool and not b.same(at.dims[0], x.dims[axis]):
+        raise RuleError(
+            "boolean array argument obj to delete must be one dimensional and match the axis length", "T202"
+        )
+    if not at.type.is_bool:
+        _check_inside(at, b.dim(x.dims[axis]), b.dim(x.dims[axis]))
     keep = (
         at
         if at.type.is_bool

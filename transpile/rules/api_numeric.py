@@ -219,7 +219,8 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
     for k, size in zip(axes, sizes):
         width = b.form(b.expr(size))
         count = v.dims[k] - width + 1
-        at_least(b, count, 0, "window shape cannot be larger than input array shape")
+        at_least(b, width, 0, "`window_shape` cannot contain negative values")
+        at_least(b, v.dims[k] - width, 0, "window shape cannot be larger than input array shape")
         places = new_axis(arange(b, count), 1) + arange(b, width)
         found = gather(v, k, places)
         order = [j for j in range(found.rank) if j != k + 1] + [k + 1]
@@ -234,6 +235,8 @@ def _polyfit(
     refuse_options("np.polyfit", rcond=(rcond, None), full=(full, False), cov=(cov, False))
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
+    if deg < 0:
+        raise RuleError("expected deg >= 0", "T131")
     powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))
     columns = b.elementwise("pow", new_axis(at, 1), b.cast(powers, at.dtype))
     if w is not None:
@@ -241,7 +244,11 @@ def _polyfit(
         must_agree(b, weights, at, "expected w and y to have the same length")
         columns = columns * new_axis(weights, 1)
         values = values * (weights if values.rank == 1 else new_axis(weights, 1))
-    return b.let("lstsq", columns, values, rcond=None)
+    scale = m.sqrt(
+        b.let("sum", columns * columns, axes=(0,), keepdims=False)
+    )  # as NumPy does: it decides where points are too few
+    found = b.let("lstsq", columns / scale, values, rcond=None)
+    return found / (scale if values.rank == 1 else new_axis(scale, 1))
 
 
 def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:

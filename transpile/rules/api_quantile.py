@@ -12,10 +12,10 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Const
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_reduction import REDUCED, Axis
+from transpile.rules.api_reduction import REDUCED, Axis, reduce
 from transpile.rules.arguments import array, axes_of, product, strong
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import gather, point, slice_axis
+from transpile.rules.slicing import gather, point, raise_if, slice_axis
 from transpile.rules.sorting import take_along
 
 
@@ -37,15 +37,27 @@ def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
     )
 
 
+def _check_shares(b: Builder, q: Any, scale: float) -> None:
+    """Refuses shares that are out of range, or makes the program raise where only the run knows them."""
+    for given in q if isinstance(q, (list, tuple)) else [q]:
+        share = array(b, given)
+        value = share.op.value if isinstance(share.op, Const) else None
+        if isinstance(value, (int, float)):
+            if not 0 <= value <= scale:
+                raise RuleError(f"a quantile lies between 0 and {scale:g}, not {value}", "T131")
+            continue
+        inside = m.logical_and(share >= 0, share <= scale)
+        what = "Percentiles must be in the range [0, 100]" if scale != 1 else "Quantiles must be in the range [0, 1]"
+        raise_if(m.logical_not(reduce("all", inside) if inside.rank else inside), "ValueError", what)
+
+
 def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:
     x = array(b, a)
     x = x if x.type.is_float else b.cast(x, "float64")
     share = array(b, q)
     if share.rank > 1:
         raise RuleError("quantiles are a number or a vector", "T201")
-    given = share.op.value if isinstance(share.op, Const) else None
-    if isinstance(given, (int, float)) and not 0 <= given <= scale:
-        raise RuleError(f"a quantile lies between 0 and {scale:g}, not {given}", "T131")
+    _check_shares(b, q, scale)
     if not x.rank:
         return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
     ordered, axes = _sorted_along(x, axis)
@@ -171,6 +183,7 @@ def _nan_quantile(scale: float) -> Callable[..., Expr]:
                 raise RuleError("np.nanquantile takes a number or a vector of known length", "T203")
             one = [build(b, x, point(share, 0, k), axis, False, method, keepdims) for k in range(share.dims[0].const)]
             return b.let("stack", *one, axis=0)
+        _check_shares(b, q, scale)
         ordered, axes = _sorted_along(_guarded(x), axis)
         last = ordered.rank - 1
         valid = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)

@@ -27,7 +27,7 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import along, arange, fresh_size, gather, settle_size, slice_axis
+from transpile.rules.slicing import along, arange, at_least, fresh_size, gather, raise_if, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------- flip, roll
 
@@ -112,6 +112,8 @@ def _repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Expr:
 def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
     """As often as needed from the beginning."""
     x, dims = ravel(array(b, a)), shape_of(b, new_shape)
+    for d in dims:
+        at_least(b, d, 0, "all elements of `new_shape` must be non-negative")
     n = product(dims)
     return reshape(gather(x, 0, arange(b, n) % b.dim(x.dims[0])), dims)
 
@@ -307,8 +309,10 @@ def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False
 
 def _unravel_index(b: Builder, indices: Any, shape: Any, order: str = "C") -> tuple[Expr, ...]:
     refuse_options("np.unravel_index", order=(order, "C"))
-    dims = shape_of(b, shape)
-    found = b.let("unravel_index", strong(array(b, indices)), *(b.dim(d) for d in dims))
+    dims, at = shape_of(b, shape), strong(array(b, indices))
+    outside = m.logical_or(at < 0, at >= b.dim(product(dims)))
+    raise_if(reduce("any", outside) if outside.rank else outside, "ValueError", "index is out of bounds for the array")
+    found = b.let("unravel_index", at, *(b.dim(d) for d in dims))
     return tuple(b.let("item", found, k=k) for k in range(len(dims)))
 
 
@@ -317,6 +321,10 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "rai
     sizes = shape_of(b, dims)
     total = None
     for index, d in zip(arrays(b, multi_index), sizes):
+        outside = m.logical_or(index < 0, index >= b.dim(d))
+        raise_if(
+            reduce("any", outside) if outside.rank else outside, "ValueError", "invalid entry in coordinates array"
+        )
         total = index if total is None else total * b.dim(d) + index
     if total is None:
         raise RuleError("np.ravel_multi_index needs an index for each dimension", "T131")

@@ -10,7 +10,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Mask
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.api_reduction import ravel
+from transpile.rules.api_reduction import ravel, reduce
 from transpile.rules.arguments import (
     array,
     arrays,
@@ -23,7 +23,16 @@ from transpile.rules.arguments import (
     strong,
 )
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import at_least, fresh_size, gather, on_axis, point, settle_size, slice_axis
+from transpile.rules.slicing import (
+    at_least,
+    fresh_size,
+    gather,
+    on_axis,
+    point,
+    raise_if,
+    settle_size,
+    slice_axis,
+)
 
 # --------------------------------------------------------------------------------------------------------- sort
 
@@ -47,6 +56,8 @@ def _partition(prim: str) -> Callable[..., Expr]:
         x, at = _flat(array(b, a), axis)
         if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
             raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
+        n, places = x.dims[at % x.rank], kth if isinstance(kth, (tuple, list)) else (kth,)
+        at_least(b, n, max((k + 1 if k >= 0 else -k for k in places), default=0), f"kth(={kth}) out of bounds")
         return b.let(prim, x, kth=kth, axis=at)
 
     return build
@@ -54,7 +65,10 @@ def _partition(prim: str) -> Callable[..., Expr]:
 
 def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
     refuse_options("np.lexsort", axis=(axis, -1))
-    return b.let("lexsort", *arrays(b, keys))
+    found = arrays(b, keys)
+    for key in found[1:]:
+        must_agree(b, key, found[0], "all keys need to be the same shape")
+    return b.let("lexsort", *found)
 
 
 def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Expr:
@@ -63,12 +77,20 @@ def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = 
     if x.rank != 1:
         raise RuleError(f"np.searchsorted looks into a vector, not {x.type}", "T203")
     if sorter is not None:
-        x = gather(x, 0, array(b, sorter))
+        order = array(b, sorter)
+        must_agree(b, order, x, "sorter.size must equal a.size")
+        x = gather(x, 0, order)
     return b.let("searchsorted", x, strong(array(b, v)), side=side)
 
 
 def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
-    return b.let("digitize", strong(array(b, x)), array(b, bins), right=right)
+    edges = array(b, bins)
+    if isinstance(bins, Expr):
+        n = edges.dims[0]
+        here, there = slice_axis(edges, 0, 0, n - 1, clip=True), slice_axis(edges, 0, 1, n, clip=True)
+        both = m.logical_and(reduce("any", here < there), reduce("any", here > there))
+        raise_if(both, "ValueError", "bins must be monotonically increasing or decreasing")
+    return b.let("digitize", strong(array(b, x)), edges, right=right)
 
 
 def _unique(
@@ -231,6 +253,8 @@ def _histogram(
         count = b.form(edges)
         dtype = x.dtype if x.type.is_float else "float64"
         low, high = b.cast(low, dtype), b.cast(high, dtype)
+        if range is not None:
+            raise_if(low > high, "ValueError", "max must be larger than min in range parameter.")
         pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
         edges = b.let(
             "linspace",
@@ -241,6 +265,9 @@ def _histogram(
             dtype=dtype,
             endpoint=True,
         )
+    else:
+        falls = slice_axis(edges, 0, 1) < slice_axis(edges, 0, 0, edges.dims[0] - 1)
+        raise_if(reduce("any", falls), "ValueError", "`bins` must increase monotonically, when an array")
     n = edges.dims[0] - 1
     if n == Dim(0):  # one edge has nothing beside it
         return b.let("full", 0, dims=(n,), dtype="float64" if density else "int64"), edges

@@ -31,6 +31,8 @@ def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-u
     x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     rows = np.moveaxis(x, axis, 0)
     starts = np.asarray(indices)
+    if np.any(starts < 0):
+        raise IndexError("index out-of-bounds in reduceat")
     y = rows[starts]
     for j in range(starts.shape[0]):
         stop = starts[j + 1] if j + 1 < starts.shape[0] else rows.shape[0]

@@ -17,13 +17,13 @@ def on_axis(rank: int, axis: int, item: Item) -> tuple[Index, ...]:
     return (Index(tuple(item if k == axis else Slice() for k in range(rank))),)
 
 
-def at_least(b: Builder, size: Dim, least: int, message: str) -> None:
-    """Refuses an axis that is shorter, or makes the program raise ValueError where only the run knows it."""
+def at_least(b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError") -> None:
+    """Refuses an axis that is shorter, or makes the program raise an error where only the run knows it."""
     if is_nonnegative(size - least):
         return
     if size.is_const:
         raise RuleError(message, "T202")
-    raise_if(b.elementwise("less", b.dim(size), least), "ValueError", message)
+    raise_if(b.elementwise("less", b.dim(size), least), exception, message)
 
 
 def raise_if(test: Expr, exception: str, message: str) -> None:
