@@ -277,3 +277,25 @@ def test_what_was_read_outside_is_held(transform):
     for _ in range(2):
         found = derivative(np.ones(2))
         assert list(found[0] if isinstance(found, tuple) else found) == [3.0, 6.0]
+
+
+@pytest.mark.parametrize("transform", [tp.linearize, tp.vjp])
+@pytest.mark.parametrize("outer", [lambda f: f, tp.jit])
+def test_a_pullback_of_another_branch_is_refused(transform, outer):
+    """Its derivative would be that of what the function is now, at the values of then."""
+    held = {"mode": "square", "scale": 2.0, "weights": [1.0]}
+
+    def f(x):
+        y = x**2 if held["mode"] == "square" else x**3
+        return held["scale"] * y * sum(held["weights"])
+
+    value, back = transform(outer(f), 3.0)
+    first = back(1.0)
+    held["scale"] = 5.0
+    assert value == 18.0 and np.allclose(first, 12.0) and np.allclose(back(1.0), first)
+    for name, other in (("mode", "cube"), ("weights", [1.0, 2.0])):
+        kept, held[name] = held[name], other
+        with pytest.raises(tp.TranspileError, match="T418"):
+            back(1.0)
+        held[name] = kept
+        assert np.allclose(back(1.0), first)

@@ -248,6 +248,12 @@ case("T412", "def f(x):\n    return x\n", 1.0, call="(move(), tp.grad(f)(*a))")
 case("T416", "def f(x):\n    return np.sum($np.nothing(x))\n", X)
 case("T417", "def f(x):\n    return $lambda y: x\n", X)
 case("T417", "def f(x):\n    if x.ndim > 3:\n        return x\n    $return slice(3)\n", X)
+case(
+    "T418",
+    "flag = True\n\n\ndef f(x):\n    return x if flag else 2.0 * x\n",
+    1.0,
+    call="((pull := tp.vjp(f, *a)[1]), f.__globals__.update(flag=False), pull(1.0))",
+)
 
 # -------------------------------------------------------------------------------- T5xx: compiling
 

@@ -205,9 +205,10 @@ def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     push = _made(f, Pushforward(value=False))
     held: dict[Any, Any] = {}
     with holding(held), copied(given):
-        value = _made(f, Level())(*primals)
+        value, unchanged = _now(f, primals)
 
     def f_jvp(*tangents: Any) -> Any:
+        _check_since(f, unchanged, "linearize")
         with holding(held):
             return push(*_tuples(primals, tangents))
 
@@ -228,16 +229,30 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     pull = _made(f, Pullback(has_aux))
     held: dict[Any, Any] = {}
     with holding(held), copied(given):
-        value = _made(f, Level())(*primals)
+        value, unchanged = _now(f, primals)
     if has_aux and not (isinstance(value, tuple) and len(value) == 2):
         raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
     value, *aux = value if has_aux else (value,)
 
     def pullback(cotangent: Any) -> Any:
+        _check_since(f, unchanged, "vjp")
         with holding(held):
             return pull(primals, fitted(value, cotangent, "the cotangent"))
 
     return (value, pullback, *aux)
+
+
+def _now(f: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[], bool]]:
+    """What ``f`` gives, and whether what it reads outside itself, arrays and numbers apart, is later what it is now."""
+    run = _made(f, Level())
+    return run(*primals), run._specializer.since(primals)
+
+
+def _check_since(f: Any, unchanged: Callable[[], bool], which: str) -> None:
+    if not unchanged():
+        name = getattr(f, "__name__", f)
+        text = f"what {name!r} reads outside itself (a flag, a string, a function, a length) has changed since {which} was called"
+        raise error("T418", text, hint=f"call {which} again")
 
 
 def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

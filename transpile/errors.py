@@ -99,6 +99,7 @@ CODES: dict[str, str] = {
     "T415": "an argument without a type",
     "T416": "an attribute that a module does not have",
     "T417": "a value that a function cannot return",
+    "T418": "a pullback of what has changed since",
     # ---- T5xx: compiling
     "T501": "a construct that Numba cannot compile",
     "T502": "a type that Numba does not have",

@@ -75,6 +75,17 @@ class Specializer:
         self.put_before(found, len(args), tuple(kwargs))  # type: ignore[arg-type]
         return out
 
+    def since(self, args: Sequence[Any]) -> Callable[[], bool]:
+        """Whether what stands outside is what it was in the last call with arguments like these."""
+        leaves: list[Any] = []
+        key: list[Any] = []
+        collect(args, leaves, key)
+        found = self.table.get(tuple(key))
+        if type(found) is Split:
+            found = found.table.get(_values(found, leaves))
+        unchanged = getattr(found, "unchanged", None)
+        return unchanged if unchanged is not None else lambda: True
+
     def run(
         self, program: Program, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]
     ) -> Any:
