@@ -265,7 +265,12 @@ class Builder:
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = Var(name, type_)
-        if type_.is_int and not type_.dims and type_.kind == "array":
+        if (
+            type_.is_int
+            and not type_.dims
+            and type_.kind == "array"
+            and (type_.dtype == "int64" or _is_exact(prim, operands))
+        ):
             var.form = self._int_form(prim, operands)
         self.emit(Let(var, prim, operands, dict(params), self.loc))
         return var
@@ -580,12 +585,20 @@ def unify_any(a: Dim, b: Dim) -> Dim | None:
     return b if b.is_const else a
 
 
+def _is_exact(prim: str, operands: tuple[Operand, ...]) -> bool:
+    """Whether an integer of fewer bits is what it was made of: a number of Python's that does not fit raises."""
+    return prim == "cast" and operands[0].type.weak
+
+
 def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
     kind = np.dtype(dtype).kind
     python: Any = {"b": bool, "i": int, "u": int, "f": float}[kind]
     value = const.value
     if kind in "iu" and isinstance(value, float):
         value = int(value)
+    elif kind in "iu" and not const.type.weak:  # NumPy's integers wrap round
+        least, end = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        value = (value - least) % (end - least + 1) + least
     return Const(python(value), Type(dtype, (), weak))
 
 

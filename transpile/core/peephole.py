@@ -125,7 +125,7 @@ def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
 
 def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
-    if isinstance(x, Const) and not isinstance(x.value, bool) and isinstance(x.value, (int, float)):
+    if isinstance(x, Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
         return Const(-x.value, x.type)
     d = definition(b, x)
     if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:

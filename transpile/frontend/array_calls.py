@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.nodes import Diagonal
+from transpile.core.builder import Expr
+from transpile.core.nodes import SYNTHETIC, Const, Diagonal
+from transpile.core.types import Type
 from transpile.frontend import calls, carries, grown_lists, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
@@ -50,7 +52,12 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
     dtype = np.dtype(cls).name
     if not args:
         return lx.value(lx.b.cast(0, dtype))
-    return lx.value(lx.b.cast(lx.array(args[0]), table_calls.dtype_name(lx, cls, node)))
+    x, dtype = lx.array(args[0]), table_calls.dtype_name(lx, cls, node)
+    is_number = not x.dims and not x.type.is_float and x.type.weak
+    if is_number and np.dtype(dtype).kind in "iu" and not (isinstance(x.op, Const) and abs(x.op.value) < 2**31):
+        params = {"dtype": dtype, "weak": False, "explicit": True}  # a number of Python's does not wrap round
+        return lx.value(Expr(lx.b, lx.b.bind(SYNTHETIC, Type(dtype), "cast", (x.op,), params)))
+    return lx.value(lx.b.cast(x, dtype))
 
 
 # --------------------------------------------------------------------------------------------- writes by function

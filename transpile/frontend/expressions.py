@@ -124,7 +124,7 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
         if x.type.is_bool and x.type.weak:
             return lx.value(lx.b.elementwise("sub", 0, x))
         return lx.value(lx.b.elementwise("neg", x))
-    if isinstance(x, Const):
+    if isinstance(x, Const) and x.type.weak:
         return lx.const(~x.value)
     if x.type.is_bool and x.type.weak:
         x = lx.b.cast(x, lx.b.operand(0).type).op

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -246,7 +248,7 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
         return
     var = to_buffer(lx, base)
     dims = tuple(_place_dims(lx, var, path, used))
-    x = lx.b.cast(x, var.type.strong if not dims else var.type.dtype)
+    x = _number(lx, x, var.type.dtype) if not dims else lx.b.cast(x, var.type.dtype)
     if dims and len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
         x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
     _check_fits(lx, x, dims)
@@ -255,6 +257,14 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     aliases.check_write(lx, base)
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
+
+
+def _number(lx: Lifter, x: Expr, dtype: str) -> Expr:
+    """A number as an entry of an array: NumPy refuses one that does not fit into a signed integer; the rest is cast as it comes."""
+    fits = x.type.weak and not x.type.is_float or np.can_cast(x.dtype, dtype, "safe")
+    if not dtype.startswith("int") or x.dims or fits or (isinstance(x.op, Const) and abs(x.op.value) < 128):
+        return lx.b.cast(x, Type(dtype))
+    return lx.b.let("cast", x, dtype=dtype, weak=False, place=True)
 
 
 def _write_number(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], x: Expr, add: bool) -> None:

@@ -230,7 +230,10 @@ def write_operator(
     if callable(value):  # the target is read before the value is computed
         value = value()
     new = lx.operand(binary(lx, prim, lx.value(old), value, node))
-    check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
+    if (
+        old.type.dims or step is None
+    ):  # of one entry, Python computes a number and puts it there, which casts as any write does
+        check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
     memory.write_place(lx, base, path, used, new)
 
 

@@ -173,6 +173,11 @@ class Lowering:
             return held.at(())
         return self.b.expr(held)
 
+    def place(self, op: Operand) -> Expr:
+        """A scalar that says where something stands or how many there are: an integer of 64 bits."""
+        x = self.scalar(op)
+        return self.b.cast(x, "int64") if x.dtype != "int64" else x
+
     def elements(self, op: Operand) -> Elements:
         """An operand as an array; a scalar is one of rank 0."""
         held = self.held(op)
@@ -193,7 +198,7 @@ class Lowering:
         """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it."""
         op = self.fn.symbols.get(name)
         if op is not None and (not isinstance(op, Var) or op in self.env):
-            return self.scalar(op).op
+            return self.place(op).op
         for var, held in self.env.items():
             if isinstance(held, Elements):
                 for dim, size in zip(var.type.dims, held.sizes):
@@ -573,7 +578,7 @@ class Lowering:
     @stmt.register
     def _(self, stmt: For) -> None:
         self.settle_outer(stmt, loop=True)
-        start, bound, step = (self.scalar(o).op for o in (stmt.start, stmt.bound, stmt.step))
+        start, bound, step = (self.place(o).op for o in (stmt.start, stmt.bound, stmt.step))
         overflow.check_range(self, start, bound, step)
         inits = tuple(self.pass_on(i) for i in stmt.inits)
         index = Var(stmt.index.name, stmt.index.type, form=stmt.index.form)

@@ -123,6 +123,8 @@ def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     (x,) = args
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
+    if stmt.params.get("place"):
+        _check_place(lw, x, stmt.var.type.dtype)
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     made = lw.counted.get(stmt.args[0]) if isinstance(stmt.args[0], Var) else None
     if made is None or not stmt.var.type.is_float:
@@ -141,6 +143,25 @@ def check_narrow(lw: Lowering, op: Operand, dtype: str) -> None:
     for prim, end in (("less", int(ends.min)), ("greater", int(ends.max))):
         if LEAST < end < MOST:
             test = _test(lw, prim, x, Const(end, INT))
+            _refuse(lw, test, "OverflowError", f"Python integer out of bounds for {dtype}")
+
+
+def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
+    """Of NumPy's number that is put into an entry of an array of signed integers."""
+    ends = np.iinfo(dtype)
+    if x.type.is_float:
+        _refuse(lw, _test(lw, "isnan", x), "ValueError", "cannot convert float NaN to integer")
+        wide = Type("float64")
+        x = x if x.dtype == "float64" else lw.compute("cast", [x], wide, {"dtype": "float64", "weak": False})
+        whole = dtype == "int64"  # whose least number has no float just below it
+        below, above = float(ends.min) - (not whole), float(ends.max) + (ends.bits < 64)
+        over = _test(lw, "greater_equal" if whole else "greater", x, Const(below, wide))
+        inside = _test(lw, "logical_and", over, _test(lw, "less", x, Const(above, wide)))
+        _refuse(lw, _test(lw, "logical_not", inside), "OverflowError", f"Python integer out of bounds for {dtype}")
+        return
+    for prim, end in (("less", int(ends.min)), ("greater", int(ends.max))):
+        if LEAST <= end <= MOST and int(np.iinfo(x.dtype).min) <= end <= int(np.iinfo(x.dtype).max):
+            test = _test(lw, prim, x, Const(end, Type(x.dtype)))
             _refuse(lw, test, "OverflowError", f"Python integer out of bounds for {dtype}")
 
 

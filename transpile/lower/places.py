@@ -121,7 +121,7 @@ def _diagonal(lw: Lowering, place: Place, step: Diagonal, args: list[Operand]) -
 
 
 def _reshape(lw: Lowering, place: Place, step: Reshape, args: list[Operand]) -> Place:
-    sizes = tuple(lw.scalar(args[a]).op for a in step.args)
+    sizes = tuple(lw.place(args[a]).op for a in step.args)
     found = regroup(lw, place.sizes, sizes)
     return place.then(sizes, found, len(sizes) - 1 if sizes else None, cheap=False)
 
@@ -231,7 +231,7 @@ def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple
     b = lw.b
     if item.is_full:
         return None, size, None
-    given = [None if k is None else lw.scalar(args[k]) for k in (item.start, item.stop, item.step)]
+    given = [None if k is None else lw.place(args[k]) for k in (item.start, item.stop, item.step)]
     start, stop, step = given
     n = b.expr(size)
     stride = None if step is None or (isinstance(step.op, Const) and step.op.value == 1) else step
@@ -292,7 +292,7 @@ def within(lw: Lowering, form: Dim, size: Dim) -> bool:
 
 def checked(lw: Lowering, op: Operand, size: Operand) -> Expr:
     """A point on an axis: counted from the end if negative, and an IndexError if it is not there."""
-    x, n = lw.scalar(op), lw.b.expr(size)
+    x, n = lw.place(op), lw.b.expr(size)
     form, bound = _form(x), _form(n)
     if form is not None and bound is not None:
         if within(lw, form, bound):

@@ -186,7 +186,7 @@ class _Relaxer:
 
     def is_noop(self, cast: Let) -> bool:
         """Whether a cast of a scalar only makes a Python scalar a NumPy scalar."""
-        return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"]
+        return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
 
     def uncast(
         self, stmt: Let, entry: Prim, args: list[Operand], wanted: Sequence[Type], out: list[Stmt]
@@ -208,6 +208,8 @@ class _Relaxer:
             for k, arg in enumerate(args):
                 if (d := self.definition(arg, "cast")) is not None:
                     trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
+                    if d.params.get("explicit") and all(self.type(a).weak for a in trial):
+                        continue  # Python's numbers do not wrap round
                     if _common(trial) == _common(args) and agrees(trial):
                         args = trial
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):

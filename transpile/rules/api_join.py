@@ -262,6 +262,7 @@ _OUTSIDE = "index is out of bounds"
 
 
 def _check_inside(at: Expr, n: Expr, end: Expr) -> None:
+    at = at.b.cast(at, "int64") if at.dtype != "int64" else at
     outside = m.logical_or(at < -n, at >= end)
     raise_if(reduce("any", outside) if outside.rank else outside, "IndexError", _OUTSIDE)
 

@@ -32,8 +32,8 @@ def _of_number(prim: str, x: Expr) -> Expr:
         return m.where(m.isnan(x), 0.0, strong(x)) if x.type.is_float else strong(x)
     if prim in ("mean", "nanmean") and not x.type.is_float:
         return x.b.cast(x, "float64")
-    if prim in ("sum", "prod") and x.type.is_bool:
-        return x.b.cast(x, "int64")
+    if prim in ("sum", "prod") and not x.type.is_float:
+        return x.b.cast(x, "uint64" if x.dtype.startswith("u") else "int64")
     return strong(x)
 
 
