@@ -142,3 +142,24 @@ def row(x):
     counts[0] += x
     return counts
 """
+
+
+def gcd(x):
+    return np.gcd(x, 2.0)
+
+
+def lcm(x):
+    return np.lcm(x, x)
+
+
+def bincount(x):
+    return np.bincount(x)
+
+
+@pytest.mark.parametrize("f", [gcd, lcm, bincount])
+def test_no_integers(f):
+    x = np.array([1.0, 2.0])
+    with pytest.raises(TypeError):
+        f(x)
+    with pytest.raises(tp.TranspileError, match="T201"):
+        Transformed(f, Level())(x)

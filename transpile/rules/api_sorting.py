@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Mask
@@ -223,6 +225,8 @@ def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Exp
 
 def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Expr:
     where = array(b, x)
+    if not np.can_cast(where.dtype, "int64", "safe"):
+        raise RuleError(f"np.bincount counts integers, not {where.type}", "T201", "convert with .astype(int)")
     least = integer(minlength)
     more = [] if weights is None else [b.cast(array(b, weights), "float64")]
     if more:

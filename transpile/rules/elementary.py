@@ -25,7 +25,7 @@ from transpile.rules.arithmetic import boolean, is_number, no_bool, same, unary
 from transpile.rules.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
-from transpile.rules.prim import ZERO, Prim
+from transpile.rules.prim import ZERO, Prim, RuleError
 from transpile.rules.spelling import Spelling, sequence
 
 # Until NumPy 2.1 these turned integers into floats.
@@ -45,6 +45,12 @@ def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int
     return Prim(
         name, type_rule, render, elementwise=True, partials=(first, second), dtype_rule=dtype_rule, cost=cost, **more
     )
+
+
+def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
+    if not types[0].is_int:
+        raise RuleError(f"divisors are of integers, not of {types[0]}", "T201", "convert with int(...) or .astype(int)")
+    return same(types, params)
 
 
 def test(name: str) -> Prim:
@@ -197,8 +203,8 @@ TWO = [
     two("copysign", lambda y, a, b: elementwise("sign", a) * elementwise("copysign", 1.0, b), ZERO, cost=1),
     two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1),
     two("nextafter", lambda y, a, b: 1, ZERO, cost=1),
-    two("gcd", ZERO, ZERO, dtype_rule="arith"),
-    two("lcm", ZERO, ZERO, dtype_rule="arith"),
+    two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers),
+    two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers),
     # the second operand is an integer and stays one; give the first a float dtype before
     two("ldexp", _ldexp, ZERO, dtype_rule="as_is", cost=1, type_rule=_ldexp_type),
     two("isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean,
