@@ -19,6 +19,7 @@ from transpile.core.nodes import Block, Const, If, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, stored, write
 from transpile.lower.sums import disguised, formed, peek, summed
+from transpile.rules.reduction import lowest
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
@@ -238,15 +239,6 @@ def _prod(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _lowest(dtype: str, sign: int) -> Any:
-    kind = np.dtype(dtype).kind
-    if kind == "f":
-        return -math.inf * sign
-    if kind == "b":
-        return sign < 0
-    return np.iinfo(dtype).min if sign > 0 else np.iinfo(dtype).max
-
-
 def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None:
     """Raises where an axis that is folded without a neutral element has no entries."""
     from transpile.lower.effects import raise_value
@@ -265,9 +257,10 @@ def _extremum(prim: str, sign: int, skips_nan: bool = False) -> Callable[[Loweri
     def rule(lw: Lowering, stmt: Any) -> Elements:
         x = lw.elements(stmt.args[0])
         dtype, axes = x.dtype, stmt.params["axes"]
-        not_empty(lw, x, axes, prim)
+        if stmt.params.get("initial") is None:
+            not_empty(lw, x, axes, prim)
         is_float = np.dtype(dtype).kind == "f"
-        first = number(lw, math.nan if skips_nan and is_float else _lowest(dtype, sign), dtype)
+        first = number(lw, math.nan if skips_nan and is_float else lowest(dtype, sign), dtype)
         choose = ("fmax" if sign > 0 else "fmin") if skips_nan else prim
         return fold_axes(
             lw, x, axes, stmt.params["keepdims"], [first], lambda v, e: [op(lw, choose, v[0], e)], lambda v: v[0], dtype
@@ -458,6 +451,6 @@ TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
     "fsum": _fsum,
     "cumsum": _cumulative("add", 0),
     "cumprod": _cumulative("mul", 1),
-    "cummax": _cumulative("maximum", lambda dtype: _lowest(dtype, 1)),
-    "cummin": _cumulative("minimum", lambda dtype: _lowest(dtype, -1)),
+    "cummax": _cumulative("maximum", lambda dtype: lowest(dtype, 1)),
+    "cummin": _cumulative("minimum", lambda dtype: lowest(dtype, -1)),
 }

@@ -9,10 +9,12 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Const
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, product, strong
 from transpile.rules.prim import RuleError
+from transpile.rules.reduction import lowest
 from transpile.rules.slicing import raise_if
 
 Axis = Any  # None, an int or a tuple of ints
@@ -139,8 +141,14 @@ def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
                     "T201",
                 )
             x = _masked(b, x, where, worst if x.type.is_float else b.cast(b.expr(initial), x.dtype))
-        y = reduce(prim, x, axis, keepdims)
-        return y if initial is None else _with_initial(join, y, initial)
+        if initial is None:
+            return reduce(prim, x, axis, keepdims)
+        skips_nan = x.type.is_float and prim in ("nanmax", "nanmin")
+        start = np.nan if skips_nan else lowest(x.dtype, 1 if worst < 0 else -1)
+        y = reduce(prim, x, axis, keepdims, initial=start) if x.rank else reduce(prim, x)
+        first = b.expr(initial).op
+        nothing = isinstance(first, Const) and first.value == start
+        return y if nothing else _with_initial(join, y, initial)
 
     return build
 

@@ -12,7 +12,9 @@ from transpile.api import stop_gradient
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
     """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
-    top = np.max(a, axis=axis, keepdims=True)
+    if np.issubdtype(np.asarray(a).dtype, np.integer):
+        a = a + 0.0
+    top = np.max(a, axis=axis, keepdims=True, initial=-np.inf)
     top = stop_gradient(np.where(np.isfinite(top), top, 0.0))
     terms = np.exp(a - top)
     if b is not None:
