@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from runtime.compiled.options import njit
+from runtime.compiled.options import exact, njit
 
 
 @njit
@@ -50,14 +50,19 @@ def diagonal_size(m, n, offset):
     return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
 
 
-@njit
-def linspace_at(start, stop, count, k, endpoint):
-    parts = count - 1 if endpoint else count
+@exact
+def linspace_at(start, stop, parts, k, is_last):
+    """Point ``k``, to the last bit as NumPy gives it: edges are compared with."""
     if parts <= 0:
-        return start + 0.0 * stop
-    if endpoint and k == parts:
-        return stop + 0.0
-    return start + k * ((stop - start) / parts)
+        return start + k * (stop - start)
+    return stop if is_last else start + k * ((stop - start) / parts)
+
+
+@exact
+def arange_at(start, step, k):
+    """Number ``k``, to the last bit as NumPy gives it, which adds the difference of the first two."""
+    second = start + step
+    return second if k == 1 else start + k * (second - start)
 
 
 @njit

@@ -399,6 +399,9 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
 
     def at(idx: Sequence[Expr]) -> Expr:
         k = lw.compute("cast", [idx[0]], result, {})
+        if result.is_float and start is not None:
+            by = b.expr(Const(1.0, result)) if step is None else step
+            return b.expr(b.bind(SYNTHETIC, result, "call", (start.op, by.op, k.op), {"fn": "arrays.arange_at"}))
         k = k if step is None else lw.compute("mul", [k, step], result, {})
         return k if start is None else lw.compute("add", [start, k], result, {})
 
@@ -409,17 +412,14 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
     b = lw.b
     result = Type(stmt.var.type.dtype)
     start, stop = (lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args[:2])
-    count = lw.scalar(stmt.args[2])
-    endpoint = stmt.params["endpoint"]
+    parts = lw.scalar(stmt.args[2]) - (1 if stmt.params["endpoint"] else 0)
+    shares = lw.compute("cast", [parts], result, {})
 
     def at(idx: Sequence[Expr]) -> Expr:
-        args = (start.op, stop.op, count.op, idx[0].op, Const(endpoint, Type("bool")))
-        return lw.compute(
-            "cast",
-            [Expr(b, b.bind(SYNTHETIC, Type("float64"), "call", args, {"fn": "arrays.linspace_at"}))],
-            result,
-            {},
-        )
+        k = lw.compute("cast", [idx[0]], result, {})
+        last = idx[0].eq(parts) if stmt.params["endpoint"] else b.expr(Const(False, Type("bool")))
+        args = (start.op, stop.op, shares.op, k.op, last.op)
+        return b.expr(b.bind(SYNTHETIC, result, "call", args, {"fn": "arrays.linspace_at"}))
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
 

@@ -17,6 +17,7 @@ from transpile.core.types import FLOAT, INT, Type
 from transpile.rules.api import Entry
 from transpile.rules.arguments import must_agree
 from transpile.rules.prim import RuleError
+from transpile.rules.slicing import raise_if
 
 # ------------------------------------------------------------------------------------------------------ NumPy
 
@@ -109,9 +110,26 @@ def _largest(type_: Type) -> tuple[float, float]:
     return float(info.max), float(info.min)
 
 
-def _isclose(b: Builder, a: Any, b2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
+def isclose(b: Builder, a: Any, b2: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
+    """As NumPy says it in its documentation where the run knows a tolerance."""
     x, y = operand(b, a), operand(b, b2)
-    return b.elementwise("isclose", x, y, strong=True, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    near, far = b.expr(atol), b.expr(rtol)
+    if isinstance(near.op, Const) and isinstance(far.op, Const):
+        tolerances = {"rtol": far.op.value, "atol": near.op.value}
+        return b.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, **tolerances)
+    within = _no_more(b, b.elementwise("absolute", x - y), near + far * b.elementwise("absolute", y))
+    close = _either(b, x.eq(y), b.elementwise("logical_and", b.elementwise("isfinite", y), within))
+    if equal_nan:
+        close = _either(b, close, b.elementwise("logical_and", b.elementwise("isnan", x), b.elementwise("isnan", y)))
+    return close
+
+
+def _no_more(b: Builder, x: Expr, y: Expr) -> Expr:
+    return b.elementwise("less_equal", x, y)
+
+
+def _either(b: Builder, x: Expr, y: Expr) -> Expr:
+    return b.elementwise("logical_or", x, y)
 
 
 def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
@@ -216,7 +234,7 @@ NUMPY: dict[str, Entry] = {
     "around": Entry(_round, static=("decimals",)),
     "where": Entry(_where, memory="array"),
     "nan_to_num": Entry(_nan_to_num, static=("copy",)),
-    "isclose": Entry(_isclose, static=("rtol", "atol", "equal_nan")),
+    "isclose": Entry(isclose, static=("equal_nan",)),
     "float_power": Entry(_float_power),
     "ldexp": Entry(_ldexp),
     "frexp": Entry(_frexp),
@@ -369,8 +387,20 @@ def _math_ldexp(b: Builder, x: Any, i: Any) -> Expr:
     return b.elementwise("ldexp", number(b, x, "ldexp"), number(b, i, "ldexp", INT), via="math")
 
 
-def _math_isclose(b: Builder, x: Any, y: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Expr:
-    return b.elementwise("math_isclose", number(b, x, "isclose"), number(b, y, "isclose"), rtol=rel_tol, atol=abs_tol)
+def _math_isclose(b: Builder, x: Any, y: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
+    x, y = number(b, x, "isclose"), number(b, y, "isclose")
+    near, far = b.expr(abs_tol), b.expr(rel_tol)
+    if isinstance(near.op, Const) and isinstance(far.op, Const):
+        return b.elementwise("math_isclose", x, y, rtol=far.op.value, atol=near.op.value)
+    near, far = number(b, near, "isclose"), number(b, far, "isclose")
+    for tolerance in (near, far):
+        if not isinstance(tolerance.op, Const) or tolerance.op.value < 0:
+            raise_if(tolerance < 0.0, "ValueError", "tolerances must be non-negative")
+    distance = b.elementwise("absolute", x - y)
+    largest = b.elementwise("maximum", b.elementwise("absolute", x), b.elementwise("absolute", y))
+    within = _either(b, _no_more(b, distance, far * largest), _no_more(b, distance, near))
+    finite = b.elementwise("isfinite", largest)
+    return _either(b, x.eq(y), b.elementwise("logical_and", finite, within))
 
 
 def _chained(prim: str) -> Callable[..., Expr]:
@@ -427,7 +457,7 @@ MATH: dict[str, Entry] = {
     "frexp": Entry(_math_frexp, via="math"),
     "modf": Entry(_math_modf, via="math"),
     "ldexp": Entry(_math_ldexp, via="math"),
-    "isclose": Entry(_math_isclose, static=("rel_tol", "abs_tol"), via="math"),
+    "isclose": Entry(_math_isclose, via="math"),
     "gcd": Entry(_chained("gcd"), via="math"),
     "lcm": Entry(_chained("lcm"), via="math"),
     "floor": Entry(_whole("floor_int"), via="math"),

@@ -13,6 +13,7 @@ from transpile.core.nodes import SYNTHETIC, Block, If, Var
 from transpile.core.types import BOOL
 from transpile.rules import language as m
 from transpile.rules.api import Entry
+from transpile.rules.api_elementwise import isclose
 from transpile.rules.api_join import concatenate as joined
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
@@ -171,10 +172,8 @@ def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True, *, dtype: 
 # -------------------------------------------------------------------------------------------------- comparisons
 
 
-def _allclose(build: Builder, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Expr:
-    close = build.elementwise(
-        "isclose", array(build, a), array(build, b), strong=True, rtol=rtol, atol=atol, equal_nan=equal_nan
-    )
+def _allclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
+    close = isclose(build, array(build, a), array(build, b), rtol, atol, equal_nan)
     return build.cast(reduce("all", close) if close.rank else close, BOOL)
 
 
@@ -279,7 +278,7 @@ _NUMPY: dict[str, Entry] = {
     "gradient": Entry(_gradient, static=("axis", "edge_order")),
     "cov": Entry(_cov, static=("rowvar", "bias", "ddof", "dtype"), memory="array"),
     "corrcoef": Entry(_corrcoef, static=("rowvar", "dtype")),
-    "allclose": Entry(_allclose, static=("rtol", "atol", "equal_nan")),
+    "allclose": Entry(_allclose, static=("equal_nan",)),
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
     "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), memory="read-only"),
     "polyfit": Entry(_polyfit, static=("deg", "rcond", "full", "cov")),
