@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+import numpy as np
 import pytest
 
+import transpile as tp
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import CODES, Diagnostic, Findings, TranspileError, carets, error
 
@@ -115,3 +117,14 @@ def test_codes_are_known():
         Diagnostic("T000", "no such code", NOWHERE)
     assert list(CODES) == sorted(CODES)
     assert len(set(CODES.values())) == len(CODES)
+
+
+@pytest.mark.parametrize(
+    "draw", [lambda r, x: x * r.normal(), lambda r, x: x * np.random.rand(), lambda r, x: r.random() + x]
+)
+def test_random_numbers_are_refused_with_a_way_out(draw):
+    rng = np.random.default_rng(0)
+    with pytest.raises(TranspileError, match="is not supported") as raised:
+        tp.grad(draw, argnums=1)(rng, 1.0)
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.code == "T130" and "draw the numbers outside" in diagnostic.hint

@@ -61,7 +61,9 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     folded = _folded(lx, found, obj, args, kwargs)
     if folded is not None:
         return folded
-    raise lx.error("T130", f"{shown(found.name)} is not supported", node)
+    is_random = found.name.startswith(("numpy.random.", "random."))
+    hint = "draw the numbers outside the function and pass them as arguments" if is_random else None
+    raise lx.error("T130", f"{shown(found.name)} is not supported", node, hint)
 
 
 def _is_lifted(found: Known) -> bool:
