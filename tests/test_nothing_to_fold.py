@@ -96,3 +96,12 @@ def test_the_derivative_of_an_extremum_goes_to_where_it_came_from():
     assert np.array_equal(into, [[0, 2.4], [0, 0]]) and first == 1.4
     into, first = tp.grad(greatest, argnums=(0, 1))(np.zeros((2, 0)), 0.7)
     assert into.shape == (2, 0) and first == 2.8
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3)])
+def test_the_logarithms_of_no_sums(shape):
+    def sums(x):
+        return np.logaddexp.reduce(x), np.logaddexp2.reduce(x, axis=1), np.logaddexp.reduce(x, axis=0, initial=0.5)
+
+    x = np.ones(shape)
+    same_tree(Transformed(sums, Level())(x), sums(x), f"{shape}", 1e-12, 1e-12)

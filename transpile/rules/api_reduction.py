@@ -332,7 +332,8 @@ def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
     ) -> Expr:
         (x,) = floats(b, cast_to(m.array(b, array), dtype))
         x = _masked(b, x, where, -np.inf)
-        top = b.elementwise("stop_gradient", reduce("max", x, axis, True))
+        top = reduce("max", x, axis, True, initial=-np.inf) if x.rank else x
+        top = b.elementwise("stop_gradient", top)
         top = m.where(b.elementwise("isfinite", top), top, 0.0)
         total = reduce("sum", b.elementwise(power, x - top), axis, True)
         empty = total.eq(0)
