@@ -43,7 +43,9 @@ def signature(name: str) -> inspect.Signature | None:
     """The signature of a function; None where it is not known."""
     if name in _FUNCTIONS:
         return inspect.signature(_FUNCTIONS[name])
-    if name.partition(".")[0] not in _ROOTS or name.startswith("numpy.random."):  # a generator's methods come without it
+    if name.partition(".")[0] not in _ROOTS or name.startswith(
+        "numpy.random."
+    ):  # a generator's methods come without it
         return None
     return _of(statics.known_value(Known(name)))
 

@@ -172,15 +172,29 @@ def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
     known = lx.static(value, f"the argument {name!r}", node)
     if name == "dtype" and known is not None:
         return dtype_name(lx, known, node)
+    if known is not None and name in _NAMED and known not in _NAMED[name]:
+        allowed = ", ".join(map(repr, _NAMED[name]))
+        raise lx.error("T131", f"{name}={known!r} is not one of {allowed}", node)
     return known
+
+
+_NAMED = {
+    "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "device": ("cpu",),
+    "order": ("C", "F", "A", "K", "c", "f", "a", "k"),
+}
+"""What NumPy allows for the options that change no value, beside None."""
 
 
 def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
     """The name of a dtype, however it is given."""
     try:
-        found = np.dtype(known.name.rpartition(".")[2] if isinstance(known, Known) else known).name
+        given = np.dtype(known.name.rpartition(".")[2] if isinstance(known, Known) else known)
     except TypeError:
         raise lx.error("T209", f"{known!r} is not a dtype", node) from None
+    if not given.isnative:
+        raise lx.error("T209", f"the dtype {known!r} has the bytes of another machine", node)
+    found = given.name
     from transpile.core.types import DTYPES
 
     if found.startswith("complex"):

@@ -31,8 +31,14 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
     where = kwargs.pop("where", None) if "where" not in own else None
     dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
     casting = kwargs.pop("casting", None) if "casting" not in own else None
+    if casting is not None:
+        casting = table_calls.static_argument(lx, "casting", casting, node)
+        given = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
+        if casting in ("no", "equiv") and dtype is None and given not in ({"float64"}, {"float32"}):
+            raise lx.error("T131", f"{shown(name)} with casting={casting!r} takes floats of one dtype", node)
     for name_ in ("order", "subok") if entry.elementwise else ():
-        kwargs.pop(name_, None) if name_ not in own else None
+        if name_ in kwargs and name_ not in own:
+            table_calls.static_argument(lx, name_, kwargs.pop(name_), node)
     if entry.elementwise:
         arity = sum(p.default is p.empty for p in own.values())
         if len(args) == arity + 1:
@@ -45,7 +51,7 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
         out = None
     if dtype is not None:
         to = table_calls.static_argument(lx, "dtype", dtype, node)
-        how = "same_kind" if casting is None else table_calls.static_argument(lx, "casting", casting, node)
+        how = "same_kind" if casting is None else casting
         args = args if to is None else _computed_in(lx, name, entry, args, np.dtype(to).name, how, node)
     if where is not None and entry.elementwise:
         return _where(lx, name, entry, args, kwargs, where, out, node)

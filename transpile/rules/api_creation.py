@@ -30,10 +30,17 @@ from transpile.rules.slicing import along, at_least, fresh_size, new_axis, point
 _STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
 
 
+def _check_order(order: Any) -> None:
+    """Refuses an order in memory that NumPy does not give to what is made from nothing."""
+    if order is not None and order not in "CFcf":
+        raise RuleError(f"only 'C' or 'F' order is permitted, not {order!r}", "T131")
+
+
 def _filled(value: float) -> Callable[..., Expr]:
     def build(
         b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
     ) -> Expr:
+        _check_order(order)
         return full(b, value, shape_of(b, shape), dtype_of(dtype, "float64"))
 
     return build
@@ -57,6 +64,7 @@ def _filled_like(value: float) -> Callable[..., Expr]:
 
 
 def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+    _check_order(order)
     return b.let("empty", dims=shape_of(b, shape), dtype=dtype_of(dtype, "float64"))
 
 
@@ -77,6 +85,7 @@ def _empty_like(
 def _full(
     b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
 ) -> Expr:
+    _check_order(order)
     value, dims = array(b, fill_value), shape_of(b, shape)
     dtype = dtype_of(dtype, value.dtype)
     return _everywhere(b, b.cast(value, dtype), dims)
@@ -299,6 +308,7 @@ def _matrix(prim: str) -> Callable[..., Expr]:
         device: Any = None,
         like: Any = None,
     ) -> Expr:
+        _check_order(order)
         n = b.expr(N)
         width = n if M is None else b.expr(M)
         dims = (size_of(b, n), size_of(b, width))

@@ -53,7 +53,12 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
 
 def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:
     x = array(b, a)
-    x = x if x.type.is_float else b.cast(x, "float64")
+    chosen = method in _CHOSEN and not x.type.is_float  # integers, of which one is the result
+    if x.type.is_bool and not chosen:
+        raise RuleError(
+            "NumPy does not subtract truth values, which it would for a quantile", "T201", "use .astype(float)"
+        )
+    x = x if x.type.is_float or chosen else b.cast(x, "float64")
     share = array(b, q)
     if share.rank > 1:
         raise RuleError("quantiles are a number or a vector", "T201")
@@ -72,18 +77,23 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
     part = _PARTS[method](place, low) if method in _PARTS else place - low
     first = b.cast(low, "int64")
     second = m.minimum(first + 1, n - 1)
-    part = b.cast(part, x.dtype) if share.type.weak else part
+    part = b.cast(part, x.dtype) if (share.type.weak or method in _CHOSEN) and not chosen else part
     if share.rank:
         lower, upper = gather(ordered, -1, first), gather(ordered, -1, second)
-        y = lower + (upper - lower) * part
-        y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
+        y = m.where(part > 0.5, upper, lower) if chosen else lower + (upper - lower) * part
+        if not chosen:
+            y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
         y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
         kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
         return b.let("reshape", y, dims=(share.dims[0], *kept)) if keepdims else y
     lower, upper = point(ordered, -1, first), point(ordered, -1, second)
+    if chosen:
+        return _kept(m.where(part > 0.5, upper, lower), x, axes, keepdims)
     return _kept(_nan_checked(lower + (upper - lower) * part, ordered), x, axes, keepdims)
 
 
+_CHOSEN = ("lower", "higher", "nearest")
+"""The methods that give one of the elements."""
 _OPEN: dict[str, tuple[float, float]] = {
     "weibull": (0.0, 0.0),
     "hazen": (0.5, 0.5),

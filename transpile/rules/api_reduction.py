@@ -23,10 +23,18 @@ REDUCED = ("axis", "dtype", "keepdims")
 
 
 def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **params: Any) -> Expr:
+    if isinstance(axis, list):
+        raise RuleError("the axes of a reduction stand in a tuple, not in a list", "T201")
     axes = axes_of(axis, x.rank)
     if not x.rank and prim in ("sum", "prod", "mean", "max", "min", "nansum", "nanmax", "nanmin", "nanmean"):
         return _of_number(prim, x)
     return x.b.let(prim, x, axes=axes, keepdims=bool(keepdims), **params)
+
+
+def _check_of_number(axis: Axis) -> None:
+    """A number has no axes; NumPy lets 0 and -1 pass."""
+    if axis is not None and axis not in (0, -1, ()):
+        axes_of(axis, 0)
 
 
 def _of_number(prim: str, x: Expr) -> Expr:
@@ -46,6 +54,8 @@ def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
     mask = array(b, where)
     if mask.rank > x.rank:
         raise RuleError(f"where= of {mask.rank} dimensions for an array of {x.rank}", "T202")
+    if isinstance(mask.op, Const) and x.rank:
+        return x if mask.op.value else b.let("full", neutral, dims=x.dims, dtype=x.dtype)
     return b.elementwise("where", b.broadcast(mask, x.dims) if mask.rank else mask, x, neutral)
 
 
@@ -114,9 +124,13 @@ def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
         initial: Any = None,
         where: Any = None,
     ) -> Expr:
-        x = cast_to(array(b, a), dtype)
+        x = array(b, a)
+        if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
+            x = m.where(m.isnan(x), 0.0, x) if prim == "nansum" else x  # before it is cast to what has no NaN
+        x = cast_to(x, dtype)
         if not x.type.is_float:
-            return plain(b, x, axis, None, keepdims, **({} if where is None else {"where": where}))
+            given = {"where": where, "initial": initial}
+            return plain(b, x, axis, None, keepdims, **{k: v for k, v in given.items() if v is not None})
         if where is not None:
             x = _masked(b, x, where, np.nan)
         y = reduce(prim, x, axis, keepdims)
@@ -174,20 +188,29 @@ def _spread(prim: str) -> Callable[..., Expr]:
         correction: Any = None,
     ) -> Expr:
         x = cast_to(array(b, a), dtype)
-        ddof = ddof if correction is None else correction
+        ddof = _freedom(ddof, correction)
         if where is None and mean is None and x.rank:
             return reduce(prim, x, axis, keepdims, ddof=ddof)
-        centre = _mean(b, x, axis, None, True, where) if mean is None else array(b, mean)
-        d = x - centre
-        if where is None:
-            n = m.size(x, axes_of(axis, x.rank))
-            y = reduce("sum", d * d, axis, keepdims) / (n - ddof if ddof else n)
-        else:
-            n = _count(b, x, where, axis, keepdims)
-            y = reduce("sum", _masked(b, d * d, where, 0.0), axis, keepdims) / (n - ddof if ddof else n)
+        total, n = _squares(b, x, axis, keepdims, where, mean)
+        y = total / (m.maximum(n - ddof, 0, py=where is None) if ddof else n)
         return _root(y) if prim == "std" else y
 
     return build
+
+
+def _freedom(ddof: Any, correction: Any) -> Any:
+    """The number that is taken off the count, under either name."""
+    if correction is not None and ddof != 0:
+        raise RuleError("ddof and correction can't be provided simultaneously.", "T201")
+    return ddof if correction is None else correction
+
+
+def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: Any) -> tuple[Expr, Expr]:
+    """The sum of the squares of what stands off the mean, and how many they are."""
+    d = x - (_mean(b, x, axis, None, True, where) if mean is None else array(b, mean))
+    if where is None:
+        return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))
+    return reduce("sum", _masked(b, d * d, where, 0.0), axis, keepdims), _count(b, x, where, axis, keepdims)
 
 
 def _root(y: Expr) -> Expr:
@@ -209,10 +232,17 @@ def _nan_spread(prim: str) -> Callable[..., Expr]:
         correction: Any = None,
     ) -> Expr:
         x = cast_to(array(b, a), dtype)
-        if x.type.is_float:
-            valid = m.logical_not(m.isnan(x))
-            where = valid if where is None else m.logical_and(valid, array(b, where))
-        return _spread(prim)(b, x, axis, None, ddof, keepdims, where, mean, correction)
+        if not x.type.is_float:
+            return _spread(prim)(b, x, axis, None, ddof, keepdims, where, mean, correction)
+        valid = m.logical_not(m.isnan(x))
+        valid = valid if where is None else m.logical_and(valid, array(b, where))
+        mean = mean if mean is None else b.cast(array(b, mean), x.dtype)
+        total, n = _squares(b, x, axis, keepdims, valid, mean)
+        ddof = _freedom(ddof, correction)
+        left = n - ddof if ddof else n
+        y = total / left
+        y = m.where(left <= 0, np.nan, y) if ddof else y
+        return _root(y) if prim == "std" else y
 
     return build
 
@@ -226,6 +256,7 @@ def _truth(prim: str, neutral: bool) -> Callable[..., Expr]:
         if where is not None:
             x = _masked(b, x if x.type.is_bool else x.ne(0), where, neutral)
         if not x.rank:
+            _check_of_number(axis)
             return b.cast(x, "bool") if x.type.is_bool else x.ne(0)
         return reduce(prim, x, axis, keepdims)
 
@@ -234,7 +265,10 @@ def _truth(prim: str, neutral: bool) -> Callable[..., Expr]:
 
 def _count_nonzero(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
     x = array(b, a)
-    return reduce("count_nonzero", x, axis, keepdims) if x.rank else b.cast(x.ne(0), "int64")
+    if not x.rank:
+        _check_of_number(axis)
+        return b.cast(x.ne(0), "int64")
+    return reduce("count_nonzero", x, axis, keepdims)
 
 
 def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
@@ -286,12 +320,15 @@ def _average(
         raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     else:
         total = reduce("sum", w, axis, keepdims)
+    product = x * w
+    common = product.dtype if x.type.is_float else "float64"
+    total = b.cast(total, common)
     raise_if(
         reduce("any", total.eq(0)) if total.rank else total.eq(0),
         "ZeroDivisionError",
         "Weights sum to zero, can't be normalized",
     )
-    y = reduce("sum", x * w, axis, keepdims) / total
+    y = reduce("sum", b.cast(product, common), axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
 
 

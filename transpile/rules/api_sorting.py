@@ -43,18 +43,36 @@ def _flat(x: Expr, axis: Any) -> tuple[Expr, int]:
     return (ravel(x), 0) if axis is None else (x, axis_of(axis, x.rank))
 
 
+_KINDS = frozenset("qhmsQHMS")
+
+
+def _check_sort(what: str, kind: Any, order: Any, stable: Any = None) -> None:
+    """Refuses what NumPy does not take for the way to sort."""
+    refuse_options(what, order=(order, None))
+    if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
+        raise RuleError(f"{what}: kind={kind!r} is none of NumPy's", "T131")
+    if kind is not None and stable is not None:
+        raise RuleError("`kind` and `stable` parameters can't be provided at the same time.", "T131")
+
+
+_SORTS = tuple("quicksort heapsort mergesort stable quick heap merge q h m s".split())
+
+
 def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.sort", kind, order, stable)
     x, at = _flat(array(b, a), axis)
     return b.let("sort", x, axis=at)
 
 
 def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.argsort", kind, order, stable)
     x, at = _flat(array(b, a), axis)
     return b.let("argsort", x, axis=at, kind="stable" if stable else kind)
 
 
 def _partition(prim: str) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Expr:
+    def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Expr:
+        refuse_options(f"np.{prim}", order=(order, None), kind=(kind, "introselect"))
         x, at = _flat(array(b, a), axis)
         if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
             raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
