@@ -10,6 +10,7 @@ from runtime.compiled.layout import put_turned, turned
 from runtime.compiled.symbols import routine
 
 _syevd = routine("syevd", "JOBZ UPLO n a lda w work lwork iwork liwork info")
+_syevr = routine("syevr", "JOBZ RANGE UPLO n a lda vl vu il iu abstol m w z ldz isuppz work lwork iwork liwork info")
 _gesdd = routine("gesdd", "JOBZ m n a lda s u ldu vt ldvt work lwork iwork info")
 _geqrf = routine("geqrf", "m n a lda tau work lwork info")
 _orgqr = routine("orgqr", "m n k a lda tau work lwork info")
@@ -45,6 +46,31 @@ def eigh(a, upper, values, vectors):
     columns = turned(a)
     eigen(columns, upper, values, True)
     put_turned(columns, vectors)
+
+
+@apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
+def robust_eigh(a, upper, values, vectors):
+    """As SciPy does it, by relatively robust representations: the vectors have other signs than NumPy's."""
+    n = a.shape[0]
+    if n == 0:
+        return
+    for i in range(n):
+        for j in range(i if upper else 0, n if upper else i + 1):
+            if a[i, j] - a[i, j] != 0:  # LAPACK may not come to an end
+                raise np.linalg.LinAlgError("Internal Error.")
+    columns, found, side, zero = turned(a), np.empty((n, n), a.dtype), (_UPPER if upper else _LOWER), a.dtype.type(0)
+    count, support = np.zeros(1, np.int64), np.zeros(2 * n, np.int64)
+    work, more = np.zeros(1, a.dtype), np.zeros(1, np.int64)
+    _syevr(
+        _VECTORS, _ALL, side, n, columns, n, zero, zero, 1, n, zero, count, values, found, n, support, work, -1, more, -1
+    )  # fmt: skip
+    size, places = int(work[0]), more[0]
+    work, more = np.empty(size, a.dtype), np.empty(places, np.int64)
+    if _syevr(
+        _VECTORS, _ALL, side, n, columns, n, zero, zero, 1, n, zero, count, values, found, n, support, work, size, more, places
+    ) != 0:  # fmt: skip
+        raise np.linalg.LinAlgError("Internal Error.")
+    put_turned(found, vectors)
 
 
 @apart("void(real[:, :], boolean, real[::1])")

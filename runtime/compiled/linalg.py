@@ -1,7 +1,19 @@
 """Linear algebra of one matrix, which may lie as it likes, into memory that is there."""
 
 from runtime.compiled.adjoints import cholesky_adjoint
-from runtime.compiled.decompositions import eigh, eigvalsh, lstsq, matrix_rank, pinv, qr, qr_r, svd, svd_full, svdvals
+from runtime.compiled.decompositions import (
+    eigh,
+    eigvalsh,
+    lstsq,
+    matrix_rank,
+    pinv,
+    qr,
+    qr_r,
+    robust_eigh,
+    svd,
+    svd_full,
+    svdvals,
+)
 from runtime.compiled.equations import (
     cholesky,
     det,
@@ -20,6 +32,6 @@ from runtime.compiled.exponential import expm
 
 __all__ = [
     "cholesky", "cholesky_adjoint", "det", "eigh", "eigvalsh", "expm", "inv", "lstsq", "lu", "lu_det", "lu_factor",
-    "lu_inv", "lu_slogdet", "lu_solve", "matrix_rank", "pinv", "qr", "qr_r", "slogdet",
+    "lu_inv", "lu_slogdet", "lu_solve", "matrix_rank", "pinv", "qr", "qr_r", "robust_eigh", "slogdet",
     "solve", "solve_triangular", "svd", "svd_full", "svdvals",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 
 _BLAS = ("gemm", "gemv", "syrk", "trsm")
-_LAPACK = ("gesv", "getrf", "potrf", "syevd", "gesdd", "geqrf", "orgqr", "gelsd")
+_LAPACK = ("gesv", "getrf", "potrf", "syevd", "syevr", "gesdd", "geqrf", "orgqr", "gelsd")
 _LETTERS = {types.float64: "d", types.float32: "s"}
 _THREADS = "transpile.blas_threads"
 _INT, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()

@@ -62,7 +62,7 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     if folded is not None:
         return folded
     is_random = found.name.startswith(("numpy.random.", "random."))
-    hint = "draw the numbers outside the function and pass them as arguments" if is_random else None
+    hint = "draw the numbers outside the function and pass them as arguments" if is_random else ""
     raise lx.error("T130", f"{shown(found.name)} is not supported", node, hint)
 
 

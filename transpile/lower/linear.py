@@ -154,6 +154,10 @@ def _several(fn: str, *flags: str) -> Callable[[Lowering, Any], list[Any]]:
     return rule
 
 
+def _eigh(lw: Lowering, stmt: Any) -> list[Any]:
+    return _several("linalg.robust_eigh" if stmt.params.get("robust") else "linalg.eigh", "UPLO")(lw, stmt)
+
+
 def _qr(lw: Lowering, stmt: Any) -> Any:
     if stmt.params.get("mode", "reduced") == "r":
         return _single("linalg.qr_r", 2)(lw, stmt)
@@ -260,7 +264,7 @@ SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
     "qr": _qr,
     "svd": _several("linalg.svd"),
     "svd_full": _several("linalg.svd_full"),
-    "eigh": _several("linalg.eigh", "UPLO"),
+    "eigh": _eigh,
     "slogdet": _slogdet,
     "lu": _several("linalg.lu"),
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
@@ -23,12 +26,13 @@ from transpile.rules.api_linalg import (
     matrix,
     stacked,
 )
+from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import floats, one_of, refuse_options
+from transpile.rules.arguments import array, floats, one_of, refuse_options
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import solve_triangular, t
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import slice_axis, smaller
+from transpile.rules.slicing import raise_if, slice_axis, smaller
 
 _FLAGS = (
     "overwrite_a",
@@ -226,7 +230,7 @@ def _scipy_eigh(
         raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131")
     x = matrix(build, a, "scipy.linalg.eigh")
     side = "L" if lower else "U"
-    return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side))
+    return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side, robust=True))
 
 
 def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, check_finite: Any = True) -> Any:
@@ -251,6 +255,32 @@ def _block_diag(b: Builder, *arrs: Any) -> Expr:
     return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
 
 
+def _finite(entry: Entry) -> Entry:
+    """The entry, which raises as SciPy does where an operand has an infinity or a NaN, unless told not to look."""
+    build = entry.build
+    assert build is not None
+    signature = inspect.signature(build)
+    operands = [name for name in list(signature.parameters)[1:] if name in ("a", "b", "c_and_lower")]
+
+    @wraps(build)
+    def checked(b: Builder, *args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(b, *args, **kwargs).arguments
+        if given.get("check_finite", True):
+            found = {name: given[name] for name in operands if given.get(name) is not None}
+            _check(b, [array(b, v[0] if name == "c_and_lower" else v) for name, v in found.items()])
+        return build(b, *args, **kwargs)
+
+    return replace(entry, build=checked)
+
+
+def _check(b: Builder, operands: list[Expr]) -> None:
+    finite = [b.elementwise("isfinite", x) for x in operands if x.type.is_float]
+    tests = [reduce("all", x) if x.rank else x for x in finite]
+    if tests:
+        passes = tests[0] if len(tests) == 1 else b.elementwise("logical_and", *tests)
+        raise_if(m.logical_not(passes), "ValueError", "array must not contain infs or NaNs")
+
+
 _ENTRIES: dict[str, Entry] = {
     "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
     "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
@@ -264,7 +294,7 @@ _ENTRIES: dict[str, Entry] = {
     "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
     "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
     "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
-    "pinv": Entry(lambda b, a: _pinv(b, a)),
+    "pinv": Entry(lambda b, a, *, check_finite=True: _pinv(b, a), static=_FLAGS),
     "lstsq": Entry(_scipy_lstsq, static=_FLAGS),
     "eigh": Entry(_scipy_eigh, static=(*_FLAGS, "lower", "eigvals_only")),
     "eigvalsh": Entry(_scipy_eigvalsh, static=(*_FLAGS, "lower")),
@@ -272,4 +302,7 @@ _ENTRIES: dict[str, Entry] = {
     "block_diag": Entry(_block_diag),
 }
 
-TABLE: dict[str, Entry] = {f"scipy.linalg.{name}": entry for name, entry in _ENTRIES.items()}
+_UNCHECKED = ("expm", "block_diag")
+TABLE: dict[str, Entry] = {
+    f"scipy.linalg.{name}": entry if name in _UNCHECKED else _finite(entry) for name, entry in _ENTRIES.items()
+}

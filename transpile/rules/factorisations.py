@@ -23,7 +23,7 @@ from transpile.rules.linalg import as_diagonal, diagonal, scaled_columns, solve,
 from transpile.rules.linalg_examples import definite, matrices, several, symmetric
 from transpile.rules.prim import REFUSED, Prim
 from transpile.rules.slicing import new_axis, slice_axis, smaller
-from transpile.rules.spelling import with_keywords
+from transpile.rules.spelling import Spelling, keywords, with_keywords
 
 # ---------------------------------------------------------------------------------------------------- cholesky
 
@@ -143,6 +143,13 @@ def _eigh_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     (a,) = types
     values = Type(a.dtype, a.dims[:-1])
     return Type(a.dtype, (), kind="tuple", items=(values, a))
+
+
+def _eigh_call(params, types) -> str:  # type: ignore[no-untyped-def]
+    """SciPy's has a driver of its own: the same vectors with other signs."""
+    if params.get("robust"):
+        return f"scipy.linalg.eigh({{0}}{'' if params['UPLO'] == 'L' else ', lower=False'}, check_finite=False)"
+    return f"np.linalg.eigh({{0}}{keywords(params, UPLO='L')})"
 
 
 def _inverse_differences(w: Expr) -> Expr:
@@ -353,7 +360,7 @@ TABLE = [
          True))),
     Prim("qr", _qr_type, with_keywords("np.linalg.qr({0})", mode="reduced"), jvp=_qr_jvp, vjp=_qr_vjp, cost=3,
          examples=tuple((several(s), {"mode": "reduced"}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
-    Prim("eigh", _eigh_type, with_keywords("np.linalg.eigh({0})", UPLO="L"), jvp=_eigh_jvp, vjp=_eigh_vjp, cost=3,
+    Prim("eigh", _eigh_type, Spelling(_eigh_call), jvp=_eigh_jvp, vjp=_eigh_vjp, cost=3,
          examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU")),
     Prim("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), jvp=_eigvalsh_jvp,
          vjp=_eigvalsh_vjp,
@@ -364,5 +371,5 @@ TABLE = [
     Prim("svd_full", _svd_full_type, "np.linalg.svd({0})", jvp=REFUSED, vjp=REFUSED, cost=3),
     Prim("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", jvp=_svdvals_jvp, vjp=_svdvals_vjp, cost=3,
          examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3)))),
-    Prim("lu", _lu_type, "scipy.linalg.lu({0})", jvp=_lu_jvp, vjp=_lu_vjp, cost=3, examples=matrices()[:1]),
+    Prim("lu", _lu_type, "scipy.linalg.lu({0}, check_finite=False)", jvp=_lu_jvp, vjp=_lu_vjp, cost=3, examples=matrices()[:1]),
 ]  # fmt: skip

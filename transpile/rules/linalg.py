@@ -303,8 +303,8 @@ TABLE = [
     Prim("matrix_rank", lambda types, params: Type("int64", types[0].dims[:-2]), "np.linalg.matrix_rank({0})",
          jvp=ZERO, vjp=ZERO,
          cost=3),
-    Prim("solve_triangular", lambda types, params: types[1], with_keywords("scipy.linalg.solve_triangular({0}, {1})",
-         **_TRIANGULAR),
+    Prim("solve_triangular", lambda types, params: types[1],
+         with_keywords("scipy.linalg.solve_triangular({0}, {1}, check_finite=False)", **_TRIANGULAR),
          jvp=_solve_triangular_jvp, vjp=_solve_triangular_vjp, cost=3, examples=tuple(
              (args, {"lower": lower, "trans": trans, "unit_diagonal": unit})
              for (args, _) in systems()[:2] for lower in (True, False) for trans in (0, 1) for unit in (False, True))),
