@@ -41,6 +41,22 @@ np.{zeros,ones,empty}({3,(2,3)}, order={'C','F','A','K','x','c'}).shape
 np.{zeros_like,full_like,copy,array,asarray}(x, {order='F',order='x',order='k',dtype='>i4',device='gpu'}).shape
 np.{full,eye,tri,arange}(3, {order='x',order='A',order='F',device='gpu',device='cpu',dtype='>f8'})
 np.{sin,add,negative}(x, {casting='bogus',casting='no',order='x',order='F',subok=True})
+np.linspace(np.ones((2,3)), 2.0, 4, axis={0,1,2,-1,-2,3,(-1,)})
+np.{linspace,logspace}(0.5, 2.0, {4,1,0}, axis={0,-1,1})
+np.linspace(0.5, 2.0, {4,1,0,k,k+2}, {True,False}, retstep=True)
+np.trace(x, {0,1}, {0,1}, {0,1,-1})
+np.trace(np.array([[200,1],[1,100]],'uint8'))
+np.diagonal(x, {0,-1}, {0,1}, {0,1,-1})
+np.ravel_multi_index((np.array([3,1],{'uint8','int32','int64'}), {np.array([2,1],'uint8'),1}), (90, 95))
+np.pad(x, {1,(1,2)}, mode={'mean','maximum','edge','wrap','constant','linear_ramp'})
+np.pad(x, 1, mode={'mean','edge','constant','linear_ramp'}, {constant_values=2,end_values=1})
+np.clip(x, {0,2}, {2,3}, {min=1,max=1})
+np.meshgrid(x[0], x[1], indexing={'xy','ij','no'})
+np.linalg.norm(x, {1,2,None}, axis={0,(0,1),(0,0),(1,-1),[0]})
+np.linalg.matrix_power(x, {2,2.0,0,k,True})
+np.{polyder,polyint}(x[0], {0,1,2,-1})
+np.cov(x, ddof={0,1,0.5,1.0})
+np.expand_dims(x, {None,0,(0,1),3,(0,0)})
 x.{astype,view}({float,'>f8',int,'bogus'})
 """  # fmt: skip
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
@@ -131,6 +147,9 @@ np.nansum(x, axis=0, dtype=int)
 np.nansum(x, axis=0, initial=k)
 np.average(x, axis=0, weights=np.arange(1, 4), returned=True)
 np.quantile(x, 0.3, axis=0, method="higher")
+np.trace(x)
+np.linspace(0.5, 2.0, k, retstep=True)
+np.linspace(np.ones((2, 3)), 2.0, 4, axis=1)
 """
 
 

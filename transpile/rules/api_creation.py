@@ -15,10 +15,12 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry, in_order
 from transpile.rules.arguments import (
     array,
+    axis_of,
     cast_to,
     dtype_of,
     from_nested,
     full,
+    integer,
     numeric,
     shape_of,
     size_of,
@@ -241,15 +243,21 @@ def _linspace(
     if first.rank or last.rank:
         first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
         y = _between(b, first, last, num, endpoint)
-        y = m.transpose(y, [*range(1, y.rank), 0]) if axis in (-1, y.rank - 1) and y.rank > 1 else y
+        at = axis_of(axis, y.rank)
+        y = m.transpose(y, [*range(1, at + 1), 0, *range(at + 1, y.rank)]) if at else y
     else:
+        axis_of(axis, 1)
         y = b.let(
             "linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint)
         )
     y = cast_to(m.floor(y) if dtype is not None and np.dtype(dtype).kind in "iu" else y, dtype)
     if not retstep:
         return y
-    return y, (last - first) / (b.expr(num) - 1 if endpoint else b.expr(num))
+    count = b.expr(num) - 1 if endpoint else b.expr(num)
+    known = integer(num)
+    if known is None:
+        return y, m.where(count > 0, (last - first) / m.maximum(count, 1, py=True), np.nan)
+    return y, (last - first) / count if known > (1 if endpoint else 0) else b.expr(np.nan)
 
 
 def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
@@ -281,7 +289,7 @@ def _geomspace(
 ) -> Expr:
     """Even steps of the logarithm; both ends have one sign."""
     first, last = (b.cast(x, "float64") if not x.type.is_float else x for x in numeric(b, start, stop))
-    shares = _linspace(b, 0.0, 1.0, num, endpoint)
+    shares = _linspace(b, 0.0, 1.0, num, endpoint, axis=axis)
     if first.rank or last.rank:
         raise RuleError(
             "np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))"

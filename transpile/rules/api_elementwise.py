@@ -45,6 +45,8 @@ def ufunc(prim: str, arity: int) -> Entry:
 
 
 def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Expr:
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise RuleError("np.clip takes a_min and a_max, or min and max", "T131")
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     x = operand(b, a)
     if low is None and high is None:

@@ -60,7 +60,9 @@ def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool 
         if v.rank > 2:
             raise RuleError("Improper number of dimensions to norm.", "T202")
         axis = tuple(range(v.rank))
-    axes = [axis_of(k, v.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = [axis_of(k, v.rank) for k in (axis if isinstance(axis, tuple) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise RuleError("Duplicate axes given.", "T208")
     if len(axes) == 1:
         return vector_norm(v, order, axes[0], keepdims)
     if len(axes) != 2:
@@ -260,6 +262,8 @@ def _rest(build: Builder, x: Expr, y: Expr, found: Expr) -> tuple[Expr, Expr]:
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
     """By repeated squaring."""
     x = matrix(b, a, "np.linalg.matrix_power")
+    if not isinstance(n, (int, np.integer)):
+        raise RuleError("exponent must be an integer", "T201")
     x = x if n < 0 else array(b, a)  # of integers, as long as nothing is inverted
     if n == 0:
         return b.broadcast(eye(x), x.dims)

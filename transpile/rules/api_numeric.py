@@ -127,6 +127,8 @@ def _cov(
 ) -> Expr:
     rows = _variables(b, m, y, rowvar)
     rows = rows if dtype is None else b.cast(rows, dtype)
+    if isinstance(ddof, float) and not ddof.is_integer():
+        raise RuleError("ddof must be an integer", "T201")
     loss = (0 if bias else 1) if ddof is None else ddof
     weights = [b.cast(array(b, w), rows.dtype) for w in (fweights, aweights) if w is not None]
     if any(w.rank != 1 or not b.same(w.dims[0], rows.dims[1]) for w in weights):
@@ -252,6 +254,8 @@ def _polyfit(
 
 def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
     c = array(b, p)
+    if m < 0:
+        raise RuleError("the order of a derivative must be positive (see polyint)", "T131")
     for _ in range(m):
         n = c.dims[0]
         c = slice_axis(c, 0, 0, n - 1) * b.let("flip", arange(b, n - 1) + 1, axes=(0,))
@@ -259,7 +263,12 @@ def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
 
 
 def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
-    c = b.cast(array(b, p), "float64")
+    if m < 0:
+        raise RuleError("the order of an integral must be positive (see polyder)", "T131")
+    c = array(b, p)
+    if m == 0:
+        return c
+    c = b.cast(c, "float64")
     constants = [] if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * m
     if len(constants) not in (0, m):
         raise RuleError("k must be a scalar or a rank-1 array of length 1 or >m.", "T131")

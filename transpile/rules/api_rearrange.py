@@ -20,6 +20,7 @@ from transpile.rules.arguments import (
     axis_of,
     full,
     integer,
+    one_of,
     product,
     refuse_options,
     shape_of,
@@ -146,17 +147,23 @@ def _pad(
     array: Any,
     pad_width: Any,
     mode: str = "constant",
-    constant_values: Any = 0,
+    constant_values: Any = None,
     reflect_type: Any = "even",
-    end_values: Any = 0,
+    end_values: Any = None,
 ) -> Expr:
     x = m.array(b, array)
     if mode not in (*_FILLS, *_SIDES) or reflect_type != "even":
         kind = f"{mode!r}" if reflect_type == "even" else f"{mode!r} with reflect_type={reflect_type!r}"
         raise RuleError(f"the padding mode {kind} is not supported", "T201", f"one of {', '.join((*_FILLS, *_SIDES))}")
+    for name, value, needs in (
+        ("constant_values", constant_values, "constant"),
+        ("end_values", end_values, "linear_ramp"),
+    ):
+        if value is not None and mode != needs:
+            raise RuleError(f"unsupported keyword arguments for mode {mode!r}: {name}", "T131")
     pairs = _pairs(b, pad_width, x.rank, "pad_width")
     if mode in _SIDES:
-        ends = _pairs(b, end_values, x.rank, "end_values")
+        ends = _pairs(b, 0 if end_values is None else end_values, x.rank, "end_values")
         for axis, (pair, end) in enumerate(zip(pairs, ends)):
             sides = [_SIDES[mode](b, x, axis, k, size_of(b, pair[k]), end[k]) for k in (0, 1)]
             x = b.let("concatenate", sides[0], x, sides[1], axis=axis)
@@ -168,7 +175,7 @@ def _pad(
         params["even"] = True  # one number says it all
     if mode != "constant":
         return b.let("pad", x, *widths, **params)
-    values = _pairs(b, constant_values, x.rank, "constant_values")
+    values = _pairs(b, 0 if constant_values is None else constant_values, x.rank, "constant_values")
     flat = [v for pair in values for v in pair]
     if all(v is flat[0] for v in flat) or (len({integer(v) for v in flat}) == 1 and integer(flat[0]) is not None):
         value = b.expr(flat[0])
@@ -185,7 +192,7 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 
     def side(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
         y = reduce(prim, x, axis, True)
-        y = b.cast(b.elementwise("rint", y) if prim == "mean" and not x.type.is_float else y, x.dtype)
+        y = b.cast(b.elementwise("rint", y) if prim == "mean" and x.type.is_int else y, x.dtype)
         return b.broadcast(y, tuple(width if j == axis else d for j, d in enumerate(x.dims)))
 
     return side
@@ -248,12 +255,16 @@ def _of_matrix(bound: Mapping[str, Any]) -> str:
 
 def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Expr:
     x = array(b, a)
-    return b.let("diagonal", x, offset=offset, axes=(axis_of(axis1, x.rank), axis_of(axis2, x.rank)))
+    axes = (axis_of(axis1, x.rank), axis_of(axis2, x.rank))
+    if axes[0] == axes[1]:
+        raise RuleError("axis1 and axis2 cannot be the same", "T208")
+    return b.let("diagonal", x, offset=offset, axes=axes)
 
 
 def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Expr:
     x = array(b, a)
-    if x.rank == 2 and not offset and (axis1, axis2) in ((0, 1), (0, -1)) and dtype is None:
+    is_wide = x.type.is_float or x.dtype in ("int64", "uint64")  # narrow integers are added up as wide ones
+    if x.rank == 2 and not offset and (axis1, axis2) in ((0, 1), (0, -1)) and dtype is None and is_wide:
         return b.let("trace", x)
     diagonal = _diagonal(b, x, offset, axis1, axis2)
     diagonal = diagonal if dtype is None else b.cast(diagonal, np.dtype(dtype).name)
@@ -268,6 +279,7 @@ def _diagflat(b: Builder, v: Any, k: Any = 0) -> Expr:
 
 
 def _meshgrid(b: Builder, *xi: Any, copy: Any = True, sparse: bool = False, indexing: str = "xy") -> tuple[Expr, ...]:
+    one_of("np.meshgrid", "indexing", indexing, "xy", "ij")
     xs = [array(b, x) for x in xi]
     xs = [x if x.rank == 1 else ravel(x) if x.rank else reshape(strong(x), (Dim(1),)) for x in xs]
     rank = len(xs)
@@ -321,6 +333,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "rai
     sizes = shape_of(b, dims)
     total = None
     for index, d in zip(arrays(b, multi_index), sizes):
+        index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # a place in all of them
         outside = m.logical_or(index < 0, index >= b.dim(d))
         raise_if(
             reduce("any", outside) if outside.rank else outside, "ValueError", "invalid entry in coordinates array"

@@ -185,6 +185,7 @@ def _scipy_svd(
     check_finite: Any = True,
     lapack_driver: Any = "gesdd",
 ) -> Any:
+    one_of("scipy.linalg.svd", "lapack_driver", lapack_driver, "gesdd", "gesvd")
     found = _svd(b, a, full_matrices, compute_uv)
     return tuple(found) if compute_uv else found
 

@@ -109,6 +109,8 @@ def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
 
 def _expand_dims(b: Builder, a: Any, axis: Any) -> Expr:
     x = array(b, a)
+    if axis is None:
+        raise RuleError("an axis is an integer, not None", "T201")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     for k in axes_of(axis, x.rank + count):
         x = new_axis(x, k)
