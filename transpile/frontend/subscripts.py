@@ -233,6 +233,8 @@ def _within_by_example(lx: Lifter, n: Dim, start: Operand | None, stop: Operand)
         return
     beyond = lx.symbols.least(lx.symbols.resolve(n) - last)
     rest = beyond - beyond.const
+    if lx.symbols.agree(lx, (n, n - rest)):  # already taken to be, which the bounds of the index do not show
+        return
     if not beyond.is_const and beyond.const >= 0 and lx.stretching.is_given(rest) and lx.symbols.value(rest) == 0:
         if lx.b.unify(n, n - rest) is not None:
             raise Restart(f"{n} is {n - rest}", lx.symbols)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from transpile.core.nodes import (
     Alloc,
     Block,
+    Const,
     For,
     Function,
     If,
@@ -79,6 +80,7 @@ class Aliases:
         self.items: dict[tuple[Var, int], Var] = {}
         self.tuples: dict[Var, Sequence[Operand]] = {}  # results of primitives with several, which may be views
         self.version = 0  # grows with each pair
+        self.stops: dict[Operand, int] = {}  # what ends loops where it is true -> how many
         for param in fn.params:
             if is_memory(param):
                 self.add(numbers.of[param], 1 << FOREIGN, (), None)
@@ -143,15 +145,27 @@ class Aliases:
             case If():
                 inner = self.numbers.mask((*defined(stmt.then), *defined(stmt.orelse), *stmt.results))
                 for side in (stmt.then, stmt.orelse):
-                    self.block(side, depth)
+                    at = depth - self.ended(stmt, side)
+                    self.block(side, at)
                     self.join(
                         stmt.results,
                         side.yields,
-                        [Link("yield", id(side), k, depth) for k in range(len(side.yields))],
+                        [Link("yield", id(side), k, at) for k in range(len(side.yields))],
                         inner,
                     )
             case For() | While():
                 self.loop(stmt, depth)
+
+    def ended(self, stmt: If, side: Block) -> int:
+        """How many loops a side of a branch ends: what it does is done once in them."""
+        found = 0
+        for result, value in zip(stmt.results, side.yields):
+            levels = self.stops.get(result, 0)
+            if isinstance(value, Const):
+                found = max(found, levels if value.value else 0)
+            elif levels:
+                self.stops[value] = levels
+        return found
 
     def let(self, stmt: Let, depth: int) -> None:
         if stmt.prim == "item" and isinstance(stmt.args[0], Var):
@@ -174,6 +188,9 @@ class Aliases:
 
     def loop(self, stmt: For | While, depth: int) -> None:
         m = self.numbers
+        if isinstance(stop := stmt.body.stop, Var):
+            around = [self.stops.get(r, 0) for r, y in zip(stmt.results, stmt.body.yields) if y is stop]
+            self.stops[stop] = 1 + max(around, default=0)
         params, n = stmt.body.params, len(stmt.inits)
         inits = [Link("init", id(stmt), k, depth) for k in range(n)]
         outs = [Link("yield", id(stmt.body), k, depth + 1) for k in range(n)]

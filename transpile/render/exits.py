@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transpile.core.nodes import Block, Const, For, If, Let, Operand, Stmt, Undef, Var, While
 from transpile.core.walk import blocks, statements
@@ -82,8 +82,23 @@ class Flags:
         return only
 
 
-def resolve(operand: Operand, env: Env) -> Operand:
-    """What an operand is where an exit stands."""
+def resolve(operand: Operand, env: Env, nested: Nested) -> Operand:
+    """What an operand is where an exit stands; of an expression, all that it reads."""
     while operand in env:
         operand = env[operand]
-    return operand
+    if not isinstance(operand, Var) or operand not in nested.trees:
+        return operand
+    if not any(leaf in env for leaf in nested.leaves((operand,))):
+        return operand
+
+    def here(inner: Operand) -> Operand:
+        return resolve(inner, env, nested)
+
+    tree = nested.trees[operand]
+    found = Var(operand.name, operand.type)
+    if isinstance(tree, Let):
+        nested.trees[found] = replace(tree, var=found, args=tuple(map(here, tree.args)))
+    else:
+        sides = [replace(side, yields=tuple(map(here, side.yields))) for side in (tree.then, tree.orelse)]
+        nested.trees[found] = replace(tree, test=here(tree.test), then=sides[0], orelse=sides[1], results=(found,))
+    return found

@@ -159,7 +159,7 @@ class _Function:
         out: dict[Operand, Operand] = dict(zip(loop.results, loop.body.yields))
         self.writer.unsaid |= {loop.results[flagged.slot], loop.body.params[flagged.slot], *only}
         self.writer.leaves[id(loop)] = lambda depth, env: self.result(
-            tuple(resolve(out.get(v, v), env) for v in values), depth
+            tuple(resolve(out.get(v, v), env, self.nested) for v in values), depth
         )
         self.writer.block(stmts[:-1], depth)
         ended: dict[Operand, Operand] = dict(zip(last.results, flagged.ended.yields))
