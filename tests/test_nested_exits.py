@@ -18,7 +18,12 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.core.dims import Dim
+from transpile.core.nodes import Block, Const, If, Let, Var
+from transpile.core.types import Type
 from transpile.levels import Level
+from transpile.render.exits import resolve
+from transpile.render.nesting import Nested
 from transpile.tree import flatten, unflatten
 
 CHANGES = {
@@ -139,3 +144,16 @@ def test_compiled_exits(every: int, tmp_path: Path) -> None:
         made = tp.jit(f)
         for y in TRIPS:
             same_tree(made(*arguments(y)), f(*arguments(y)), f"{f.__name__} with {y}", 1e-12, 1e-12)
+
+
+def test_an_exit_reads_what_the_trip_computed():
+    """Of an expression too, which stands for what a loop around would hand on."""
+    array, number = Type("float64", (Dim(3),)), Type("float64")
+    handed, here, copy, chosen = Var("result", array), Var("B", array), Var("t", array), Var("t", number)
+    test, first, second = Var("flag", Type("bool")), Var("c", number), Var("d", number)
+    choice = If(test, Block(yields=(first,)), Block(yields=(Const(0.0, number),)), (chosen,))
+    nested = Nested(None, {copy: Let(copy, "copy", (handed,)), chosen: choice}, None)  # type: ignore[arg-type]
+    found = resolve(copy, {handed: here}, nested)
+    assert list(nested.leaves((found,))) == [here] and list(nested.leaves((copy,))) == [handed]
+    assert list(nested.leaves((resolve(chosen, {first: second}, nested),))) == [test, second]
+    assert resolve(copy, {second: first}, nested) is copy and resolve(handed, {handed: here}, nested) is here

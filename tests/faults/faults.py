@@ -819,7 +819,7 @@ FAULTS: tuple[Fault, ...] = (
         "    if not any(leaf in env for leaf in nested.leaves((operand,))):\n        return operand\n",
         "    return operand\n",
         "a return out of an inner loop gives what the result was before",
-        ("tests/test_nested_exits.py", "-m", "not slow and not numba"),
+        ("tests/test_nested_exits.py", "-k", "reads"),
     ),
     Fault(
         "vectors_of_numpys",
