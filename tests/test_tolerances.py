@@ -90,3 +90,32 @@ def test_grids_are_numpys_to_the_last_bit(make):
         x = start + step * rng.integers(-5, 45, 30)
         for got, wanted in zip(counted(x, start, stop), counts(x, start, stop)):
             assert np.array_equal(got, wanted), (start, stop, step, n)
+
+
+def said(x):
+    return (
+        np.isclose(x, 2.0, atol=np.inf),
+        np.isclose(x, 2.0, rtol=math.nan),
+        math.isclose(x[0], 2.0, abs_tol=math.inf),
+        np.digitize(x, [1.0, 2.0], right=np.nan),
+        np.interp(x, [1.0, 2.0], [3.0, 4.0], left=np.nan, right=-np.inf),
+        np.nan_to_num(x, nan=np.inf, posinf=np.nan),
+        np.std(x, ddof=np.nan),
+        np.var(x, ddof=-math.inf),
+        np.max(x, initial=np.nan),
+        np.sum(x, initial=-np.inf),
+        np.full(2, np.nan),
+        np.pad(x, 1, constant_values=np.nan),
+        np.histogram(x, bins=[-np.inf, 2.0, np.inf])[0],
+        np.clip(x, -np.inf, 2.0),
+        np.unwrap(x, discont=np.inf),
+        np.where(x > 2, np.nan, -np.inf),
+    )
+
+
+@pytest.mark.parametrize("make", WAYS)
+def test_options_that_are_infinite_or_no_numbers(make):
+    x = np.array([1.0, 2.0, 3.0])
+    with np.errstate(all="ignore"):
+        for got, wanted in zip(make(said)(x), said(x)):
+            assert type(got) is type(wanted) and np.array_equal(got, wanted, equal_nan=True)

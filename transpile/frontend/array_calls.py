@@ -12,6 +12,7 @@ from transpile.core.types import Type
 from transpile.frontend import calls, carries, grown_lists, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
 from transpile.rules.arguments import axis_of
 
@@ -66,7 +67,10 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
 def _copyto(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if kwargs or len(args) != 2 or not isinstance(args[0], Array):
         return NotImplemented
-    memory.write(lx, args[0].cell, None, (), lx.operand(args[1], node))
+    new = lx.operand(args[1], node)
+    if not (new.type.weak and new.type.is_int):  # Python's integers go where they fit
+        check_cast(lx, new, memory.read(lx, args[0].cell), "np.copyto", node)
+    memory.write(lx, args[0].cell, None, (), new)
     return Static(None)
 
 

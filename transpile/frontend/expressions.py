@@ -119,6 +119,8 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
         raise lx.error("T120", f"{describe(lx, value)} has no sign and no bits", node)
     x = lx.operand(value, node)
     if isinstance(node.op, gast.UAdd):
+        if x.type.is_bool and not x.type.weak:
+            raise lx.error("T201", "the truth values of an array have no sign", node)
         return lx.value(lx.b.cast(x, INT) if x.type.is_bool and x.type.weak else x)  # of an array, a copy
     if isinstance(node.op, gast.USub):
         if x.type.is_bool and x.type.weak:

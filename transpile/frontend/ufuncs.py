@@ -14,6 +14,7 @@ from transpile.core.types import Type
 from transpile.frontend import memory, subscripts, table_calls
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Scalar, Static
 from transpile.rules import prims
 from transpile.rules.api import Entry, entries
@@ -86,6 +87,7 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
         args = [lx.value(_only(mask, lx.array(a), _INSIDE.get(entry.elementwise, 0.5))) for a in args]
     x = table_calls.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
+    check_cast(lx, x.op, old.op, "out=", node)
     return table_calls.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
 
 

@@ -78,6 +78,8 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
 
 def _ediff1d(b: Builder, ary: Any, to_end: Any = None, to_begin: Any = None) -> Expr:
     x = _diff(b, ravel(array(b, ary)))
+    if x.type.is_bool:
+        raise RuleError("np.ediff1d of truth values, which NumPy does not subtract", "T131")
     ends = [(None if e is None else b.cast(ravel(as_vector(array(b, e))), x.dtype)) for e in (to_begin, to_end)]
     parts = [e for e in (ends[0], x, ends[1]) if e is not None]
     return x if len(parts) == 1 else b.let("concatenate", *parts, axis=0)

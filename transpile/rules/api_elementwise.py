@@ -61,6 +61,8 @@ def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any 
 def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
     x = operand(b, a)
     if x.type.is_bool:
+        if decimals:
+            raise RuleError("np.round of truth values takes no decimals", "T131")
         x = b.cast(x, "float16")
     if decimals == 0:
         return b.elementwise("round", x, strong=True)
@@ -116,14 +118,20 @@ def isclose(b: Builder, a: Any, b2: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equ
     """As NumPy says it in its documentation where the run knows a tolerance."""
     x, y = operand(b, a), operand(b, b2)
     near, far = b.expr(atol), b.expr(rtol)
-    if isinstance(near.op, Const) and isinstance(far.op, Const):
-        tolerances = {"rtol": far.op.value, "atol": near.op.value}
-        return b.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, **tolerances)
+    known = _known(far, near)
+    if known is not None:
+        return b.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, rtol=known[0], atol=known[1])
     within = _no_more(b, b.elementwise("absolute", x - y), near + far * b.elementwise("absolute", y))
     close = _either(b, x.eq(y), b.elementwise("logical_and", b.elementwise("isfinite", y), within))
     if equal_nan:
         close = _either(b, close, b.elementwise("logical_and", b.elementwise("isnan", x), b.elementwise("isnan", y)))
     return close
+
+
+def _known(*numbers: Expr) -> list[float] | None:
+    """Numbers that the text can name; None where one of them is the run's, or infinite."""
+    found = [x.op.value for x in numbers if isinstance(x.op, Const) and np.isfinite(x.op.value)]
+    return found if len(found) == len(numbers) else None
 
 
 def _no_more(b: Builder, x: Expr, y: Expr) -> Expr:
@@ -392,8 +400,9 @@ def _math_ldexp(b: Builder, x: Any, i: Any) -> Expr:
 def _math_isclose(b: Builder, x: Any, y: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
     x, y = number(b, x, "isclose"), number(b, y, "isclose")
     near, far = b.expr(abs_tol), b.expr(rel_tol)
-    if isinstance(near.op, Const) and isinstance(far.op, Const):
-        return b.elementwise("math_isclose", x, y, rtol=far.op.value, atol=near.op.value)
+    known = _known(far, near)
+    if known is not None:
+        return b.elementwise("math_isclose", x, y, rtol=known[0], atol=known[1])
     near, far = number(b, near, "isclose"), number(b, far, "isclose")
     for tolerance in (near, far):
         if not isinstance(tolerance.op, Const) or tolerance.op.value < 0:

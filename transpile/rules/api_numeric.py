@@ -15,7 +15,7 @@ from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_elementwise import isclose
 from transpile.rules.api_join import concatenate as joined
-from transpile.rules.api_reduction import reduce
+from transpile.rules.api_reduction import as_vector, reduce
 from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import (
     array,
@@ -30,13 +30,20 @@ from transpile.rules.arguments import (
 )
 from transpile.rules.language import matmul, transpose
 from transpile.rules.prim import RuleError
-from transpile.rules.slicing import arange, at_least, gather, new_axis, point, slice_axis
+from transpile.rules.slicing import arange, at_least, gather, new_axis, point, raise_if, slice_axis
 
 # ----------------------------------------------------------------------------------------------------- gradient
 
 
+def _no_truths(b: Builder, value: Any, name: str) -> Expr:
+    x = array(b, value)
+    if x.type.is_bool:
+        raise RuleError(f"{name} of truth values, which NumPy does not subtract", "T131")
+    return x
+
+
 def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    (x,) = floats(b, f)
+    (x,) = floats(b, _no_truths(b, f, "np.gradient"))
     one_of("np.gradient", "edge_order", edge_order, 1, 2)
     axes = axes_of(axis, x.rank)
     spacings = list(varargs) or [1.0]
@@ -280,7 +287,14 @@ def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
 
 
 def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
-    return b.let("convolve", *numeric(b, a1, a2), mode="full")
+    """NumPy leaves out first coefficients that are 0, which is refused: the length would depend on them."""
+    factors = numeric(b, *(as_vector(array(b, v)) for v in (a1, a2)))
+    for x in factors:
+        if x.rank == 1 and not x.dims[0].is_one:
+            message = "np.polymul of a polynomial whose first coefficient is 0: leave it out"
+            at_least(b, x.dims[0], 1, "np.polymul of no coefficients")
+            raise_if(b.elementwise("logical_and", point(x, 0, 0).eq(0), b.dim(x.dims[0]) > 1), "ValueError", message)
+    return b.let("convolve", *factors, mode="full")
 
 
 _NUMPY: dict[str, Entry] = {

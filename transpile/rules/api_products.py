@@ -73,7 +73,9 @@ def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
     x, y = numeric(b, x1, x2)
     _agree(b, x, y, axis, axis, "the inner product")
     product = x * y
-    return b.let("sum", product, axes=(axis_of(axis, product.rank),), keepdims=False)
+    if product.type.is_bool:
+        return b.let("any", product, axes=(axis_of(axis, product.rank),), keepdims=False)
+    return b.cast(b.let("sum", product, axes=(axis_of(axis, product.rank),), keepdims=False), product.dtype)
 
 
 def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:

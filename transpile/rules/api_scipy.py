@@ -28,7 +28,7 @@ from transpile.rules.api_linalg import (
 )
 from transpile.rules.api_reduction import reduce
 from transpile.rules.api_shape import reshape
-from transpile.rules.arguments import array, floats, one_of, refuse_options
+from transpile.rules.arguments import array, floats, numeric, one_of, refuse_options
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import solve_triangular, t
 from transpile.rules.prim import RuleError
@@ -238,6 +238,11 @@ def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True
     return _scipy_eigh(build, a, b, lower=lower, eigvals_only=True)
 
 
+def _scipy_det(b: Builder, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
+    """A float64, of float32 too."""
+    return b.let("det", b.cast(matrix(b, a, "det"), "float64"))
+
+
 def _scipy_norm(
     b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
 ) -> Expr:
@@ -246,11 +251,13 @@ def _scipy_norm(
 
 def _block_diag(b: Builder, *arrs: Any) -> Expr:
     """Matrices along the diagonal."""
-    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in floats(b, *arrs)]
+    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in numeric(b, *arrs)]
     rows = []
     for k, x in enumerate(parts):
+        none = b.cast(0, x.dtype)
         row = [
-            b.let("full", 0.0, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x for j, y in enumerate(parts)
+            b.let("full", none, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x
+            for j, y in enumerate(parts)
         ]
         rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
     return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
@@ -291,7 +298,7 @@ _ENTRIES: dict[str, Entry] = {
     "expm": Entry(_square("expm", "scipy.linalg.expm")),
     "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
     "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
-    "det": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("det", matrix(b, a, "det")), static=_FLAGS),
+    "det": Entry(_scipy_det, static=_FLAGS),
     "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
     "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
     "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),

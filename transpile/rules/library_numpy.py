@@ -13,7 +13,7 @@ def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
     y = last(x) if callable(last) else np.full_like(x, last)
     for test, entry in zip(condlist, funclist):
         y = np.where(test, entry(x) if callable(entry) else entry, y)
-    return y
+    return np.asarray(y, dtype=np.asarray(x).dtype)
 
 
 def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]

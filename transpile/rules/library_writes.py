@@ -7,6 +7,8 @@ import numpy as np
 
 def copyto(dst, src, casting="same_kind", where=True):  # type: ignore[no-untyped-def]
     """``np.copyto``."""
+    if not isinstance(src, int) and not np.can_cast(np.asarray(src).dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast {np.asarray(src).dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
     dst[...] = np.where(where, src, dst)
 
 

@@ -7,7 +7,6 @@ quotient).
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -309,14 +308,6 @@ def lowest(dtype: str, sign: int) -> float | int | bool:
     return int(np.iinfo(dtype).min if sign > 0 else np.iinfo(dtype).max)
 
 
-def _extremum_call(call: str) -> Spelling:
-    """As `reduction`; with an ``initial`` that changes nothing, where there may be nothing to fold."""
-    plain = reduction(call, initial=None)
-    return Spelling(
-        lambda params, types: re.sub(r"initial=(-?)(inf|nan)", r"initial=\1np.\2", plain.choose(params, types))
-    )
-
-
 # --------------------------------------------------------------------------------------------------- examples
 
 
@@ -357,8 +348,8 @@ TABLE = [
     Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
          examples=_cases()),
     Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS)),
-    Prim("max", reduced_type, _extremum_call("np.max"), jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1, examples=_cases()),
-    Prim("min", reduced_type, _extremum_call("np.min"), jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1, examples=_cases()),
+    Prim("max", reduced_type, reduction("np.max", initial=None), jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1, examples=_cases()),
+    Prim("min", reduced_type, reduction("np.min", initial=None), jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1, examples=_cases()),
     Prim("var", _float_type, reduction("np.var", ddof=0), jvp=_var_jvp, vjp=_var_vjp, cost=2,
          examples=(*_cases(ddof=0), *_cases(ddof=1))),
     Prim("std", _float_type, reduction("np.std", ddof=0), jvp=_std_jvp, vjp=_std_vjp, cost=2,
@@ -367,8 +358,8 @@ TABLE = [
          examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3)),
     Prim("nansum", _summed_type, reduction("np.nansum"), jvp=_nansum_jvp, vjp=_nansum_vjp, examples=_NAN_CASES),
     Prim("nanmean", _float_type, reduction("np.nanmean"), jvp=_nanmean_jvp, vjp=_nanmean_vjp, examples=_NAN_CASES),
-    Prim("nanmax", reduced_type, _extremum_call("np.nanmax"), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES),
-    Prim("nanmin", reduced_type, _extremum_call("np.nanmin"), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES),
+    Prim("nanmax", reduced_type, reduction("np.nanmax", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES),
+    Prim("nanmin", reduced_type, reduction("np.nanmin", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES),
     _zero_reduction("all", "np.all", _typed("bool")),
     _zero_reduction("any", "np.any", _typed("bool")),
     _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64")),

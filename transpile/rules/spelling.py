@@ -9,6 +9,7 @@ operands in, so that nothing is ever printed and parsed again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,14 @@ class Spelling:
 
 def keywords(params: Mapping[str, Any], **defaults: Any) -> str:
     """``, name=value`` for each param that differs from the default that NumPy gives it."""
-    return "".join(f", {k}={params[k]!r}" for k, default in defaults.items() if params.get(k, default) != default)
+    return "".join(f", {k}={_text(params[k])}" for k, default in defaults.items() if params.get(k, default) != default)
+
+
+def _text(value: Any) -> str:
+    """The value as Python text: an infinity or a NaN has no literal."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"-np.{-value}" if value < 0 else f"np.{value}"
+    return repr(value)
 
 
 def with_keywords(call: str, **defaults: Any) -> Spelling:
