@@ -133,12 +133,12 @@ def note_content(held: Any) -> None:
         note("content", held, "", content(held))
 
 
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is written in Python
+_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # Py_TPFLAGS_HEAPTYPE; Py_TPFLAGS_IMMUTABLETYPE, of classes made in C whatever else they are
 
 
 def is_written(cls: Any) -> bool:
     """Whether a class is written in Python."""
-    return isinstance(cls, type) and bool(cls.__flags__ & _HEAP)
+    return isinstance(cls, type) and cls.__flags__ & (_HEAP | _IMMUTABLE) == _HEAP
 
 
 def note_member(cls: Any, name: str) -> None:
