@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 import scipy.linalg
 
 import transpile as tp
@@ -11,6 +12,7 @@ from transpile.api import Transformed
 from transpile.levels import Level
 
 WAYS = [lambda f: Transformed(f, Level()), pytest.param(tp.jit, marks=pytest.mark.numba)]
+OLD = tuple(int(p) for p in scipy.__version__.split(".")[:2]) < (1, 16)
 FINITE = "array must not contain infs or NaNs"
 
 
@@ -109,6 +111,8 @@ def test_operands_are_finite(make):
                 for number in (np.nan, np.inf, -np.inf):
                     bad = [a.copy(), b.copy()]
                     bad[isinstance(place, int)][place] = number
+                    if f is systems and flag in (0, 4) and place == 1 and OLD:
+                        continue  # `solve` does not look at its right side there
                     for call in (f, made):
                         with pytest.raises(ValueError, match=FINITE):
                             call(*bad, flag)
