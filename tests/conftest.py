@@ -2,10 +2,14 @@
 makes is verified."""
 
 import ctypes
+import functools
 import os
 import sys
+import types
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -29,6 +33,24 @@ def verified_loops():
 
     with checked_passes():
         yield
+
+
+@pytest.fixture(autouse=True)
+def same_numbers(request):
+    """Each test draws the same numbers, whichever tests ran before it in this process."""
+    for generator in _generators(request.module):
+        generator.bit_generator.state = np.random.default_rng(
+            zlib.crc32(request.node.nodeid.encode())
+        ).bit_generator.state
+
+
+@functools.cache
+def _generators(module):
+    """The generators of random numbers of a module of tests, and of those whose functions it uses."""
+    here = list(vars(module).values())
+    there = [w for v in here if isinstance(v, types.FunctionType) for w in v.__globals__.values()]
+    found = [v for v in (*here, *there) if isinstance(v, np.random.Generator)]
+    return list({id(v): v for v in found}.values())
 
 
 @pytest.fixture(scope="module")
