@@ -115,3 +115,61 @@ def test_all(part, tmp_path):
 @pytest.mark.slow
 def test_compiled(tmp_path):
     check(random.Random(7).sample(ALL, 60), tmp_path, ["compiled"])
+
+
+def spread_sorted(v, n):
+    a, b, c = sorted(v)
+    return a * b + np.sin(c)
+
+
+def spread_appended(v, n):
+    out = []
+    for k in range(n):
+        out.append(v[k] * k)
+    [a, b] = out
+    return a + b * b
+
+
+def spread_pairs(v, n):
+    out = []
+    for x in v:
+        if x > 0.5:
+            out.append((x, x * n))
+    (a, b), (c, d) = out
+    return a * d + c + b
+
+
+def spread_in_a_loop(v, n):
+    for _ in range(n):
+        a, b, c = sorted(v)
+        v = v * a + c
+    return np.sum(v) * b
+
+
+@pytest.mark.parametrize(
+    "fn", [spread_sorted, spread_appended, spread_pairs, spread_in_a_loop], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize(
+    "wrap",
+    [tp.grad, pytest.param(lambda f: tp.jit(tp.value_and_grad(f)), marks=pytest.mark.numba)],
+    ids=["grad", "jit"],
+)
+def test_spread_over_names(cache_directory, fn, wrap):
+    """As many as there are, or Python's error, which says how many there were."""
+    g = wrap(fn)
+    for size in (3, 2, 4, 1):
+        for n in (2, 1, 3):
+            v = np.array([0.9, 0.2, 0.7, 0.6])[:size]
+            try:
+                fn(v, n)
+            except (ValueError, IndexError) as error:
+                with pytest.raises((type(error), TranspileError)) as raised:
+                    g(v, n)
+                refused = getattr(raised.value, "codes", None) == (
+                    "T134",
+                )  # a size of one is known when it is transformed
+                assert refused or type(error) is IndexError or str(error) in str(raised.value)
+                continue
+            found = g(v, n)
+            slope = [(fn(v + h, n) - fn(v - h, n)) / 2e-6 for h in 1e-6 * np.eye(size)]
+            np.testing.assert_allclose(found[1] if isinstance(found, tuple) else found, slope, rtol=1e-6, atol=1e-8)

@@ -129,6 +129,20 @@ def at(lx: Lifter, value: Ref, k: Expr) -> Any:
     return _read(lx, lx.state.cells[value.cell], k, True)
 
 
+def exactly(lx: Lifter, value: Ref, wanted: int, node: Any) -> list[Any]:
+    """The elements of a list that is spread over so many names; ValueError, when the function runs, where it has others."""
+    refuse_counted(lx, value, node)
+    state: Items = lx.state.cells[value.cell]
+    many = lx.symbols.resolve(count_dim(lx, count(state)))
+    if many.is_const:
+        return [_read(lx, state, lx.b.expr(k), True) for k in range(int(many.const))]
+    number = lx.b.expr(count(state))
+    few = (f"not enough values to unpack (expected {wanted}, got ", 0, ")")
+    raise_if(lx, (number < wanted).op, "ValueError", few, (number.op,))
+    raise_if(lx, (number > wanted).op, "ValueError", (f"too many values to unpack (expected {wanted})",))
+    return [_read(lx, state, lx.b.expr(k), True) for k in range(wanted)]
+
+
 def refuse_counted(lx: Lifter, value: Ref, node: Any = None) -> None:
     """Refuses to read a list of which only the last element is known, while it is counted how many there will be."""
     if lx.state.cells[value.cell].kind == "counted":
@@ -212,11 +226,14 @@ def _raise_if_empty(lx: Lifter, state: Items, message: str) -> None:
     raise_if(lx, (lx.b.expr(count(state)) < 1).op, "IndexError", message)
 
 
-def raise_if(lx: Lifter, test: Operand, exception: str, message: str) -> None:
-    """An error of Python's, when the function runs."""
+def raise_if(
+    lx: Lifter, test: Operand, exception: str, message: str | tuple[Any, ...], args: tuple[Operand, ...] = ()
+) -> None:
+    """An error of Python's, when the function runs; numbers in the message stand for ``args``."""
     if isinstance(test, Const) and not test.value:
         return
-    failed = Block(stmts=[Effect("raise", (), {"exception": exception, "parts": (message,)}, lx.b.loc)])
+    parts = (message,) if isinstance(message, str) else message
+    failed = Block(stmts=[Effect("raise", args, {"exception": exception, "parts": parts}, lx.b.loc)])
     lx.b.emit(If(test, failed, Block(), (), lx.b.loc))
 
 

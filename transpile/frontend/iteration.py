@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import gast
+
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Index, Operand, Point, Slice
@@ -162,14 +164,16 @@ def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
     value = opened(lx, value, target)
     iterators.use(lx, value, target)
     if isinstance(value, Array):
-        import gast
-
         count = sum(not isinstance(t, gast.Starred) for t in target.elts)
         dim = lx.symbols.resolve(length_of(lx, value, target))
         if dim.is_const or count < len(target.elts):
             return rows(lx, value, lx.symbols.fixed(lx, dim, target))
         lx.symbols.fix(lx, dim, count, target)
         return rows(lx, value, count)
+    from transpile.frontend import grown_lists
+
+    if grown_lists.is_grown(lx, value) and not any(isinstance(t, gast.Starred) for t in target.elts):
+        return grown_lists.exactly(lx, value, len(target.elts), target)
     return unrolled(lx, value, target)
 
 

@@ -133,7 +133,10 @@ def note_content(held: Any) -> None:
         note("content", held, "", content(held))
 
 
-_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # Py_TPFLAGS_HEAPTYPE; Py_TPFLAGS_IMMUTABLETYPE, of classes made in C whatever else they are
+_HEAP, _IMMUTABLE = (
+    1 << 9,
+    1 << 8,
+)  # Py_TPFLAGS_HEAPTYPE; Py_TPFLAGS_IMMUTABLETYPE, of classes made in C whatever else they are
 
 
 def is_written(cls: Any) -> bool:
