@@ -845,4 +845,12 @@ FAULTS: tuple[Fault, ...] = (
         "a compiled extremum with an initial number raises where there is nothing to fold",
         ("tests/test_nothing_to_fold.py", "-m", "numba"),
     ),
+    Fault(
+        "primals_after_the_value",
+        "transpile/frontend/nested.py",
+        "[copied(lx, p) for p in own.items], {}, node)",
+        "list(own.items), {}, node)",
+        "vjp inside a function takes the derivative at what its function has written",
+        ("tests/test_nested_writes.py", "-m", "not numba", "-k", "by_vjp"),
+    ),
 )

@@ -99,14 +99,20 @@ def _hvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     return call(lx, _made(lx, gradient, Pushforward(value=False), node).value, [primals, tangents], {}, node)
 
 
-def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
+    """What the function gives for the primals; it may write into what it is given, and the derivative is at what they were."""
     from transpile.frontend import calls
+
+    return calls.apply(lx, function, [copied(lx, p) for p in own.items], {}, node)
+
+
+def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     from transpile.levels import Pullback
 
     has_aux = "has_aux" in kwargs and lx.static(kwargs["has_aux"], "has_aux", node)
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
-    value = calls.apply(lx, function, list(own.items), {}, node)
+    value = _value(lx, function, own, node)
     pull = Bound(_made(lx, function, Pullback(has_aux), node), (own,))
     rest: tuple[Any, ...] = ()
     if has_aux:
@@ -116,12 +122,11 @@ def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
 
 
 def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    from transpile.frontend import calls
     from transpile.levels import Pushforward
 
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
-    value = calls.apply(lx, function, list(own.items), {}, node)
+    value = _value(lx, function, own, node)
     push = _made(lx, function, Pushforward(value=False), node)
     return Tuple((value, Bound(Static(_Gathering()), (push, own))))
 
