@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transpile.arguments import leaf_sources
-from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
+from transpile.core.routines import known_sizes
 from transpile.errors import TranspileError
 from transpile.frontend import aliases, changes, containers, grown_lists, memory
 from transpile.frontend.bindings import Known, User
@@ -113,12 +113,37 @@ def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
     value = _value(lx, function, own, node)
-    pull = Bound(_made(lx, function, Pullback(has_aux), node), (own,))
     rest: tuple[Any, ...] = ()
     if has_aux:
         value, *more = value.items
         rest = tuple(more)
+    pull = Bound(Static(_Pulling(value)), (_made(lx, function, Pullback(has_aux), node), own))
     return Tuple((value, pull, *rest))
+
+
+class _Pulling:
+    """``pullback(cotangent)``: the cotangent has the shapes of the value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        from transpile.frontend import calls
+
+        pull, own, cotangent = args
+        for mine, given in zip(_leaves(lx, self.value), _leaves(lx, cotangent)):
+            sizes = mine.type.dims, given.type.dims
+            if mine.type.is_float and len(sizes[0]) == len(sizes[1]):
+                if not all(lx.b.same(p, q) for p, q in zip(*sizes)):
+                    shapes = [f"({', '.join(map(str, s))})" for s in sizes]
+                    raise lx.error("T309", f"the cotangent has shape {shapes[1]}, expected {shapes[0]}", node)
+        return calls.apply(lx, pull, [own, cotangent], kwargs, node)
+
+
+def _leaves(lx: Lifter, value: Any) -> list[Operand]:
+    passed = Passed(lx)
+    passed.tree(value)
+    return passed.ops
 
 
 def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -272,13 +297,14 @@ def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, 
 
 def _agreeing(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> list[Operand]:
     """The operands with equal sizes where the function's parameters have one symbol: what cannot be so is refused."""
-    dims: dict[str, Dim] = {}
+    dims = known_sizes(lx.b, fn.params, ops)
     ready: list[Operand] = []
     for param, op in zip(fn.params, ops):
-        for have, given in zip(param.type.dims, op.type.dims):
-            if have.as_symbol is not None:
-                dims.setdefault(have.as_symbol, given)
-        wanted = tuple(d.substitute(dims.get) for d in param.type.dims)
+        # what only the function itself knows (a number of trips) is no size to ask for here
+        wanted = tuple(
+            d.substitute(dims.get) if all(name in dims for name in d.symbols()) else given
+            for d, given in zip(param.type.dims, op.type.dims)
+        )
         if wanted != op.type.dims and not all(lx.b.same(p, q) for p, q in zip(wanted, op.type.dims)):
             shapes = [f"({', '.join(map(str, s))})" for s in (op.type.dims, wanted)]
             raise lx.error("T309", f"an argument has shape {shapes[0]}, expected {shapes[1]}")
