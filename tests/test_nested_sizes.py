@@ -83,3 +83,61 @@ def test_a_cotangent_of_another_size_raises(cache_directory, f, use, wrap):
     program = use(f, np.ones(len(f(0.7, 3)) + 1))
     with pytest.raises((ValueError, tp.TranspileError), match="do not agree|has shape"):
         wrap(program)(0.7, 3)
+
+
+def guarded(x, limit):
+    if x > limit:
+        return limit + 0.1 * (x - limit)
+    for _ in range(4):
+        x = x * 1.5
+        if x > limit:
+            return x / 2.0
+    return x
+
+
+def twice_guarded(x):
+    """Of two branches on one test nothing that stands between goes before the first whose size is a result of it."""
+    return guarded(x[0], 2.0) * guarded(x[1] + 2.0, 2.0) * guarded(x[1], x[0] + 3.0)
+
+
+def masked_in_a_loop(x):
+    """What a mask reads in a reverse sweep has a size of its own there."""
+    x = x * 1.0
+    for _ in range(3):
+        x[x > 0.23] = np.sin(x[x > 0.23])
+    return np.sum(x**2)
+
+
+def masked_and_added(x):
+    total = 0.0
+    for k in range(3):
+        chosen = x[x > 0.1 * k]
+        total += np.sum(chosen * np.sin(chosen)) * len(chosen)
+    return total
+
+
+def by_pullback(f):
+    return lambda x: tp.vjp(f, x)[1](1.0)[0]
+
+
+def by_gradient(f):
+    return tp.grad(f)
+
+
+@pytest.mark.parametrize("by", [by_pullback, by_gradient], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [twice_guarded, masked_in_a_loop, masked_and_added], ids=lambda f: f.__name__)
+def test_reverse_of_reverse(f, by):
+    x = np.array([0.9, 0.4])
+    gradient = by(f)
+    wanted = np.array([(gradient(x + h) - gradient(x - h)) / 2e-5 for h in 1e-5 * np.eye(2)])
+    found = np.array([tp.vjp(gradient, x)[1](e)[0] for e in np.eye(2)])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(tp.jacfwd(gradient)(x), wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("f", [twice_guarded, masked_in_a_loop, masked_and_added], ids=lambda f: f.__name__)
+def test_reverse_of_reverse_compiled(cache_directory, f):
+    x = np.array([0.9, 0.4])
+    gradient = tp.grad(f)
+    np.testing.assert_allclose(tp.jit(tp.jacrev(gradient))(x), tp.jacfwd(gradient)(x), rtol=1e-9, atol=1e-12)

@@ -230,6 +230,8 @@ class _Linker:
                 case _:
                     self.have_dims(new)
             b.emit(new)
+            if isinstance(new, Let):
+                self.have_read_sizes(new)
 
     def in_any_order(self, mirror: For, loop: For | While) -> bool:
         """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""
@@ -243,6 +245,13 @@ class _Linker:
             found = self.resolve(operand)
             if found is not operand and symbol not in self.renamed:
                 self.renamed[symbol] = self.symbol_of(found)
+
+    def have_read_sizes(self, stmt: Let) -> None:
+        """Where a loop of the forward sweep found the size of what is read, what is read says it here."""
+        for axis, dim in enumerate(stmt.var.type.dims):
+            symbol = dim.as_symbol
+            if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
+                self.renamed[symbol] = self.symbol_of(self.b.let("dim", stmt.var, axis=axis).op)
 
     def is_there(self, symbol: str) -> bool:
         """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""

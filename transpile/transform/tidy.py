@@ -33,7 +33,18 @@ from transpile.core.nodes import (
 )
 from transpile.core.peephole import fold_floats, is_const
 from transpile.core.routines import must_run
-from transpile.core.walk import blocks, map_operands, map_reads, reads, resize, statements, uses, written, written_in
+from transpile.core.walk import (
+    blocks,
+    dim_symbols,
+    map_operands,
+    map_reads,
+    reads,
+    resize,
+    statements,
+    uses,
+    written,
+    written_in,
+)
 
 Moved = Callable[[object, object], None]
 
@@ -94,7 +105,7 @@ class _Tidy:
             if isinstance(new, Store) and self.is_there(new):
                 continue
             self._written(stmt)
-            if self.merge and isinstance(new, If) and (first := _mergeable(stmts, new)) is not None:
+            if self.merge and isinstance(new, If) and (first := _mergeable(stmts, new, self.symbols)) is not None:
                 stmts.append(_merged(stmts.pop(first), new, self.symbols))  # type: ignore[arg-type]
             elif new is not None:
                 stmts.append(new)
@@ -308,8 +319,9 @@ def _identity(stmt: Let) -> Operand | None:
     return None
 
 
-def _mergeable(stmts: list[Stmt], second: If) -> int | None:
-    """Where the branch on the same test stands that ``second`` may become one with: what lies between may go before both."""
+def _mergeable(stmts: list[Stmt], second: If, symbols: Mapping[str, Operand]) -> int | None:
+    """Where the branch on the same test stands that ``second`` may become one with: what lies between may go before both, and
+    so may its sizes."""
     between: list[Stmt] = []
     for at in range(len(stmts) - 1, -1, -1):
         stmt = stmts[at]
@@ -319,7 +331,8 @@ def _mergeable(stmts: list[Stmt], second: If) -> int | None:
             inner = [s for block in blocks(stmt) for s in statements(block)]
             made = {*stmt.results, *(written(s) for s in inner)}
             fixed = any(isinstance(s, Effect) for s in inner) and bool(between)
-            return None if fixed or any(o in made for s in between for o in reads(s)) else at
+            sizes = [symbols[name] for s in between for name in dim_symbols(s) if name in symbols]
+            return None if fixed or any(o in made for o in (*sizes, *(o for s in between for o in reads(s)))) else at
         if not isinstance(stmt, (Let, Alloc)):
             return None
         between.append(stmt)
