@@ -275,13 +275,17 @@ def outside(kind: str, first: int, count: int) -> tuple[int, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    known = (*KINDS, "sample", "faulty")
     parser.add_argument(
-        "kinds", nargs="*", choices=(*KINDS, "sample", "faulty"), help="all but the last two, if none is named"
+        "kinds", nargs="*", metavar="{" + ",".join(known) + "}", help="all but the last two, if none is named"
     )
     parser.add_argument("--first", type=int, default=0, help="the first program, or seed")
     parser.add_argument("--count", type=int, default=None, help="of programs of a kind (500 of random ones)")
     parser.add_argument("--inside", type=int, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    for kind in options.kinds:  # with `choices` Python 3.11 refuses none at all
+        if kind not in known:
+            parser.error(f"{kind!r} is none of {', '.join(known)}")
     total, wrong, start = 0, [], time.perf_counter()
     for kind in options.kinds or KINDS:
         count = options.count or {"fuzz": 400, "nests": 100}.get(kind, 10**6)
