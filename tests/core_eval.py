@@ -360,6 +360,6 @@ def _modules() -> dict[str, Any]:
     import scipy.linalg
     import scipy.special
 
-    import runtime.special
+    import transpile_runtime.special
 
-    return {"np": np, "math": math, "scipy": scipy, "special": scipy.special, "runtime": runtime}
+    return {"np": np, "math": math, "scipy": scipy, "special": scipy.special, "transpile_runtime": transpile_runtime}

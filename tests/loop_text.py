@@ -27,7 +27,6 @@ from differences import copied
 from loop_check import checked_passes
 
 import transpile as tp
-from runtime.compiled.again import OtherSizes
 from transpile.captured import Place
 from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
@@ -43,6 +42,7 @@ from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots
 from transpile.sharing import overlap
 from transpile.tree import flatten
+from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
 MODULES = "again, arrays, blas, errors, intmath, linalg, scalars, special, vector"
@@ -138,7 +138,7 @@ class Loops:
 
     def callable(self, stage: str) -> Callable[..., Any]:
         if stage not in self.made:
-            from runtime.compiled import errors
+            from transpile_runtime.compiled import errors
 
             fn = self.function(stage)
             errors.SITES.update(sites(fn))

@@ -1,4 +1,4 @@
-"""The functions of `runtime.compiled` without Numba: their own sources, run by Python with the arithmetic of compiled code.
+"""The functions of `transpile_runtime.compiled` without Numba: their own sources, run by Python with compiled arithmetic.
 
 Division by zero gives infinity, ``math.log(-1.0)`` is NaN, ``int`` of what no integer holds is some integer. BLAS and LAPACK are
 the same routines, called through ctypes; what only LLVM has is said in NumPy. `namespace` is what a generated module sees.
@@ -21,10 +21,10 @@ import loop_memory
 import numpy as np
 import scipy.special
 
-import runtime.compiled
-from runtime.compiled import again
+import transpile_runtime.compiled
+from transpile_runtime.compiled import again
 
-FOLDER = Path(runtime.compiled.__file__).parent
+FOLDER = Path(transpile_runtime.compiled.__file__).parent
 LEAST = np.int64(-(2**63))  # what a processor makes of a float that is no integer
 
 
@@ -138,13 +138,13 @@ def _identity(*args: Any, **options: Any) -> Any:
 
 
 def _routine(name: str, parameters: str) -> Callable[..., Any]:
-    """A routine of BLAS or LAPACK, called as `runtime.compiled.symbols` calls it."""
+    """A routine of BLAS or LAPACK, called as `transpile_runtime.compiled.symbols` calls it."""
     given = parameters.split()
 
     def call(*args: Any) -> Any:
         from llvmlite import binding
 
-        import runtime.compiled.symbols  # noqa: F401
+        import transpile_runtime.compiled.symbols  # noqa: F401
 
         kind = next(a.dtype for a in args if isinstance(a, np.ndarray) and a.dtype.kind == "f")
         real, letter = (ctypes.c_double, "d") if kind == np.float64 else (ctypes.c_float, "s")
@@ -197,13 +197,13 @@ class _Anything:
 
 
 _PARTS: dict[str, Any] = {
-    "runtime.compiled.options": SimpleNamespace(
+    "transpile_runtime.compiled.options": SimpleNamespace(
         njit=_identity, exact=_identity, inner=_identity, fast=_identity, NAN_SAFE=None, FAST=None, BARE={}
     ),
-    "runtime.compiled.apart": SimpleNamespace(apart=lambda *signature: lambda function: function),
-    "runtime.compiled.symbols": SimpleNamespace(routine=_routine),
-    "runtime.compiled.cache": SimpleNamespace(keep=_identity),
-    "runtime.compiled.errors": None,  # set below
+    "transpile_runtime.compiled.apart": SimpleNamespace(apart=lambda *signature: lambda function: function),
+    "transpile_runtime.compiled.symbols": SimpleNamespace(routine=_routine),
+    "transpile_runtime.compiled.cache": SimpleNamespace(keep=_identity),
+    "transpile_runtime.compiled.errors": None,  # set below
     "numba": SimpleNamespace(njit=_identity, types=_Anything(), objmode=contextlib.nullcontext, prange=loop_memory.LANES.chunks),
     "numba.extending": _Anything(),
     "llvmlite": _Anything(),
@@ -212,10 +212,10 @@ _PARTS: dict[str, Any] = {
 
 
 class _Errors:
-    """`runtime.compiled.errors`, given Python's numbers and NumPy's arrays, as compiled code gives them."""
+    """`transpile_runtime.compiled.errors`, given Python's numbers and NumPy's arrays, as compiled code gives them."""
 
     def __getattr__(self, name: str) -> Any:
-        from runtime.compiled import errors
+        from transpile_runtime.compiled import errors
 
         found = getattr(errors, "show" if name == "say" else name)
         if name == "SITES":
@@ -230,17 +230,17 @@ def _shown(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-_PARTS["runtime.compiled.errors"] = _Errors()
+_PARTS["transpile_runtime.compiled.errors"] = _Errors()
 
 
 def _import(name: str, names: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
-    if name == "runtime.compiled":
+    if name == "transpile_runtime.compiled":
         return SimpleNamespace(**{n: _facade(n) for n in wanted or ()})
     if name in _PARTS:
         return _PARTS[name]
     return (
         module(name.rpartition(".")[2])
-        if name.startswith("runtime.compiled.")
+        if name.startswith("transpile_runtime.compiled.")
         else __import__(name, names, local, wanted)
     )
 
@@ -255,7 +255,7 @@ _NAMES = {"_subtract": subtract, "_divide": divide, "_power": power, "_whole": w
 
 @lru_cache(maxsize=None)
 def module(name: str) -> SimpleNamespace:
-    """A module of `runtime.compiled`, run by Python."""
+    """A module of `transpile_runtime.compiled`, run by Python."""
     names: dict[str, Any] = {"__builtins__": _BUILTINS, "__name__": f"plain.{name}", **_NAMES}
     if name == "layout":
         turned = lambda a: np.array(a.T, order="C")  # noqa: E731
@@ -278,8 +278,8 @@ def module(name: str) -> SimpleNamespace:
 @lru_cache(maxsize=None)
 def _facade(name: str) -> Any:
     """The module as generated code sees it: arrays are taken out of what watches them."""
-    if f"runtime.compiled.{name}" in _PARTS:
-        return _PARTS[f"runtime.compiled.{name}"]
+    if f"transpile_runtime.compiled.{name}" in _PARTS:
+        return _PARTS[f"transpile_runtime.compiled.{name}"]
     if name == "vector":
         return Vector()
     if name == "again":
@@ -301,8 +301,8 @@ def _facade(name: str) -> Any:
 
 
 class Vector:
-    """`runtime.compiled.vector`, which LLVM makes: the same functions by NumPy and SciPy. One that is right for some arguments only
-    is NaN for others."""
+    """`transpile_runtime.compiled.vector`, which LLVM makes: the same functions by NumPy and SciPy. One that is right for some
+    arguments only is NaN for others."""
 
     ONLY = {
         "bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),

@@ -22,7 +22,7 @@ def definite(x):
 def adjoint():
     from numba import njit
 
-    from runtime.compiled import adjoints
+    from transpile_runtime.compiled import adjoints
 
     @njit
     def call(factor, given, out):

@@ -217,8 +217,8 @@ CLEAN = (
 @pytest.mark.parametrize(
     ("options", "refused"),
     [
-        (["--standalone"], ["transpile", "runtime", "numba", "scipy", "helper"]),
-        pytest.param(["--standalone", "--jit"], ["transpile", "runtime", "helper"], marks=pytest.mark.numba),
+        (["--standalone"], ["transpile", "transpile_runtime", "numba", "scipy", "helper"]),
+        pytest.param(["--standalone", "--jit"], ["transpile", "transpile_runtime", "helper"], marks=pytest.mark.numba),
         pytest.param(["--jit"], ["transpile", "helper"], marks=pytest.mark.numba),
     ],
 )

@@ -151,7 +151,7 @@ import math
 from numpy.linalg import _umath_linalg
 
 _umath_linalg.__file__ = math.__file__  # a library with no linear algebra in it, nor behind it
-from runtime.compiled import symbols
+from transpile_runtime.compiled import symbols
 assert symbols._in_numpy(symbols._numpy_library(), "dgemm") is None
 """
 
@@ -189,7 +189,7 @@ def test_standalone_file_with_factors_and_products(tmp_path):
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(command, cwd=tmp_path, check=True, env=env)
     check = (
-        "import sys\nsys.modules.update(transpile=None, runtime=None)\nimport numpy as np, out\n"
+        "import sys\nsys.modules.update(transpile=None, transpile_runtime=None)\nimport numpy as np, out\n"
         "rng = np.random.default_rng(0)\na, b = rng.normal(size=(6, 6)) + 3 * np.eye(6), rng.normal(size=(6, 2))\n"
         "print(repr(out.f_grad(a, b).tolist()))\n"
     )

@@ -435,7 +435,7 @@ def test_functions_without_a_module_file(project, monkeypatch):
 
 def test_a_numba_that_was_not_tried(project, monkeypatch):
     """Its private names are not used: the ordinary way, with Numba's own cache."""
-    from runtime.compiled import objects
+    from transpile_runtime.compiled import objects
 
     monkeypatch.setattr(objects, "TRIED", ())
     forget()
@@ -630,7 +630,7 @@ def test_each_signature_has_a_data_file_of_its_own(tmp_path):
     """Numba numbers them, and two processes may choose the same number."""
     from numba import njit
 
-    from runtime.compiled.cache import keep
+    from transpile_runtime.compiled.cache import keep
 
     source = tmp_path / "twice.py"
     source.write_text("def twice(x):\n    return x + x\n")

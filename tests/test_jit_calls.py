@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from runtime.compiled import errors
 from transpile.lower.effects import CLASSES
+from transpile_runtime.compiled import errors
 
 pytestmark = pytest.mark.numba
 

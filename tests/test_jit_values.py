@@ -76,7 +76,7 @@ def test_extremes_of_python_keep_what_cannot_be_compared():
 
 
 def test_round_of_a_python_float_is_exact():
-    from runtime.compiled.scalars import round_to_python
+    from transpile_runtime.compiled.scalars import round_to_python
 
     draw = random.Random(0)
     for _ in range(3000):
@@ -182,7 +182,7 @@ def test_compiling_warns_of_nothing():
     """Numba says where a product is of arrays that it does not know as contiguous."""
     from numba import njit
 
-    from runtime.compiled.exponential import expm
+    from transpile_runtime.compiled.exponential import expm
 
     found = np.empty((2, 2))
     with warnings.catch_warnings():

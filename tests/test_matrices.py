@@ -31,7 +31,7 @@ def masked(a, b, c, offset, from_there, of_target):
 def part():
     from numba import njit
 
-    from runtime.compiled import blas
+    from transpile_runtime.compiled import blas
 
     @njit
     def call(alpha, a, b, c, offset, from_there, of_target):

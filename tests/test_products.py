@@ -52,7 +52,7 @@ def run():
     """The functions of the runtime as Python functions, for arrays that lie anyhow."""
     from numba import njit
 
-    from runtime.compiled import blas
+    from transpile_runtime.compiled import blas
 
     def gemm(alpha, a, b, beta, c):
         blas.gemm(alpha, a, b, beta, c)

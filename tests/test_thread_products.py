@@ -22,7 +22,7 @@ def shares():
     """The functions of the runtime as Python functions."""
     from numba import njit
 
-    from runtime.compiled import shares
+    from transpile_runtime.compiled import shares
 
     def matrix(alpha, a, b, beta, c, share, count):
         shares.matrix(alpha, a, b, beta, c, share, count)
@@ -162,7 +162,7 @@ def test_gradients(size, threads, always, forks, monkeypatch):
 PROGRAM = """
 import numpy as np
 from numba import njit
-from runtime.compiled import shares
+from transpile_runtime.compiled import shares
 a = np.zeros((500, 500))
 print(njit(lambda a: shares.of_matrix(a, a, a, 2, 1000))(a))
 """

@@ -12,9 +12,9 @@ pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 't
 from accuracy import points, reference
 
 import transpile as tp
-from runtime.compiled import machine, vector
 from transpile.loops.blocks import SIZE
 from transpile.lower import scalars
+from transpile_runtime.compiled import machine, vector
 
 pytestmark = pytest.mark.numba
 
@@ -54,7 +54,7 @@ def _compile(names, counts, kind):
 
 
 class Compiled:
-    """Functions of `runtime.compiled.vector`, compiled together for one type."""
+    """Functions of `transpile_runtime.compiled.vector`, compiled together for one type."""
 
     def __init__(self, counts, kind):
         self.names, self.kind = list(counts), kind

@@ -10,7 +10,13 @@
 (2.5, array([1., 2.]))
 """
 
-from transpile.api import (
+from pathlib import Path as _Path
+
+from transpile.beside import find_runtime as _find_runtime
+
+_find_runtime(_Path(__file__).parent.parent / "runtime")
+
+from transpile.api import (  # noqa: E402
     custom_jvp,
     custom_vjp,
     eval_shape,
@@ -28,7 +34,7 @@ from transpile.api import (
     value_and_grad,
     vjp,
 )
-from transpile.errors import Diagnostic, TranspileError
+from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
     "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "grad", "hessian", "hvp", "jacfwd", "jacrev",

@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--arg", action="append", default=[], metavar="'x=float64[n,d]'",
                          help="the type of an argument, or its value; else its annotation says the type")  # fmt: skip
         one.add_argument("-o", dest="output", metavar="OUT.py", help="write to a file instead of stdout")
-        one.add_argument("--standalone", action="store_true", help="import nothing of the package 'runtime'")
+        one.add_argument("--standalone", action="store_true", help="import nothing of the package 'transpile_runtime'")
         one.add_argument("--jit", action="store_true", help="emit the loops that Numba compiles")
     return top
 

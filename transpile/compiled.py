@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.compiled.again import Again, OtherSizes
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
 from transpile.core.taken import Taken
@@ -19,6 +18,7 @@ from transpile.repeated import Call, Otherwise, result
 from transpile.results import Wanted, assemble_flat, converter, is_as_returned
 from transpile.sharing import instead, is_twice, overlap
 from transpile.tree import Tree, flatten
+from transpile_runtime.compiled.again import Again, OtherSizes
 
 ndarray = np.ndarray
 

@@ -67,7 +67,7 @@ def user_line(error: BaseException) -> Loc | None:
 
 def _site(error: BaseException) -> Loc | None:
     """Where the message of a compiled exception is from."""
-    number, errors = getattr(error, "site", None), sys.modules.get("runtime.compiled.errors")
+    number, errors = getattr(error, "site", None), sys.modules.get("transpile_runtime.compiled.errors")
     if errors is None or number not in errors.SITES:
         return None
     for part in errors.SITES[number][2:]:

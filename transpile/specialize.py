@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from runtime.compiled.again import OtherSizes
-from runtime.memory import keep_freed
 from transpile.captured import HOLDERS, Stale
 from transpile.errors import TranspileError
 from transpile.levels import jit_level
 from transpile.repeated import MISS
 from transpile.request import Request
 from transpile.signature import collect
+from transpile_runtime.compiled.again import OtherSizes
+from transpile_runtime.memory import keep_freed
 
 if TYPE_CHECKING:
     from transpile.program import Program

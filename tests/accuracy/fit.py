@@ -1,4 +1,4 @@
-"""Prints the coefficients in `runtime/compiled/vector_*.py`: `python tests/accuracy/fit.py [name ...]`.
+"""Prints the coefficients in `runtime/transpile_runtime/compiled/vector_*.py`: `python tests/accuracy/fit.py [name ...]`.
 
 Each is the polynomial of least weighted maximal error on its interval, found by Remez' exchange in 50 digits. The leading
 coefficients are then rounded one after the other, lowest power first, and the rest is fitted again to what they leave.

@@ -54,7 +54,7 @@ RANGES = {
 POSITIVE = {"log", "log2", "log10", "gammaln", "digamma", "entr"}
 UP_TO_ONE = {"arcsin", "arccos", "arctanh", "logit"}
 TWO_ARGUMENTS = {"pow", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy", "xlog1py"}
-# what `runtime.compiled.vector` calls the function that is right in a part of the numbers
+# what `transpile_runtime.compiled.vector` calls the function that is right in a part of the numbers
 LOOPS = {"sin": "sin_bounded", "cos": "cos_bounded", "tan": "tan_bounded", "gammaln": "gammaln_normal",
          "digamma": "digamma_positive"}  # fmt: skip
 # … and of those that are right everywhere the one that is faster where a test holds, and the test

@@ -21,7 +21,7 @@ from numba import njit
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accuracy import points, reference
-from runtime.compiled import scalars, special, vector
+from transpile_runtime.compiled import scalars, special, vector
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}
 KINDS = (np.float64, np.float32)
@@ -52,7 +52,7 @@ def ours(name: str) -> Callable:
 
 
 def inside(name: str, *arguments: np.ndarray) -> np.ndarray:
-    """Where the test ``name`` of `runtime.compiled.vector` says that a function is right."""
+    """Where the test ``name`` of `transpile_runtime.compiled.vector` says that a function is right."""
     test = getattr(vector, name)
     out = np.empty(arguments[0].size, np.bool_)
     loop(njit(lambda *args: vector.all_inside(test(*args))), len(arguments))(*arguments, out)

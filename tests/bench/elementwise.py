@@ -30,7 +30,7 @@ from scipy import special
 
 import transpile as tp
 from bench.timing import Pace, interleaved
-from runtime.compiled import special as compiled
+from transpile_runtime.compiled import special as compiled
 
 SIZE = 32768  # so that the call itself, less than a microsecond, does not count
 PACE = Pace(rounds=25, batch=0.002, budget=2.0)

@@ -168,7 +168,7 @@ def measured(n: int, f: Callable, letters: str, pace: Pace, jax: Callable | None
 
 def repeated(body: str, letters: str) -> Callable:
     """A compiled function that does this again and again."""
-    from runtime.compiled import blas
+    from transpile_runtime.compiled import blas
 
     names = ", ".join(f"v_{k}" for k in letters)
     text = f"def run(times, {names}):\n    for _ in range(times):\n        {body}\n"

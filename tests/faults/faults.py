@@ -607,7 +607,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "kept_arguments_of_exceptions",
-        "runtime/compiled/convention.py",
+        "runtime/transpile_runtime/compiled/convention.py",
         "            pyapi.decref(arguments)\n",
         "",
         "an exception keeps its arguments for good",
@@ -623,7 +623,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "arrays_that_failing_calls_keep",
-        "runtime/compiled/tidy.py",
+        "runtime/transpile_runtime/compiled/tidy.py",
         "                lower.decref(lower.typeof(name), builder.load(cell))",
         "                pass",
         "a function of the runtime keeps its arrays where a call in it fails",
@@ -831,7 +831,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "grids_rounded_once",
-        "runtime/compiled/arrays.py",
+        "runtime/transpile_runtime/compiled/arrays.py",
         "@exact\ndef linspace_at",
         "@njit\ndef linspace_at",
         "a compiled grid is not NumPy's to the last bit",

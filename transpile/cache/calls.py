@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from runtime.compiled.cache import digest, environment, python_files
 from transpile.cache import directory, kernels
 from transpile.cache.likeness import PLAIN, Unlike, likeness, structure
 from transpile.cache.trail import Lost, Trail, follow
@@ -27,6 +26,7 @@ from transpile.compiled import Compiled, Recipe
 from transpile.frontend.reads import MISSING, Read, read_place
 from transpile.levels import Jit, Level, peeled
 from transpile.tree import Node, Static, Tree, flatten
+from transpile_runtime.compiled.cache import digest, environment, python_files
 
 _VARIANTS = 16  # kept in one file, the latest first
 _PACKAGE = Path(__file__).parent.parent
@@ -141,10 +141,10 @@ def _versions() -> tuple[str, str]:
 
 def _is_current() -> bool:
     """Whether no source of ours was changed after this process began: then it would not be what runs."""
-    import runtime
+    import transpile_runtime
     from transpile.specialize import STARTED
 
-    folders = [_PACKAGE, *map(Path, runtime.__path__)]
+    folders = [_PACKAGE, *map(Path, transpile_runtime.__path__)]
     return all(Path(f).stat().st_mtime < STARTED for folder in folders for f in python_files(folder))
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from runtime.compiled.cache import digest, environment
 from transpile import loader
 from transpile.cache import directory
+from transpile_runtime.compiled.cache import digest, environment
 
 Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
 
@@ -48,8 +48,8 @@ def find(stem: str) -> Any:
 
 
 def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
-    from runtime.compiled import objects, pending
-    from runtime.compiled.kernel import Kernel
+    from transpile_runtime.compiled import objects, pending
+    from transpile_runtime.compiled.kernel import Kernel
 
     if not objects.is_known():
         return None
@@ -64,7 +64,7 @@ def keep(kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str, lines:
     """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``."""
     from numba.core.serialize import dumps
 
-    from runtime.compiled import objects
+    from transpile_runtime.compiled import objects
 
     if not objects.can_be_kept(compiled):
         return

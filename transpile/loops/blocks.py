@@ -1,4 +1,4 @@
-"""Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `runtime.compiled.vector`.
+"""Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `transpile_runtime.compiled.vector`.
 
 Where such a function is right for most arguments only, the loop goes in blocks. The arguments of a block are tested first, and a
 block with one outside takes the other function; so it is where most arguments allow a faster function than all:

@@ -43,7 +43,7 @@ def optimise(
 
     ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many cores
     independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the result
-    calls nothing of `runtime.compiled.vector`.
+    calls nothing of `transpile_runtime.compiled.vector`.
     """
     fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
     fn = forward(remove_dead(hoist_checks(fn)))

@@ -4,7 +4,7 @@ The adjoint of ``low = cholesky(a)`` is, with Murray's Phi (the lower triangle w
 
     s = low^-T Phi(low^T low_bar) low^-1            a_bar = Phi(s + s^T)
 
-which is a product and two solutions, fourteen times the factorisation's work. `runtime.compiled.adjoints` takes twice that.
+which is a product and two solutions, fourteen times the factorisation's work. `compiled.adjoints` of the runtime takes twice that.
 """
 
 from __future__ import annotations

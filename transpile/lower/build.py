@@ -33,11 +33,11 @@ def build(
 ) -> Any:
     """The kernel of function ``name`` of a module text, for parameters of these kinds.
 
-    It raises `runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the function's.
-    ``direct`` compiles the same without the text, if it can (`transpile.native`). Of text whose functions call themselves nothing
-    is kept on disk: Numba reaches them by an address that it finds when it compiles.
+    It raises `transpile_runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the
+    function's. ``direct`` compiles the same without the text, if it can (`transpile.native`). Of text whose functions call
+    themselves nothing is kept on disk: Numba reaches them by an address that it finds when it compiles.
     """
-    from runtime.compiled import objects
+    from transpile_runtime.compiled import objects
 
     direct = direct if objects.is_known() else None
     stem = kernels.stem(name, text, kinds, direct is not None)
@@ -57,9 +57,9 @@ def build(
 
 
 def _directly(direct: Direct, unique: str, text: str) -> Any:
-    from runtime.compiled import pending
-    from runtime.compiled.machine import constants_before_loops
     from transpile.native import Unsupported
+    from transpile_runtime.compiled import pending
+    from transpile_runtime.compiled.machine import constants_before_loops
 
     try:
         with constants_before_loops():
@@ -74,7 +74,7 @@ def _by_text(
     name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, stem: str, path: str | None, loc: Loc
 ) -> Any:
     """The kernel as Numba's front end makes it of the text."""
-    from runtime.compiled import objects, pending
+    from transpile_runtime.compiled import objects, pending
 
     file = path or f"<transpile jit {stem}>"
     module = types.ModuleType(f"transpile_compiled_{stem}")
@@ -97,7 +97,7 @@ def _by_text(
 @contextmanager
 def _tidy(dispatcher: Any, file: str, lines: Mapping[int, Loc], loc: Loc) -> Iterator[dict[int, Any]]:
     """Compiles functions that give back what they hold where they fail; the messages that they have for that."""
-    from runtime.compiled import tidy
+    from transpile_runtime.compiled import tidy
 
     sites: dict[int, Any] = {}
 
@@ -117,7 +117,7 @@ def _tidy(dispatcher: Any, file: str, lines: Mapping[int, Loc], loc: Loc) -> Ite
 def _kernel(
     name: str, text: str, lines: Mapping[int, Loc], kinds: Kinds, stem: str, path: str | None, compiled: Any
 ) -> Any:
-    from runtime.compiled.kernel import Kernel
+    from transpile_runtime.compiled.kernel import Kernel
 
     kernel = Kernel(name, kinds, compiled.entry_point)
     kernel.returns = _returns(compiled.signature.return_type)
@@ -129,8 +129,8 @@ def _kernel(
 
 
 def _compiled(dispatcher: Any, kinds: Kinds, lines: Mapping[int, Loc], loc: Loc) -> Any:
-    from runtime.compiled.kernel import numba_type
-    from runtime.compiled.machine import constants_before_loops
+    from transpile_runtime.compiled.kernel import numba_type
+    from transpile_runtime.compiled.machine import constants_before_loops
 
     wanted = tuple(numba_type(*kind) for kind in kinds)
     try:
@@ -163,8 +163,8 @@ def _ordinary(
     module: types.ModuleType, dispatcher: Any, kinds: Kinds, lines: Mapping[int, Loc], loc: Loc, cache: bool
 ) -> Any:
     """The kernel as any Numba makes it, with Numba's own cache: for versions whose private names were not tried."""
-    from runtime.compiled.again import Again
-    from runtime.compiled.cache import keep
+    from transpile_runtime.compiled.again import Again
+    from transpile_runtime.compiled.cache import keep
 
     if cache:
         sys.modules[module.__name__] = module  # Numba finds a function's globals by the name of its module

@@ -32,7 +32,7 @@ TABLE = (
         "floordiv_zero", "5 // 0 is 0 under error_model='numpy'", "ZeroDivisionError for Python ints, 0 for NumPy's"
     ),
     Difference("division_zero", "1 / 0 raises under error_model='python'", "error_model='numpy': inf"),
-    Difference("negative_mod", "as Python; fmod as C", "runtime.compiled.scalars.mod, as NumPy"),
+    Difference("negative_mod", "as Python; fmod as C", "transpile_runtime.compiled.scalars.mod, as NumPy"),
     Difference("int_power", "an integer to a negative power is a float", "ValueError, as NumPy"),
     Difference(
         "maybe_unset", "a name that no branch set reads as 0", "the frontend refuses the read, or it is never read"
@@ -55,7 +55,7 @@ TABLE = (
     Difference("reshape_view", "reshape of a non-contiguous view raises", "memory in C order first"),
     Difference("broadcast_to", "read-only views", "index maps"),
     Difference("reversed_range", "no reversed(range)", "a range with a negative step"),
-    Difference("messages", "an f-string takes 2 s to compile", "a site of runtime.compiled.errors"),
+    Difference("messages", "an f-string takes 2 s to compile", "a site of transpile_runtime.compiled.errors"),
     Difference("rounding", "round to even only for floats; np.round of arrays lacks decimals", "scalars.round_to"),
     Difference(
         "swap_arrays",
@@ -63,7 +63,7 @@ TABLE = (
         "carried values, copied where written",
     ),
     Difference("clip_order", "np.clip of scalars is not there", "scalars.clip: the upper bound wins, NaN stays"),
-    Difference("batched_linalg", "one matrix at a time", "a loop over the stack in runtime.compiled.linalg"),
+    Difference("batched_linalg", "one matrix at a time", "a loop over the stack in transpile_runtime.compiled.linalg"),
     Difference("special_functions", "none of scipy.special", "the C functions of scipy.special.cython_special"),
     Difference("trees", "no dicts, dataclasses or nested tuples", "leaves are passed flat, put together outside"),
     Difference(

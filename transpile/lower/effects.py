@@ -1,4 +1,4 @@
-"""What compiled code raises and prints: the message is a site of `runtime.compiled.errors`, found by a number.
+"""What compiled code raises and prints: the message is a site of `transpile_runtime.compiled.errors`, found by a number.
 
 A kernel raises ``errors.IndexError_(site, i, n)``; the class puts the message together when it is raised, so that no string
 is compiled. A site's number is a hash of its message, so that texts that say the same are the same.
@@ -27,7 +27,7 @@ CLASSES = """
     RecursionError ReferenceError RuntimeError RuntimeWarning StopIteration SyntaxError SystemError TimeoutError
     TypeError UnboundLocalError UnicodeError UserWarning ValueError Warning ZeroDivisionError
 """.split()
-"""What `runtime.compiled.errors` can raise: each has its class there."""
+"""What `transpile_runtime.compiled.errors` can raise: each has its class there."""
 
 Parts = tuple[Any, ...]
 
@@ -117,7 +117,7 @@ def lower_effect(lw: Lowering, stmt: Effect) -> None:
 
 
 def sites(fn: Any) -> dict[int, Any]:
-    """All messages of a lowered function: what `runtime.compiled.errors.SITES` must hold before it runs."""
+    """All messages of a lowered function: what `transpile_runtime.compiled.errors.SITES` must hold before it runs."""
     from transpile.core.walk import statements
 
     return {

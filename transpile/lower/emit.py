@@ -1,4 +1,4 @@
-"""The text of lowered core: one Numba function of scalar statements, element accesses, loops and calls of `runtime`.
+"""The text of lowered core: one Numba function of scalar statements, element accesses, loops and calls of `transpile_runtime`.
 
 Every variable has one Python name; a value that is read once is printed where it is read, unless a write lies in between.
 """
@@ -72,7 +72,7 @@ HEADER = """import math
 import numpy as np
 from numba import njit
 
-from runtime.compiled import {modules}
+from transpile_runtime.compiled import {modules}
 """
 RESERVED = (
     "again",

@@ -25,7 +25,7 @@ def guarded(text: str, lines: Mapping[int, Loc], name: str, guard: Guard) -> tup
     rows = text.split("\n")
     at = next(k for k, row in enumerate(rows) if row.startswith(f"def {name}("))
     parameters = [p.strip() for p in rows[at].partition("(")[2].rpartition(")")[0].split(",") if p.strip()]
-    has_again = re.search(r"^from runtime\.compiled import .*\bagain\b", text, re.MULTILINE) is not None
+    has_again = re.search(r"^from transpile_runtime\.compiled import .*\bagain\b", text, re.MULTILINE) is not None
     again, entry = "again" if has_again else _free("again", text), _free("entry", text)
     tests = [
         *_sizes(parameters, guard.ones),
@@ -34,9 +34,9 @@ def guarded(text: str, lines: Mapping[int, Loc], name: str, guard: Guard) -> tup
     if not tests:
         return text, dict(lines)
     body = [f"    if {test}:\n        raise {again}.Again" for test in _joined(tests)]
-    imports = [] if has_again else [f"from runtime.compiled import again as {again}"]
+    imports = [] if has_again else [f"from transpile_runtime.compiled import again as {again}"]
     if guard.pairs:
-        imports.append(f"from runtime.compiled import entry as {entry}")
+        imports.append(f"from transpile_runtime.compiled import entry as {entry}")
     top = rows.index("from numba import njit") + 1
     out = "\n".join([*rows[:top], *imports, *rows[top : at + 1], *body, *rows[at + 1 :]])
     shift = len(imports)

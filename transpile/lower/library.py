@@ -1,4 +1,4 @@
-"""Primitives that are calls of `runtime.compiled`: sorting, searching, counting."""
+"""Primitives that are calls of `transpile_runtime.compiled`: sorting, searching, counting."""
 
 from __future__ import annotations
 

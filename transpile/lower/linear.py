@@ -1,4 +1,4 @@
-"""Linear algebra as calls of `runtime.compiled.linalg`, one for each matrix of a stack, into memory that is made before.
+"""Linear algebra as calls of `transpile_runtime.compiled.linalg`, one for each matrix of a stack, into memory that is made before.
 
     y = np.linalg.solve(a, b)     ->      y = np.empty(...)
                                           for i in range(n):

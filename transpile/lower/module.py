@@ -1,6 +1,6 @@
 """The module that ``transpile ... --jit`` emits: the kernel that Numba compiles, and the function that one calls.
 
-With ``standalone`` the functions of `runtime.compiled` that the kernel calls are copied into the text.
+With ``standalone`` the functions of `transpile_runtime.compiled` that the kernel calls are copied into the text.
 """
 
 from __future__ import annotations

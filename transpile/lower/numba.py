@@ -35,7 +35,7 @@ class Options:
     fastmath: Any = ("contract", "reassoc")
     threads: int = 0  # of loops that run in parallel
     sizes: tuple[Assumed, ...] = ()
-    vectors: bool = True  # whether `runtime.compiled.vector` may be called
+    vectors: bool = True  # whether `transpile_runtime.compiled.vector` may be called
 
     @property
     def text(self) -> str:
@@ -97,7 +97,7 @@ def _start(body: Text) -> int:
 def has_fused() -> bool:
     """Whether vector functions are worth while: without a fused multiply-add they are slower than the C library."""
     try:
-        from runtime.compiled import machine
+        from transpile_runtime.compiled import machine
     except ImportError:  # no Numba: nothing is compiled
         return True
     return machine.has_fused()
@@ -113,7 +113,7 @@ def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[s
     if any(" in prange(" in line for line in rest):
         head += ["from numba import prange"]
     if used:
-        head += ["", f"from runtime.compiled import {', '.join(used)}"]
+        head += ["", f"from transpile_runtime.compiled import {', '.join(used)}"]
     if found:
         head += ["", "errors.SITES.update({"]
         head += [f"    {k}: {v!r}," for k, v in found.items()]
@@ -129,8 +129,8 @@ def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[s
 def compile_core(core: Function, options: Options, cache: bool, guard: Guard | None = None) -> Any:
     """The compiled function: it takes the parameters of ``core`` (arrays C-contiguous) and gives a tuple of results.
 
-    It raises `runtime.compiled.again.Again` for arguments of other types. With a ``guard`` also for calls that this keeps out;
-    and then it takes the results that its ``outputs`` list as further arguments.
+    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With a ``guard`` also for calls that this
+    keeps out; and then it takes the results that its ``outputs`` list as further arguments.
     """
     try:
         import numba  # noqa: F401

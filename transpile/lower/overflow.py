@@ -87,7 +87,7 @@ def _is(lw: Lowering, x: Expr, value: int) -> Expr:
 
 
 def _both(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
-    """Of what `runtime.compiled.integers` is asked."""
+    """Of what `transpile_runtime.compiled.integers` is asked."""
     if is_weak(stmt.var.type):
         _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
 

@@ -1,8 +1,8 @@
 """How Numba says one scalar operation, in Python text: the table of elementwise primitives.
 
 A template is filled with the printed operands, which have the dtypes that core gives them. What Numba's own function does
-differently (NaN, zero, negative integers, small dtypes) goes through `runtime.compiled.scalars`, njit functions with NumPy's
-meaning. `transpile.loops.blocks` names the functions of `runtime.compiled.vector` that take the place of others.
+differently (NaN, zero, negative integers, small dtypes) goes through `transpile_runtime.compiled.scalars`, njit functions with
+NumPy's meaning. `transpile.loops.blocks` names the functions of `transpile_runtime.compiled.vector` that take the place of others.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ expit log_expit logit xlogy xlog1py entr rel_entr kl_div i0 i1 iv i0e i1e ive j0
 
 PLAIN = {n: n for n in """maximum minimum fmax fmin clip sign heaviside copysign floor ceil trunc rint isnan isinf isfinite signbit
 nan_to_num""".split()} | {"round": "rint"}  # fmt: skip
-"""What `runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
+"""What `transpile_runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
 
 WHOLE = frozenset(
     """exp expm1 log log1p log2 log10 exp2 sinh cosh tanh arctan arctan2 arcsin arccos arcsinh arccosh arctanh hypot pow cbrt

@@ -1,6 +1,6 @@
-"""The functions of `runtime.compiled` that a kernel calls, copied into its text: what ``--standalone`` asks for.
+"""The functions of `transpile_runtime.compiled` that a kernel calls, copied into its text: what ``--standalone`` asks for.
 
-    from runtime.compiled import blas            @njit(...)
+    from transpile_runtime.compiled import blas            @njit(...)
                                            ->    def blas_gemv(alpha, a, x, beta, y): ...
     blas.gemv(1.0, x, w, 0.0, z)
                                                  blas_gemv(1.0, x, w, 0.0, z)
@@ -20,7 +20,7 @@ from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.lower.numba import MODULES
 
-PACKAGE = "runtime.compiled"
+PACKAGE = "transpile_runtime.compiled"
 STARTED = ("symbols",)  # modules whose import does something
 OPTIONS = {
     "njit": 'njit(error_model="numpy", fastmath={"contract"})',
@@ -34,7 +34,7 @@ OPTIONS = {
 
 
 def inlined(text: str, core: Function) -> str:
-    """The text with the functions of `runtime.compiled` that it calls in it."""
+    """The text with the functions of `transpile_runtime.compiled` that it calls in it."""
     head, found, rest = text.partition(f"from {PACKAGE} import ")
     if not found:
         return text
@@ -100,10 +100,10 @@ class _Module:
 
 
 def _folder() -> Path:
-    import runtime.compiled
+    import transpile_runtime.compiled
 
-    assert runtime.compiled.__file__ is not None
-    return Path(runtime.compiled.__file__).parent
+    assert transpile_runtime.compiled.__file__ is not None
+    return Path(transpile_runtime.compiled.__file__).parent
 
 
 class _Bundle:
@@ -130,7 +130,7 @@ class _Bundle:
         stmt = source.definitions.get(name)
         if stmt is None or _needs_scipy(stmt, name):
             raise error(
-                "T901", f"--standalone: {module}.{name} needs the package 'runtime'", self.core.loc,
+                "T901", f"--standalone: {module}.{name} needs the package 'transpile_runtime'", self.core.loc,
                 "leave --standalone out",
             )  # fmt: skip
         self.add(source, stmt)

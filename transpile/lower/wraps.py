@@ -1,7 +1,7 @@
 """Sums of integers that may wrap at 64 bits and that decide what memory is touched.
 
 Numba tells LLVM that no sum of integers wraps. A check of ``4 * p`` may then become one of ``p``, and let through what wraps to a
-number outside the array. Such sums are calls of `runtime.compiled.scalars`, where it is not said.
+number outside the array. Such sums are calls of `transpile_runtime.compiled.scalars`, where it is not said.
 """
 
 from __future__ import annotations

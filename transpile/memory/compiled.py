@@ -24,7 +24,7 @@ from transpile.memory.values import Values
 AS_FIRST = ("inv", "cholesky", "sort", "argsort", "expm")  # calls whose result has the dims of their first argument
 OF_ITS_OWN = (
     "bincount", "bincount_weighted", "digitize", "interp", "isin", "nonzero", "repeat_each", "resort", "scatter_add", "unique",
-)  # calls of `runtime.compiled.arrays` whose result is an array of another size; the others give numbers  # fmt: skip
+)  # calls of `transpile_runtime.compiled.arrays` whose result is an array of another size; the others give numbers  # fmt: skip
 
 Dims = tuple["Formula | None", ...]
 

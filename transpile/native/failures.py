@@ -25,7 +25,7 @@ class Failures(Memory):
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
         self.loc = NOWHERE  # of the statement that is written
-        self.sites: dict[int, Any] = {}  # messages: see `runtime.compiled.errors`
+        self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
 
     # ---- raised here
 

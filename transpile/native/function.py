@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from runtime.compiled.threads import launch
 from transpile.core.nodes import Alloc, Function, Var
 from transpile.core.walk import statements
 from transpile.loops.apart import loops_apart
@@ -19,6 +18,7 @@ from transpile.native.library import new_library
 from transpile.native.small import small_arrays
 from transpile.native.statements import Statements
 from transpile.native.values import Array, Scalar, Unsupported, Value
+from transpile_runtime.compiled.threads import launch
 
 MOST = 100  # arrays that LLVM is told to be apart: each lists the others
 
@@ -43,8 +43,8 @@ def compile_function(
     from numba.core.registry import cpu_target
     from numba.core.typing import signature
 
-    from runtime.compiled.convention import Context
-    from runtime.compiled.machine import addresses_as_written
+    from transpile_runtime.compiled.convention import Context
+    from transpile_runtime.compiled.machine import addresses_as_written
 
     with global_compiler_lock:
         typing, target = cpu_target.typing_context, cpu_target.target_context
@@ -142,7 +142,7 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
 
 def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
     """Asks whether the call is one that the function is compiled for; the parameters with what is known then."""
-    from runtime.compiled import entry
+    from transpile_runtime.compiled import entry
 
     b = written.builder
     for value, ones in zip(values, guard.ones):

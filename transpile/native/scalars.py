@@ -45,7 +45,7 @@ def named(name: str) -> Any:
     module, _, attribute = name.rpartition(".")
     if not module:
         return _BUILTINS[name]
-    owner = _MODULES.get(module) or importlib.import_module(f"runtime.compiled.{module}")
+    owner = _MODULES.get(module) or importlib.import_module(f"transpile_runtime.compiled.{module}")
     return getattr(owner, attribute)
 
 

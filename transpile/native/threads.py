@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runtime.compiled import threads as layer
 from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
 from transpile.loops.facts import is_integer
 from transpile.native.kept import describe
 from transpile.native.values import Scalar, Unsupported, Value
+from transpile_runtime.compiled import threads as layer
 
 if TYPE_CHECKING:
     from transpile.native.statements import Statements

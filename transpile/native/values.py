@@ -50,13 +50,13 @@ Value = Scalar | Array
 
 def numba_type_of(type_: Type) -> Any:
     """Numba's type of a number, or of an array in C order."""
-    from runtime.compiled.kernel import numba_type
+    from transpile_runtime.compiled.kernel import numba_type
 
     return numba_type(type_.dtype, len(type_.dims))
 
 
 def scalar_type(type_: Type) -> Any:
     """Numba's type of a number, or of the elements of an array."""
-    from runtime.compiled.kernel import numba_type
+    from transpile_runtime.compiled.kernel import numba_type
 
     return numba_type(type_.dtype, 0)

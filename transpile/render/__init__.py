@@ -17,5 +17,5 @@ __all__ = ["Rendered", "render"]
 
 
 def render(fn: Function, *, runtime: bool = True) -> Rendered:
-    """The module text of ``fn``; with ``runtime=False`` a spelling that needs the package ``runtime`` is an error."""
+    """The module text of ``fn``; with ``runtime=False`` a spelling that needs the package ``transpile_runtime`` is an error."""
     return render_function(fn, runtime)

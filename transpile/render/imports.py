@@ -15,7 +15,7 @@ from transpile.render.places import dotted
 from transpile.render.templates import literal
 
 ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
-OURS = ("runtime", "special")  # `special.f` in a spelling is `runtime.special.f`
+OURS = ("transpile_runtime", "special")  # `special.f` in a spelling is `transpile_runtime.special.f`
 
 
 class Imports:
@@ -37,7 +37,7 @@ class Imports:
             yield part if isinstance(part, str) else self.visit(part)
 
     def visit(self, node: Any) -> Any:
-        """The node with members of `runtime` under their own names; takes note of modules."""
+        """The node with members of `transpile_runtime` under their own names; takes note of modules."""
         kind = type(node).__name__
         if kind == "Name":
             if getattr(node, "is_variable", False):
@@ -60,9 +60,9 @@ class Imports:
 
     def ours(self, path: list[str]) -> ast.expr:
         if not self.runtime:
-            raise ValueError(f"{'.'.join(path)} needs the package runtime")
-        if path[0] != "runtime":
-            path = ["runtime", *path]
+            raise ValueError(f"{'.'.join(path)} needs the package transpile_runtime")
+        if path[0] != "transpile_runtime":
+            path = ["transpile_runtime", *path]
         module, member = ".".join(path[:-1]), path[-1]
         self.members.setdefault(module, set()).add(member)
         return ast.Name(member, ast.Load())

@@ -110,7 +110,7 @@ def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
     keywords = [ast.keyword(name, child) for name, child in zip(tree.keys, children)]
     if making.is_made_by_keywords(tree.cls, tree.keys):
         return ast.Call(imports.cls(tree.cls), [], keywords)
-    return ast.Call(imports.ours(["runtime", "instances", "made"]), [imports.cls(tree.cls)], keywords)
+    return ast.Call(imports.ours(["transpile_runtime", "instances", "made"]), [imports.cls(tree.cls)], keywords)
 
 
 __all__ = ["ArgSpec", "pack", "unpack"]

@@ -1,7 +1,7 @@
 """``scipy.special``: functions of gamma, error, entropy, probability and Bessel type with their partial derivatives.
 
 Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of
-log-gamma and log-beta variables, computed by quadrature in `runtime.special`; those moments are closed under
+log-gamma and log-beta variables, computed by quadrature in `transpile_runtime.special`; those moments are closed under
 differentiation, so every order is there. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative
 0 in both arguments, ``kl_div`` 0 and 1; ``entr`` at 0 has the infinite one-sided limit; the order of Bessel functions
 has no derivative (refused).
@@ -96,7 +96,7 @@ def _gamma_moment_prim(n: int) -> Prim:
         centred = log(where(x.eq(0), 1.0, x)) - f("digamma", a)
         return centred**n * gamma_density(a, x)
 
-    render = f"runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
+    render = f"transpile_runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
     return special(f"gammainc_moment{n}", da if n < ORDERS else UNWRITTEN, dx, render=render, cost=3)
 
 
@@ -133,7 +133,7 @@ def _beta_moment_prim(m: int, n: int) -> Prim:
         return left * right * beta_density(a, b, x)
 
     last = m + n == ORDERS
-    render = f"runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
+    render = f"transpile_runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
     return special(
         f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3
     )

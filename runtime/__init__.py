@@ -1,1 +1,0 @@
-"""All that generated code may import. It never imports transpile."""

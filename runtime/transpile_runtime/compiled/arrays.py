@@ -1,0 +1,358 @@
+"""Ranges, wrapped positions, and array functions whose result is found by sorting or searching."""
+
+import numpy as np
+
+from transpile_runtime.compiled.options import exact, njit
+
+
+@njit
+def bound(x, n):
+    """A bound of a range as Python clips it."""
+    if x < 0:
+        x += n
+    return 0 if x < 0 else min(x, n)
+
+
+@njit
+def span(n, start, stop, has_start, has_stop, step):
+    """Start and count of ``start:stop:step`` on an axis of size ``n``."""
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    low, high = (0, n) if step > 0 else (-1, n - 1)
+    if has_start:
+        start = start + n if start < 0 else start
+        start = min(max(start, low), high)
+    else:
+        start = low if step > 0 else high
+    if has_stop:
+        stop = stop + n if stop < 0 else stop
+        stop = min(max(stop, low), high)
+    else:
+        stop = high if step > 0 else low
+    count = (stop - start - 1) // step if step > 0 else (stop - start + 1) // step
+    return start, max(count + 1, 0)
+
+
+@njit
+def backwards(start, bound, step):
+    """The numbers of ``range(start, bound, step)`` from last to first."""
+    count = len(range(start, bound, step))
+    return range(start + (count - 1) * step, start - step, -step)
+
+
+@njit
+def wrap(i, n):
+    return i % n
+
+
+@njit
+def diagonal_size(m, n, offset):
+    return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
+
+
+@exact
+def linspace_at(start, stop, parts, k, is_last):
+    """Point ``k``, to the last bit as NumPy gives it: edges are compared with."""
+    if parts <= 0:
+        return start + k * (stop - start)
+    return stop if is_last else start + k * ((stop - start) / parts)
+
+
+@exact
+def arange_at(start, step, k):
+    """Number ``k``, to the last bit as NumPy gives it, which adds the difference of the first two."""
+    second = start + step
+    return second if k == 1 else start + k * (second - start)
+
+
+@njit
+def pad_edge(i, n):
+    return min(max(i, 0), n - 1)
+
+
+@njit
+def pad_wrap(i, n):
+    return i % n
+
+
+@njit
+def pad_symmetric(i, n):
+    i = i % (2 * n)
+    return i if i < n else 2 * n - 1 - i
+
+
+@njit
+def pad_reflect(i, n):
+    if n == 1:
+        return 0
+    i = i % (2 * n - 2)
+    return i if i < n else 2 * n - 2 - i
+
+
+@njit
+def convolve_full(n, m):
+    return 0, n + m - 1
+
+
+@njit
+def convolve_same(n, m):
+    return (min(n, m) - 1) // 2, max(n, m)
+
+
+@njit
+def convolve_valid(n, m):
+    return min(n, m) - 1, max(n, m) - min(n, m) + 1
+
+
+# ---------------------------------------------------------------------------------------------------- sorting
+
+
+@njit
+def sort(x):
+    """Each row sorted."""
+    out = x.copy()
+    for i in range(x.shape[0]):
+        out[i].sort()
+    return out
+
+
+@njit
+def before(a, b):
+    """The order of searching: NaN behind all numbers."""
+    return a < b or (b != b and a == a)
+
+
+_RUN = 16  # entries that are sorted by insertion
+
+
+@njit
+def in_order(x):
+    """The places of the entries of a flat array in order; equal ones keep theirs. Numba's own, without memory, loses some."""
+    n = x.shape[0]
+    found, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for start in range(0, n, _RUN):
+        for k in range(start, min(start + _RUN, n)):
+            j = k
+            while j > start and before(x[k], x[found[j - 1]]):
+                found[j] = found[j - 1]
+                j -= 1
+            found[j] = k
+    width = _RUN
+    while width < n:
+        for low in range(0, n, 2 * width):
+            i, middle, high = low, min(low + width, n), min(low + 2 * width, n)
+            j, k = middle, low
+            while i < middle and j < high:
+                if before(x[found[j]], x[found[i]]):
+                    other[k] = found[j]
+                    j += 1
+                else:
+                    other[k] = found[i]
+                    i += 1
+                k += 1
+            while i < middle:
+                other[k] = found[i]
+                i, k = i + 1, k + 1
+            while j < high:
+                other[k] = found[j]
+                j, k = j + 1, k + 1
+        found, other = other, found
+        width *= 2
+    return found
+
+
+@njit
+def argsort(x):
+    """For each row the places of its entries in order; equal ones keep theirs."""
+    out = np.empty(x.shape, np.int64)
+    for i in range(x.shape[0]):
+        places = in_order(x[i])
+        for j in range(x.shape[1]):
+            out[i, j] = places[j]
+    return out
+
+
+@njit
+def searchsorted_left(a, x):
+    low, high = 0, a.shape[0]
+    while low < high:
+        mid = (low + high) // 2
+        if before(a[mid], x):
+            low = mid + 1
+        else:
+            high = mid
+    return low
+
+
+@njit
+def searchsorted_right(a, x):
+    low, high = 0, a.shape[0]
+    while low < high:
+        mid = (low + high) // 2
+        if before(x, a[mid]):
+            high = mid
+        else:
+            low = mid + 1
+    return low
+
+
+@njit
+def digitize(x, bins, right):
+    n = bins.shape[0]
+    if n > 1 and bins[0] > bins[n - 1]:
+        low, high = 0, n
+        while low < high:  # decreasing bins
+            mid = (low + high) // 2
+            if (bins[mid] >= x) if right else (bins[mid] > x):
+                low = mid + 1
+            else:
+                high = mid
+        return low
+    return searchsorted_left(bins, x) if right else searchsorted_right(bins, x)
+
+
+@njit
+def interp(x, xp, fp):
+    n = xp.shape[0]
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    if x != x:
+        return x
+    if x < xp[0]:
+        return fp[0]
+    if x >= xp[n - 1]:
+        return fp[n - 1]
+    j = searchsorted_right(xp, x) - 1
+    return (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]) * (x - xp[j]) + fp[j]
+
+
+@njit
+def bincount(places, minlength):
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    size = minlength
+    for k in range(places.shape[0]):
+        if places[k] < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        size = max(size, places[k] + 1)
+    out = np.zeros(size, np.int64)
+    for k in range(places.shape[0]):
+        out[places[k]] += 1
+    return out
+
+
+@njit
+def bincount_weighted(places, weights, minlength):
+    if places.shape[0] != weights.shape[0]:
+        raise ValueError("The weights and list don't have the same length.")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    size = minlength
+    for k in range(places.shape[0]):
+        if places[k] < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        size = max(size, places[k] + 1)
+    out = np.zeros(size)
+    for k in range(places.shape[0]):
+        out[places[k]] += weights[k]
+    return out
+
+
+@njit
+def nonzero(x):
+    """The places, in C order, of the entries of a flat array that are not zero."""
+    count = 0
+    for k in range(x.shape[0]):
+        count += x[k] != 0
+    out = np.empty(count, np.int64)
+    count = 0
+    for k in range(x.shape[0]):
+        if x[k] != 0:
+            out[count] = k
+            count += 1
+    return out
+
+
+@njit
+def unique(x):
+    """Sorted values, first places, the way back, counts."""
+    n = x.shape[0]
+    order = in_order(x)
+    values = np.empty(n, x.dtype)
+    first = np.empty(n, np.int64)
+    inverse = np.empty(n, np.int64)
+    counts = np.zeros(n, np.int64)
+    size = 0
+    for k in range(n):
+        v = x[order[k]]
+        if k == 0 or (v != values[size - 1] and not (v != v and values[size - 1] != values[size - 1])):
+            values[size] = v
+            first[size] = order[k]
+            size += 1
+        inverse[order[k]] = size - 1
+        counts[size - 1] += 1
+    return values[:size].copy(), first[:size].copy(), inverse, counts[:size].copy()
+
+
+@njit
+def isin(x, values, invert):
+    """Of one number and sorted values."""
+    k = searchsorted_left(values, x)
+    return (k < values.shape[0] and values[k] == x) != invert
+
+
+@njit
+def correlate_same(n, m):
+    return (min(n, m) - 1) // 2 if m <= n or min(n, m) % 2 else min(n, m) // 2, max(n, m)
+
+
+@njit
+def scatter_add(places, weights, n):
+    """The weights summed by index; a place that is not there is an IndexError."""
+    out = np.zeros(n, weights.dtype)
+    for k in range(places.shape[0]):
+        i = places[k]
+        if i < 0 or i >= n:
+            raise IndexError("an index is out of range")
+        out[i] += weights[k]
+    return out
+
+
+@njit
+def resort(order, key):
+    """A stable sort by ``key`` of what is in ``order``."""
+    moved = np.empty(order.shape[0], key.dtype)
+    for k in range(order.shape[0]):
+        moved[k] = key[order[k]]
+    places = in_order(moved)
+    out = np.empty(order.shape[0], np.int64)
+    for k in range(order.shape[0]):
+        out[k] = order[places[k]]
+    return out
+
+
+@njit
+def steps(start, stop, step):
+    """How many numbers ``arange(start, stop, step)`` has."""
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    return max(int(np.ceil((stop - start) / step)), 0)
+
+
+@njit
+def repeat_each(x, times):
+    """Each entry as often as ``times`` says."""
+    if times.shape[0] != x.shape[0]:
+        raise ValueError("operands could not be broadcast together")
+    size = 0
+    for k in range(times.shape[0]):
+        if times[k] < 0:
+            raise ValueError("counts cannot be negative")
+        size += times[k]
+    out = np.empty(size, x.dtype)
+    at = 0
+    for k in range(times.shape[0]):
+        for _ in range(times[k]):
+            out[at] = x[k]
+            at += 1
+    return out

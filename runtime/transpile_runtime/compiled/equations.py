@@ -1,0 +1,289 @@
+"""Equations, determinants and triangular factors of one matrix, which may lie as it likes, into memory that is there.
+
+The routines are LAPACK's, called as NumPy calls them, so that what is singular there is singular here, and NaN and infinity go
+the same way; a matrix of at most 4 rows is factored by loops that round as LAPACK does, in a third of the time of the call.
+"""
+
+import math
+
+import numpy as np
+
+from transpile_runtime.compiled.apart import apart
+from transpile_runtime.compiled.layout import has_columns, in_rows, put_turned, turned
+from transpile_runtime.compiled.options import inner
+from transpile_runtime.compiled.symbols import routine
+
+_getrf = routine("getrf", "m n a lda ipiv info")
+_potrf = routine("potrf", "UPLO n a lda info")
+_trsm = routine("trsm", "SIDE UPLO TRANSA DIAG m n alpha a lda b ldb")
+_NO, _YES, _LOWER, _UPPER, _RIGHT, _UNIT = ord("N"), ord("T"), ord("L"), ord("U"), ord("R"), ord("U")
+_SMALL = 4
+
+
+# ------------------------------------------------------------------------------------------------------ factors
+
+
+@apart("int64(real[:, ::1], int64[::1])", False)
+def factor(columns, pivots):
+    """Factors the matrix of these columns in place; ``pivots`` are the rows that came to the diagonal, in order.
+
+    The result is 0, or the number (from 1) of the first column without a pivot.
+    """
+    n, m = columns.shape
+    excess = columns.dtype.type(0)
+    if max(m, n) <= _SMALL:
+        for j in range(n):
+            for i in range(m):
+                excess += 0 * columns[j, i]
+    if max(m, n) > _SMALL or excess != 0:  # NaN: which row LAPACK takes for the largest depends on its loops
+        found = np.zeros(min(m, n), np.int64)
+        info = _getrf(m, n, columns, m, found)
+        halves = found.view(np.int32)
+        step = 2 if halves.size < 4 or halves[1] == 0 else 1  # the integers of the library have 64 bits, or 32
+        for k in range(min(m, n)):
+            pivots[k] = halves[step * k] - 1
+        return info
+    info, one = 0, columns.dtype.type(1)
+    for j in range(n):
+        column = columns[j]
+        for k in range(min(j, m)):
+            other = pivots[k]
+            column[k], column[other] = column[other], column[k]
+        for i in range(1, m):
+            total = columns.dtype.type(0)
+            for k in range(min(i, j)):
+                total += columns[k, i] * column[k]
+            column[i] -= total
+        if j >= m:
+            continue
+        best = j
+        for i in range(j + 1, m):
+            if abs(column[i]) > abs(column[best]):
+                best = i
+        pivots[j] = best
+        if column[best] == 0:
+            info = j + 1 if info == 0 else info
+            continue
+        for k in range(j + 1):
+            columns[k, j], columns[k, best] = columns[k, best], columns[k, j]
+        for i in range(j + 1, m):
+            column[i] *= one / column[j]
+    return info
+
+
+@apart("void(real[:, ::1], int64[::1], boolean, real[:, ::1])")
+def substitute(columns, pivots, transposed, out):
+    """From the right sides in ``out`` to the solutions, by the factors that `factor` found; of the transpose if that is wanted."""
+    n, width = out.shape
+    for k in range(0 if transposed else n):
+        _swap(out, k, pivots[k])
+    if n > _SMALL:
+        one, ld = out.dtype.type(1), max(width, 1)
+        if transposed:
+            _trsm(_RIGHT, _UPPER, _NO, _NO, width, n, one, columns, n, out, ld)
+            _trsm(_RIGHT, _LOWER, _NO, _UNIT, width, n, one, columns, n, out, ld)
+        else:
+            _trsm(_RIGHT, _LOWER, _YES, _UNIT, width, n, one, columns, n, out, ld)
+            _trsm(_RIGHT, _UPPER, _YES, _NO, width, n, one, columns, n, out, ld)
+    else:
+        for c in range(width):
+            for i in range(n):
+                for k in range(i):
+                    out[i, c] -= (columns[i, k] if transposed else columns[k, i]) * out[k, c]
+                if transposed:
+                    out[i, c] /= columns[i, i]
+            for i in range(n - 1, -1, -1):
+                for k in range(i + 1, n):
+                    out[i, c] -= (columns[i, k] if transposed else columns[k, i]) * out[k, c]
+                if not transposed:
+                    out[i, c] /= columns[i, i]
+    for k in range(n - 1 if transposed else -1, -1, -1):
+        _swap(out, k, pivots[k])
+
+
+@inner
+def _swap(out, k, other):
+    if other != k:
+        for c in range(out.shape[1]):
+            out[k, c], out[other, c] = out[other, c], out[k, c]
+
+
+# ---------------------------------------------------------------------------------- by factors that are kept
+
+
+@apart("void(real[:, :], real[:, ::1], int64[::1])")
+def lu_factor(a, columns, pivots):
+    """The factors of a square matrix, for all that wants them; the last of ``pivots`` says whether there is no inverse."""
+    n = columns.shape[0]
+    if a.shape[0] != n or a.shape[1] != n or pivots.shape[0] != n + 1:
+        raise ValueError("lu_factor: the sizes do not agree")
+    put_turned(a, columns)
+    pivots[n] = factor(columns, pivots)
+
+
+@apart("void(real[:, ::1], int64[::1], boolean, real[:, :], real[:, ::1])")
+def lu_solve(columns, pivots, transposed, b, out):
+    """The solution of ``a @ out = b``, or of ``a.T @ out = b``."""
+    n, width = out.shape
+    if columns.shape[0] != n or b.shape[0] != n or b.shape[1] != width:
+        raise ValueError("solve: the sizes do not agree")
+    if pivots[n] != 0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    put_turned(b.T, out)
+    substitute(columns, pivots, transposed, out)
+
+
+@apart("void(real[:, ::1], int64[::1], boolean, real[:, ::1])")
+def lu_inv(columns, pivots, transposed, out):
+    n = out.shape[0]
+    if pivots[n] != 0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = 1 if i == j else 0
+    substitute(columns, pivots, transposed, out)
+
+
+@apart("UniTuple(real, 2)(real[:, ::1], int64[::1])")
+def lu_slogdet(columns, pivots):
+    """The sign of the determinant and the logarithm of its size."""
+    n = columns.shape[0]
+    sign, size = columns.dtype.type(1), columns.dtype.type(0)
+    if pivots[n] > 0:
+        return columns.dtype.type(0), columns.dtype.type(-math.inf)
+    for k in range(n):
+        value = columns[k, k]
+        if (pivots[k] != k) != (value < 0):
+            sign = -sign
+        size += math.log(abs(value))
+    return sign, size
+
+
+@apart("real(real[:, ::1], int64[::1])")
+def lu_det(columns, pivots):
+    sign, size = lu_slogdet(columns, pivots)
+    return sign * math.exp(size)
+
+
+# ----------------------------------------------------------------------------------------------- at once
+
+
+@apart("void(real[:, :], real[:, :], real[:, ::1])")
+def solve(a, b, out):
+    """The solution of ``a @ out = b``."""
+    n = out.shape[0]
+    columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
+    lu_factor(a, columns, pivots)
+    lu_solve(columns, pivots, False, b, out)
+
+
+@apart("void(real[:, :], real[:, ::1])")
+def inv(a, out):
+    n = out.shape[0]
+    columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
+    lu_factor(a, columns, pivots)
+    lu_inv(columns, pivots, False, out)
+
+
+@apart("UniTuple(real, 2)(real[:, :])")
+def slogdet(a):
+    """The sign of the determinant and the logarithm of its size."""
+    n = a.shape[0]
+    columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
+    lu_factor(a, columns, pivots)
+    return lu_slogdet(columns, pivots)
+
+
+@apart("real(real[:, :])")
+def det(a):
+    sign, size = slogdet(a)
+    return sign * math.exp(size)
+
+
+@apart("void(real[:, :], real[:, ::1], real[:, ::1], real[:, ::1])")
+def lu(a, permutation, lower, upper):
+    """``a = permutation @ lower @ upper``, with partial pivoting."""
+    m, n = a.shape
+    columns, pivots = turned(a), np.empty(min(m, n), np.int64)
+    factor(columns, pivots)
+    order = np.arange(m)
+    for k in range(min(m, n)):
+        other = pivots[k]
+        order[k], order[other] = order[other], order[k]
+    for i in range(m):
+        for j in range(m):
+            permutation[j, i] = 1 if order[i] == j else 0
+        for j in range(min(m, n)):
+            lower[i, j] = columns[j, i] if j < i else 1 if j == i else 0
+    for i in range(min(m, n)):
+        for j in range(n):
+            upper[i, j] = columns[j, i] if j >= i else 0
+
+
+@apart("void(real[:, :], boolean, real[:, ::1])", False)
+def cholesky(a, upper, out):
+    """The factor of a symmetric matrix, of which one triangle is read."""
+    n, one = out.shape[0], out.dtype.type(1)
+    columns = turned(a)
+    info = 0
+    if n > _SMALL:
+        info = _potrf(_UPPER if upper else _LOWER, n, columns, n)
+    else:
+        low = columns if upper else columns.T
+        for j in range(n):
+            for i in range(j, n):
+                total = out.dtype.type(0)
+                for k in range(j):
+                    total += low[i, k] * low[j, k]
+                low[i, j] -= total
+                if i > j:
+                    low[i, j] *= one / low[j, j]
+                elif low[j, j] <= 0:  # NaN is no failure to LAPACK
+                    info = 1
+                else:
+                    low[j, j] = math.sqrt(low[j, j])
+    if info > 0:
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = columns[j, i] if i == j or (i < j) == upper else 0
+
+
+# ---------------------------------------------------------------------------------------------------- triangles
+
+
+@apart("void(real[:, :], real[:, :], boolean, boolean, boolean, real[:, ::1])", {"contract", "reassoc"})
+def solve_triangular(a, b, lower, transposed, unit, out):
+    """By substitution; SciPy's error where the diagonal has a zero."""
+    n, width = out.shape
+    if a.shape[0] != n or a.shape[1] != n or b.shape[0] != n or b.shape[1] != width:
+        raise ValueError("solve_triangular: the sizes do not agree")
+    if has_columns(a) and n > 1:  # rows of the transpose
+        a, lower, transposed = a.T, not lower, not transposed
+    else:
+        a = turned(a.T)
+    for i in range(n):
+        if not unit and a[i, i] == 0:
+            raise np.linalg.LinAlgError("singular matrix: a diagonal element is zero")
+    put_turned(b.T, out)
+    rows = in_rows(a)
+    if width > 1 and n > 2 * _SMALL:
+        side, turn = (_UPPER if lower else _LOWER), (_YES if transposed else _NO)
+        one = out.dtype.type(1)
+        _trsm(_RIGHT, side, turn, _UNIT if unit else _NO, width, n, one, rows, rows.shape[1], out, width)
+        return
+    forward = lower != transposed
+    for step in range(n):
+        i = step if forward else n - 1 - step
+        low, high = (0, i) if lower else (i + 1, n)
+        for c in range(width):
+            if transposed:  # column by column of the transpose
+                if not unit:
+                    out[i, c] /= rows[i, i]
+                for j in range(low, high):
+                    out[j, c] -= rows[i, j] * out[i, c]
+            else:
+                total = out.dtype.type(0)
+                for j in range(low, high):
+                    total += rows[i, j] * out[j, c]
+                out[i, c] = (out[i, c] - total) / (1 if unit else rows[i, i])

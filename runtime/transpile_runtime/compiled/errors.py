@@ -1,0 +1,148 @@
+"""Exceptions that compiled code raises: each class makes the built-in one, with the message of its site.
+
+``SITES[number]`` is ``(exception, dtypes, text or slot, ...)``, of a print ``(None, dtypes, texts and slots of each argument,
+separator, end)``. A slot is the number of an argument, or (number, conversion, format); ``dtypes`` names those of NumPy's
+numbers among the arguments (None: not one), which arrive as Python's. ``("at", file, line, column)`` is a text;
+``("line", file, line, column)`` says the same and is none.
+"""
+
+import ctypes
+import os
+import pickle
+
+import numpy as np
+from numba import njit, objmode
+
+from transpile_runtime.compiled.pending import PENDING
+
+SITES = {}
+SITES.update(PENDING)
+
+
+def message(parts, args):
+    """The text of the parts with the values put in."""
+    return "".join(p if isinstance(p, str) else _value(p, args) for p in parts)
+
+
+def _value(slot, args):
+    if isinstance(slot, int):
+        return str(args[slot])
+    if slot[0] == "at":
+        return ":".join(str(part) for part in (_shown(slot[1]), *slot[2:])) + ": "
+    if slot[0] == "line":
+        return ""
+    number, conversion, form = (*slot, "", "")[:3]
+    value = args[number]
+    if conversion in ("r", ord("r")):
+        value = repr(value)
+    elif conversion in ("s", ord("s")):
+        value = str(value)
+    return format(value, form or "")
+
+
+def _typed(dtypes, args):
+    """The arguments with NumPy's numbers as such."""
+    if not dtypes:
+        return args
+    return [v if d is None else np.dtype(d).type(v) for d, v in zip(dtypes, args)]
+
+
+def _shown(file):
+    """The path relative to the working directory, if it lies under it."""
+    try:
+        relative = os.path.relpath(file)
+    except (ValueError, OSError):
+        return file
+    return file if relative.startswith("..") else relative
+
+
+def _make(base):
+    class Site(base):
+        def __new__(cls, site=0, *args):
+            if isinstance(site, BaseException):  # Python makes one of the other while it handles an exception
+                return site
+            entry = SITES.get(site)
+            made = base(message(entry[2:], _typed(entry[1], args))) if entry else base(*args)
+            made.site = site
+            return made
+
+    Site.__name__ = Site.__qualname__ = f"{base.__name__}_"
+    Site.__module__ = __name__
+    return Site
+
+
+ArithmeticError_ = _make(ArithmeticError)
+AssertionError_ = _make(AssertionError)
+AttributeError_ = _make(AttributeError)
+BufferError_ = _make(BufferError)
+ConnectionError_ = _make(ConnectionError)
+DeprecationWarning_ = _make(DeprecationWarning)
+EOFError_ = _make(EOFError)
+Exception_ = _make(Exception)
+FileExistsError_ = _make(FileExistsError)
+FileNotFoundError_ = _make(FileNotFoundError)
+FloatingPointError_ = _make(FloatingPointError)
+FutureWarning_ = _make(FutureWarning)
+ImportError_ = _make(ImportError)
+IndexError_ = _make(IndexError)
+KeyError_ = _make(KeyError)
+LookupError_ = _make(LookupError)
+MemoryError_ = _make(MemoryError)
+ModuleNotFoundError_ = _make(ModuleNotFoundError)
+NameError_ = _make(NameError)
+NotImplementedError_ = _make(NotImplementedError)
+OSError_ = _make(OSError)
+OverflowError_ = _make(OverflowError)
+PermissionError_ = _make(PermissionError)
+RecursionError_ = _make(RecursionError)
+ReferenceError_ = _make(ReferenceError)
+RuntimeError_ = _make(RuntimeError)
+RuntimeWarning_ = _make(RuntimeWarning)
+StopIteration_ = _make(StopIteration)
+SyntaxError_ = _make(SyntaxError)
+SystemError_ = _make(SystemError)
+TimeoutError_ = _make(TimeoutError)
+TypeError_ = _make(TypeError)
+UnboundLocalError_ = _make(UnboundLocalError)
+UnicodeError_ = _make(UnicodeError)
+UserWarning_ = _make(UserWarning)
+ValueError_ = _make(ValueError)
+Warning_ = _make(Warning)
+ZeroDivisionError_ = _make(ZeroDivisionError)
+LinAlgError_ = _make(np.linalg.LinAlgError)
+
+
+class _Any(type):
+    """Of what stands for exceptions of all classes. Python 3.10 asks whether the class that was made is one of it; if it is, that
+    class is what ``except`` sees."""
+
+    def __subclasscheck__(cls, other):
+        return issubclass(other, BaseException)
+
+
+class Within(Exception, metaclass=_Any):
+    """What a function of the runtime raised, which knows no line: the same with its site. Numba has pickled it at an address."""
+
+    def __new__(cls, site=0, address=0, size=0):
+        if isinstance(site, BaseException):
+            return site
+        raised, args, _ = pickle.loads(ctypes.string_at(address, size))
+        if raised is MemoryError:
+            return MemoryError_(site)
+        made = raised(*args)
+        made.site = site
+        return made
+
+
+def show(site, values):
+    """What ``print`` of a site writes for these values."""
+    _, dtypes, *arguments, sep, end = SITES[site]
+    values = _typed(dtypes, values)
+    print(*(message(parts, values) for parts in arguments), sep=sep, end=end)
+
+
+@njit(error_model="numpy", fastmath=False)
+def say(site, values):
+    """Prints from compiled code."""
+    with objmode():
+        show(site, values)

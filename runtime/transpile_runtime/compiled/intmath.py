@@ -1,0 +1,328 @@
+"""Python's integers in 64 bits: whether a result fits, and operations that are right wherever it does.
+
+``overflows_add(a, b)`` and the others are asked before the operation, whose own result then means nothing where they are true.
+"""
+
+import math
+
+import numpy as np
+
+from transpile_runtime.compiled.options import exact, njit
+from transpile_runtime.compiled.scalars import minus, plus, times
+
+LEAST = -(2**63)
+ROOT = 3037000499  # the greatest number whose square fits
+EXACT = 2**53  # up to here every integer is a float
+
+
+@njit
+def overflows_add(a, b):
+    total = plus(a, b)
+    return ((a ^ total) & (b ^ total)) < 0
+
+
+@njit
+def overflows_sub(a, b):
+    rest = minus(a, b)
+    return ((a ^ b) & (a ^ rest)) < 0
+
+
+@njit
+def overflows_mul(a, b):
+    if -ROOT <= a <= ROOT and -ROOT <= b <= ROOT:
+        return False
+    if a == 0 or b == 0:
+        return False
+    if a == -1 or b == -1:
+        return a == LEAST or b == LEAST
+    return times(a, b) // b != a
+
+
+@njit
+def overflows_pow(x, p):
+    """Of a power that is not negative."""
+    if p <= 1 or -1 <= x <= 1:
+        return False
+    if p > 63:
+        return True
+    found = x
+    for _ in range(p - 1):
+        if overflows_mul(found, x):
+            return True
+        found = times(found, x)
+    return False
+
+
+@njit
+def overflows_left_shift(a, b):
+    """Of a count that is not negative."""
+    if a == 0 or b <= 0:
+        return False
+    return b > 63 or a >> (63 - b) != (0 if a > 0 else -1)
+
+
+@njit
+def gcd(a, b):
+    """The least integer where the result is 2 ** 63."""
+    while b:
+        a, b = b, (0 if b == -1 else a % b)
+    return minus(0, a) if a < 0 else a
+
+
+@njit
+def overflows_gcd(a, b):
+    return gcd(a, b) < 0
+
+
+@njit
+def lcm(a, b):
+    d = gcd(a, b)
+    return abs(times(a // d if d > 0 else 1, b)) if a != 0 and b != 0 else 0
+
+
+@njit
+def overflows_lcm(a, b):
+    if a == 0 or b == 0:
+        return False
+    d = gcd(a, b)
+    if d < 0 or (d == 1 and (a == LEAST or b == LEAST)):
+        return True
+    return overflows_mul(a // d, b) or times(a // d, b) == LEAST
+
+
+@njit
+def isqrt(x):
+    if x < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    r = min(int(math.sqrt(x)), ROOT)
+    while r * r > x:
+        r -= 1
+    while r < ROOT and (r + 1) * (r + 1) <= x:
+        r += 1
+    return r
+
+
+# ------------------------------------------------------------------------------------------------- combinatorics
+
+
+@njit
+def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    result = 1
+    for k in range(2, n + 1):
+        result *= k
+    return result
+
+
+@njit
+def comb(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    return chosen(n, k)[0]
+
+
+@njit
+def overflows_comb(n, k):
+    return n >= 0 and k >= 0 and chosen(n, k)[1]
+
+
+@njit
+def chosen(n, k):
+    """The binomial coefficient, and whether it does not fit."""
+    if k > n:
+        return 0, False
+    result = 1
+    for i in range(min(k, n - k)):
+        d = gcd(result, i + 1)  # what is left of the divisor divides the other factor
+        factor = (n - i) // ((i + 1) // d)
+        if overflows_mul(result // d, factor):
+            return 0, True
+        result = result // d * factor
+    return result, False
+
+
+@njit
+def perm(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    return arranged(n, k)[0]
+
+
+@njit
+def overflows_perm(n, k):
+    return n >= 0 and k >= 0 and arranged(n, k)[1]
+
+
+@njit
+def arranged(n, k):
+    if k > n:
+        return 0, False
+    result = 1
+    for i in range(k):
+        if overflows_mul(result, n - i):
+            return 0, True
+        result *= n - i
+    return result, False
+
+
+FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)])
+
+
+@njit
+def factorial_float(n):
+    """``float(math.factorial(n))``, infinity where there is none."""
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    return FACTORIALS[n] if n <= 170 else math.inf
+
+
+@njit
+def comb_float(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    found, overflows = chosen(n, k)
+    return product(n, min(k, n - k), True) if overflows else found * 1.0
+
+
+@njit
+def perm_float(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    found, overflows = arranged(n, k)
+    return product(n, k, False) if overflows else found * 1.0
+
+
+DIGITS = 40  # of 32 bits: more than the greatest float has
+
+
+@njit
+def product(n, count, divided):
+    """``n (n - 1) ...``, so many factors, each ``divided`` by its number; rounded once, infinity where it is no float."""
+    digits = np.zeros(DIGITS, np.uint64)
+    digits[0] = 1
+    for i in range(count):
+        high = np.uint64(n - i) >> np.uint64(32)
+        low = np.uint64(n - i) & np.uint64(0xFFFFFFFF)
+        above = np.uint64(0)  # the digit of the product by `high` that waits to be added two places up
+        carry = np.uint64(0)
+        for k in range(DIGITS):
+            digit = digits[k]
+            least = digit * low
+            most = digit * high
+            carry += least & np.uint64(0xFFFFFFFF)
+            digits[k] = carry & np.uint64(0xFFFFFFFF)
+            carry = (carry >> np.uint64(32)) + (least >> np.uint64(32)) + (most & np.uint64(0xFFFFFFFF)) + above
+            above = most >> np.uint64(32)
+        if divided:
+            rest = np.uint64(0)
+            for k in range(DIGITS - 1, -1, -1):
+                rest = (rest << np.uint64(32)) | digits[k]
+                digits[k] = rest // np.uint64(i + 1)
+                rest = rest % np.uint64(i + 1)
+        if digits[DIGITS - 4] != 0:
+            return math.inf
+    return rounded(digits)
+
+
+@njit
+def rounded(digits):
+    """The float that is nearest to an integer of so many digits, of which one of the first two is none but 0."""
+    top = DIGITS - 1
+    while top > 1 and digits[top] == 0:
+        top -= 1
+    whole = (digits[top] << np.uint64(32)) | digits[top - 1]
+    rest = digits[top - 2] if top > 1 else np.uint64(0)
+    shift = 32 * (top - 1)
+    while whole >> np.uint64(63) == 0 and shift > 0:  # 64 bits of it
+        whole = (whole << np.uint64(1)) | (rest >> np.uint64(31))
+        rest = (rest << np.uint64(1)) & np.uint64(0xFFFFFFFF)
+        shift -= 1
+    for k in range(top - 2):
+        rest |= digits[k]
+    if rest != 0:
+        whole |= np.uint64(1)  # so that what lies in the middle is not taken for it
+    return math.ldexp(nearest(whole), shift)
+
+
+# ---------------------------------------------------------------------------------------------- floats and integers
+
+
+@exact
+def nearest(whole):
+    """An integer without sign as a float; the conversion of LLVM rounds once."""
+    return np.float64(whole)
+
+
+@exact
+def true_divide(a, b):
+    """``a / b`` of integers, rounded once."""
+    if (-EXACT <= a <= EXACT and -EXACT <= b <= EXACT) or b == 0:
+        return np.float64(a) / np.float64(b)
+    return quotient(a, b)
+
+
+@exact
+def quotient(a, b):
+    if a == 0:
+        return 0.0
+    x = np.uint64(a) if a > 0 else np.uint64(0) - np.uint64(a)
+    y = np.uint64(b) if b > 0 else np.uint64(0) - np.uint64(b)
+    whole, rest = x // y, x % y
+    shift = 0
+    while whole >> np.uint64(55) == 0:  # two bits more than a float has
+        rest_high = rest >> np.uint64(63)
+        rest = rest << np.uint64(1)
+        bit = rest_high != 0 or rest >= y
+        rest = rest - y if bit else rest
+        whole = (whole << np.uint64(1)) | np.uint64(1 if bit else 0)
+        shift += 1
+    if rest != 0:
+        whole |= np.uint64(1)
+    found = math.ldexp(nearest(whole), -shift)
+    return found if (a < 0) == (b < 0) else -found
+
+
+@exact
+def order(n, x):
+    """-1, 0 or 1 as the integer is less than the float, equal or greater; 2 where that is NaN."""
+    if x != x:
+        return 2
+    if x >= 9223372036854775808.0:
+        return -1
+    if x < -9223372036854775808.0:
+        return 1
+    whole = int(np.floor(x))
+    if n != whole:
+        return -1 if n < whole else 1
+    return -1 if x > np.floor(x) else 0
+
+
+@njit
+def exact_less(n, x):
+    return order(n, x) == -1
+
+
+@njit
+def exact_less_equal(n, x):
+    return order(n, x) <= 0
+
+
+@njit
+def exact_greater(n, x):
+    return order(n, x) == 1
+
+
+@njit
+def exact_greater_equal(n, x):
+    return 0 <= order(n, x) <= 1
+
+
+@njit
+def exact_equal(n, x):
+    return order(n, x) == 0
+
+
+@njit
+def exact_not_equal(n, x):
+    return order(n, x) != 0

@@ -1,0 +1,86 @@
+"""How an array lies in memory: questions that the type does not answer, and the same memory under another type."""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from transpile_runtime.compiled.options import inner
+
+
+def _question(axis):
+    """Whether the entries along an axis of a matrix are neighbours."""
+
+    @intrinsic
+    def question(context, a):
+        def generate(context, builder, signature, args):
+            array = context.make_array(a)(context, builder, args[0])
+            strides, shape = (_items(builder, part) for part in (array.strides, array.shape))
+            close = builder.icmp_signed("==", strides[axis], array.itemsize)
+            return builder.or_(close, builder.icmp_signed("==", shape[axis], shape[axis].type(1)))
+
+        return types.boolean(a), generate
+
+    return question
+
+
+has_columns, has_rows = _question(0), _question(1)
+
+
+@intrinsic
+def in_rows(context, a):
+    """The memory of an array of which the last axis is contiguous, as a C-contiguous one: rows are longer where they lie apart."""
+    result = types.Array(a.dtype, a.ndim, "C")
+
+    def generate(context, builder, signature, args):
+        source = context.make_array(a)(context, builder, args[0])
+        made = context.make_array(result)(context, builder)
+        shape, strides = (_items(builder, part) for part in (source.shape, source.strides))
+        if a.ndim == 2:
+            shape[1] = builder.sdiv(strides[0], source.itemsize)
+        strides[-1] = source.itemsize
+        made.shape, made.strides = (_packed(builder, part) for part in (shape, strides))
+        for name in ("data", "itemsize", "nitems", "meminfo", "parent"):
+            setattr(made, name, getattr(source, name))
+        context.nrt.incref(builder, a, args[0])
+        return made._getvalue()
+
+    return result(a), generate
+
+
+def _items(builder, array):
+    return [builder.extract_value(array, k) for k in range(array.type.count)]
+
+
+def _packed(builder, items):
+    found = ir.Constant(ir.ArrayType(items[0].type, len(items)), ir.Undefined)
+    for k, item in enumerate(items):
+        found = builder.insert_value(found, item, k)
+    return found
+
+
+_WHOLE = 2**14  # entries of a matrix that stays in the cache while it is turned
+
+
+@inner
+def put_turned(columns, out):
+    """Writes the transpose: columns as rows, or rows as columns, as many as ``out`` has."""
+    m, n = out.shape
+    if m * n <= _WHOLE or columns.strides[0] < columns.strides[1]:
+        for i in range(m):
+            for j in range(n):
+                out[i, j] = columns[j, i]
+        return
+    for low in range(0, m, 8):  # a few rows at a time, so that what is read with them is still near
+        high = min(low + 8, m)
+        for j in range(n):
+            for i in range(low, high):
+                out[i, j] = columns[j, i]
+
+
+@inner
+def turned(a):
+    """A copy of the transpose: the columns, one after another, as LAPACK has them."""
+    found = np.empty((a.shape[1], a.shape[0]), a.dtype)
+    put_turned(a, found)
+    return found

@@ -1,0 +1,155 @@
+"""Compiled functions as plain data and back, without what Numba does around that.
+
+Numba's own loader imports the modules of everything that a function calls and installs its registries, 0.15 to 0.3 s in a fresh
+process; object code needs none of it. Private names of Numba are used: only with versions that were tried.
+
+Of a function that was linked in, an environment is kept: its constants, and the name of its module, whose globals nobody reads in
+code that runs without the interpreter. Where it is not imported, an empty dict stands for them.
+"""
+
+import importlib
+import sys
+
+import numba
+from llvmlite import binding
+
+TRIED = ((0, 68),)
+_USES_GLOBALS = ("transpile_runtime.compiled.errors",)  # has a function that goes back into the interpreter
+_PROVIDERS = {
+    "transpile.": "transpile_runtime.compiled.symbols",
+    "runtime_special_": "transpile_runtime.compiled.special",
+}  # by how names begin
+
+
+def is_known():
+    """Whether this version of Numba is one whose private names were tried."""
+    return tuple(numba.version_info[:2]) in TRIED
+
+
+def describe(result, linking):
+    """What a compile result is made of; with ``linking`` also what another function needs to be linked with it."""
+    module = result.library._final_module
+    called = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    read = [v.name for v in module.global_variables if v.is_declaration]
+    name, kind, (code, bitcode) = result.library.serialize_using_object_code()
+    assert kind == "object", kind
+    found = {
+        "name": name,
+        "code": code,
+        "symbols": sorted({*called, *read}),
+        "init": result.reload_init,
+        "environment": _environment(result.environment),
+        "environments": [_environment(e) for e in result._find_referenced_environments()],
+        "entry": (result.fndesc.llvm_cpython_wrapper_name, result.fndesc.qualname.split(".")[-1]),
+    }
+    if linking:
+        result.fndesc.typemap = result.fndesc.calltypes = None
+        found.update(bitcode=bitcode, fndesc=result.fndesc, signature=result.signature)
+    return found
+
+
+def _environment(environment):
+    return environment.env_name, environment.globals.get("__name__"), list(environment.consts)
+
+
+def can_be_kept(result):
+    """Whether the code means the same in another process."""
+    return all(x.can_cache for x in result.lifted) and not result.library.has_dynamic_globals
+
+
+def entry(found):
+    """The callable of a described function, of one signature: it takes arguments of exactly its types."""
+    from numba import _dynfunc
+
+    library, own = _library(found)
+    symbol, name = found["entry"]
+    address = library.codegen._engine.get_function_address(symbol)
+    if not address:
+        raise ImportError(f"compiled code lacks {symbol}")
+    return _dynfunc.make_function(sys.modules[__name__], name, f"compiled {name}", address, own, (library,))
+
+
+def compile_result(found, context):
+    """The compile result, as Numba would have it: others can call it, and be linked with it."""
+    from numba.core.compiler import CompileResult
+
+    library, own = _library(found)
+    library._shared_module = binding.parse_bitcode(found["bitcode"])
+    library.codegen._engine._load_defined_symbols(library._shared_module)
+    given = dict.fromkeys(CompileResult._fields)
+    given.update(
+        target_context=context,
+        typing_context=context.typing_context,
+        library=library,
+        environment=own,
+        entry_point=context.get_executable(library, found["fndesc"], own),
+        fndesc=found["fndesc"],
+        signature=found["signature"],
+        objectmode=False,
+        lifted=(),
+        reload_init=found["init"],
+        referenced_envs=library.kept,
+    )
+    return CompileResult(**given)
+
+
+def _library(found):
+    """The loaded code, and the environment of its function."""
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    with global_compiler_lock:
+        codegen = cpu_target.target_context.codegen()
+        _register_helpers()
+        for prepare in found["init"]:
+            prepare()
+        _provide(found["symbols"])
+        library = codegen.create_library(found["name"])
+        library.enable_object_caching()
+        library._set_compiled_object(found["code"])
+        library._finalize_final_module()
+        library.kept = [_restored(*e) for e in found["environments"]]  # as long as the code
+        for environment in library.kept:
+            codegen.set_env(environment.env_name, environment)
+        return library, _restored(*found["environment"])
+
+
+def _register_helpers():
+    """The functions of Numba's runtime under their names; its `initialize` compiles a module as well, which code that is
+    linked has in it."""
+    from numba.core.runtime import _nrt_python, nrt
+
+    if not nrt.rtsys._init:
+        for name, address in _nrt_python.c_helpers.items():
+            binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def _provide(symbols):
+    """Makes sure of every symbol: LLVM ends the process at one that nobody registered."""
+    missing = [s for s in symbols if not binding.address_of_symbol(s)]
+    for start, module in _PROVIDERS.items():
+        if any(s.startswith(start) for s in missing):
+            importlib.import_module(module)
+    missing = [s for s in missing if not binding.address_of_symbol(s)]
+    if missing:
+        raise ImportError(f"compiled code needs {', '.join(missing)}")
+
+
+def _restored(name, module, constants):
+    from numba.core.environment import Environment
+
+    known = Environment._memo.get(name)
+    if known is not None:
+        return known
+    made = Environment(_globals(module))
+    made.consts[:] = constants
+    made.env_name = name
+    Environment._memo[name] = made
+    return made
+
+
+def _globals(module):
+    if module in _USES_GLOBALS:
+        importlib.import_module(module)
+    loaded = sys.modules.get(module)
+    return {"__name__": module} if loaded is None else loaded.__dict__

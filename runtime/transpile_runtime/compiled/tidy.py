@@ -1,0 +1,104 @@
+"""Numba's compiler for functions that give back what they hold where they fail.
+
+Numba's own leaves a function at once where a call in it fails, with the arrays that its variables hold. Here all variables have
+cells, and what fails goes to an exit that looks into them. (A ``raise`` of the function itself leaves no variables behind.)
+"""
+
+from llvmlite import ir
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+from transpile_runtime.compiled.convention import Context
+from transpile_runtime.compiled.objects import is_known
+
+LINES = {}  # of texts that are compiled now: file -> what says, of a line, the number of the message for it
+
+
+class _Exits:
+    """Where a function is left that `_Lower` writes."""
+
+    def __init__(self, lower):
+        self.lower, self.builder = lower, lower.builder
+        self.found = {}
+
+    def raised(self, class_, args):
+        site = self.site() if class_ is MemoryError else None
+        if site is not None:
+            from transpile_runtime.compiled.errors import MemoryError_
+
+            class_, args = MemoryError_, (site,)
+        self.go(("raised", class_, tuple(args or ())), ())
+
+    def passed(self, code, info):
+        site = self.site()
+        self.go(("passed", site is None), (code, info) if site is None else (code, info, ir.IntType(64)(site)))
+
+    def site(self):
+        """The number of the message for the user's line; None where there is no user."""
+        loc = self.lower.loc
+        number = LINES.get(loc.filename)
+        return None if number is None else number(loc.line)
+
+    def go(self, key, values):
+        if key not in self.found:
+            block = self.builder.function.append_basic_block("fail")
+            with self.builder.goto_block(block):
+                self.found[key] = block, [self.builder.phi(v.type) for v in values]
+        block, phis = self.found[key]
+        for phi, value in zip(phis, values):
+            phi.add_incoming(value, self.builder.block)
+        self.builder.branch(block)
+
+    def write(self):
+        builder, lower = self.builder, self.lower
+        convention = lower.context.call_conv
+        for (kind, *known), (block, values) in self.found.items():
+            builder.position_at_end(block)
+            for name, cell in lower.varmap.items():
+                lower.decref(lower.typeof(name), builder.load(cell))
+            if kind == "passed":
+                convention.return_located(builder, *values)
+            else:
+                convention.return_user_exc(builder, *known)
+
+
+class _Lower(Lower):
+    @property
+    def _disable_sroa_like_opt(self):
+        return True
+
+    def lower_function_body(self):
+        name = self.function.name
+        self.context.leaving[name] = exits = _Exits(self)
+        try:
+            tail = super().lower_function_body()
+        finally:
+            del self.context.leaving[name]
+        exits.write()
+        return tail
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(BaseNativeLowering):
+    _name = "transpile_native_lowering"
+
+    @property
+    def lowering_class(self):
+        return _Lower
+
+    def run_pass(self, state):
+        state.targetctx = Context.under(state.targetctx)
+        return super().run_pass(state)
+
+
+class Tidy(CompilerBase):
+    def define_pipelines(self):
+        found = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        found.passes = [(_Lowering if p is NativeLowering else p, about) for p, about in found.passes]
+        found.finalize()
+        return [found]
+
+
+OPTIONS = {"pipeline_class": Tidy} if is_known() else {}  # of an njit function

@@ -1,0 +1,53 @@
+"""A function of `transpile_runtime.compiled.vector_parts` as one that compiled code can call."""
+
+from inspect import signature as parameters_of
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from transpile_runtime.compiled.vector_parts import Number
+
+_REAL = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
+
+
+def compiled(function, is_test=False):
+    """What Numba calls: for float32 arguments the function of a float32, for all others that of a float64."""
+
+    def typed(*given):
+        kind = types.float32 if all(g == types.float32 for g in given) else types.float64
+        result = types.boolean if is_test else kind
+
+        def generate(context, builder, signature, arguments):
+            return builder.call(_built(builder.module, function, kind, is_test, len(given)), arguments)
+
+        return result(*[kind] * len(given)), generate
+
+    count = len(parameters_of(function).parameters)
+    return intrinsic({1: _of_one, 2: _of_two, 3: _of_three}[count](typed))
+
+
+def _of_one(typed):
+    return lambda context, x: typed(x)
+
+
+def _of_two(typed):
+    return lambda context, x, y: typed(x, y)
+
+
+def _of_three(typed):
+    return lambda context, x, y, z: typed(x, y, z)
+
+
+def _built(module, function, kind, is_test, count):
+    """The LLVM function in a module, put in line wherever it is called: a call would end vectorisation."""
+    name = f"{function.__module__}.{function.__name__}.{kind}"
+    if name in module.globals:
+        return module.globals[name]
+    real = _REAL[kind]
+    built = ir.Function(module, ir.FunctionType(ir.IntType(1) if is_test else real, [real] * count), name)
+    built.linkage = "internal"
+    built.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(built.append_basic_block())
+    builder.ret(function(*(Number(builder, a) for a in built.args)).value)
+    return built
