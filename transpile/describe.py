@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from transpile.core.nodes import Function
+from transpile.frontend.bindings import StaticClass
 from transpile.tree import Leaf, Node, Static, Tree
 
 WIDTH = 92
@@ -37,6 +38,10 @@ def jacobian(core: Function, chosen: Sequence[tuple[str, Tree]]) -> str:
     return finish(f"The Jacobian {listed(parts)}, for {arguments(core)}.")
 
 
+def hessian(core: Function, chosen: Sequence[tuple[str, Tree]]) -> str:
+    return finish(f"The Hessian of {core.name} in {listed([name for name, _ in chosen])}, for {arguments(core)}.")
+
+
 def listed(parts: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -51,6 +56,8 @@ def types(core: Function, tree: Tree) -> str:
     if isinstance(tree, Leaf):
         return str(core.params[tree.k].type)
     if isinstance(tree, Static):
+        if isinstance(tree.value, (type, StaticClass)):
+            return f"type[{tree.value.__name__}]"
         return repr(tree.value) if isinstance(tree.value, (str, int, float, type(None))) else type(tree.value).__name__
     assert isinstance(tree, Node)
     parts = [types(core, c) for c in tree.children]

@@ -25,7 +25,7 @@ from transpile.arguments import (
     two_tuples,
 )
 from transpile.core.nodes import Function
-from transpile.levels import Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward
+from transpile.levels import Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, level_of
 from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
 
 Args = Sequence[Tree]
@@ -92,7 +92,16 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
     seed_trees = [map_leaves(t, lambda leaf: Leaf(next(seeds)) if leaf.k in wrt else IGNORED) for t in trees]
     specs = _two_specs("primals", trees, "tangents", Node("tuple", tuple(seed_trees)))
     doc = describe.pushforward(core, [core.params[k].name for k in wrt], level.value) if wrt else ""
-    return replace(done, arg_tree=specs, out_tree=_pair(core.out_tree, dot_tree) if level.value else dot_tree, doc=doc)
+    out = _pair(core.out_tree, dot_tree) if level.value else dot_tree
+    return _hvp(level, fn, replace(done, arg_tree=specs, out_tree=out, doc=doc))
+
+
+def _hvp(level: Any, fn: Any, done: Function) -> Function:
+    """The tangent of a gradient by its own name."""
+    inner = level_of(fn)
+    if level.value or not isinstance(inner, Grad) or inner.value or inner.has_aux:
+        return done
+    return replace(done, name=f"{done.name.removesuffix('_jvp').removesuffix('_grad')}_hvp")
 
 
 def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> Function:
@@ -162,14 +171,21 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     if level.has_aux:
         (aux,), _ = number_leaves([aux], start=len(rows) * len(wrt))
         tree = _pair(tree, aux)
-    return replace(done, arg_tree=core.arg_tree, out_tree=tree, doc=describe.jacobian(core, chosen))
+    done = replace(done, arg_tree=core.arg_tree, out_tree=tree, doc=describe.jacobian(core, chosen))
+    below = level_of(fn)
+    if not isinstance(below, Jacobian) or (level.forward, below.forward) != (True, False):
+        return done
+    if (level.argnums, level.argnames, level.has_aux) != (below.argnums, below.argnames, below.has_aux):
+        return done
+    base = core.name.removesuffix("_jac")
+    return replace(done, name=f"{base}_hessian", doc=describe.hessian(replace(core, name=base), chosen))
 
 
 def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> Function:
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
     wrt = differentiable(core, chosen)
-    return (_flat_forward if level.forward else _flat_reverse)(level, core, wrt, chosen, shape)
+    return _hvp(level, fn, (_flat_forward if level.forward else _flat_reverse)(level, core, wrt, chosen, shape))
 
 
 def _flat_forward(level: Flat, core: Function, wrt: list[int], chosen: Any, shape: Any) -> Function:

@@ -47,7 +47,7 @@ def parse_arg(text: str) -> tuple[str, Tree]:
     Raises T414 for what cannot be read.
     """
     name, equals, rest = text.partition("=")
-    if not equals or not name.strip().isidentifier():
+    if not equals or not all(part.isidentifier() for part in name.strip().split(".")):
         raise error("T414", f"cannot read {text!r}", hint="write it as 'x=float64[n,d]'")
     try:
         node = gast.parse(rest.strip().replace("[]", ""), mode="eval").body
@@ -114,6 +114,15 @@ def annotation_tree(node: gast.expr | None, scope: Any, name: str, loc: Loc = NO
     return _Reader(scope, name, loc).tree(node)
 
 
+def class_tree(cls: StaticClass, name: str, loc: Loc = NOWHERE) -> Tree:
+    """The structure and types of an object of a class, as its fields are annotated, for the parameter ``name``
+    (``self``)."""
+    if cls.kind == "class":
+        hint = "make it a dataclass with annotated fields, or a function of what it reads"
+        raise error("T415", f"{name!r} has no type: {cls.name!r} says nowhere what it holds", loc, hint)
+    return _Reader(cls.scope, name, loc).fields(cls, cls.node)
+
+
 class _Reader:
     def __init__(self, scope: Any, name: str, loc: Loc) -> None:
         self.scope, self.name, self.loc = scope, name, loc
@@ -124,7 +133,12 @@ class _Reader:
             case gast.Constant() if node.value is None:
                 return Static(None)
             case gast.Constant() if isinstance(node.value, str):
-                return self.tree(self.parse(node.value))
+                return self.tree(self.parse(node.value.replace("[]", "")))
+            case gast.Tuple() | gast.List():  # as in --arg
+                kind = "tuple" if isinstance(node, gast.Tuple) else "list"
+                return Node(kind, tuple(self.tree(e) for e in node.elts))
+            case gast.Dict() if node.keys and all(isinstance(k, gast.Constant) for k in node.keys):
+                return Node("dict", tuple(self.tree(v) for v in node.values), tuple(k.value for k in node.keys))
             case gast.Name() | gast.Attribute():
                 return self.named(node)
             case gast.Subscript():
@@ -168,7 +182,7 @@ class _Reader:
             self.shapeless(node)
         self.refuse(node)
 
-    def fields(self, cls: StaticClass, node: gast.expr) -> Tree:
+    def fields(self, cls: StaticClass, node: gast.AST) -> Tree:
         if cls.kind == "class":
             self.refuse(node)
         readers = [(_Reader(cls.scope, f"{self.name}.{f}", self.loc), a) for f, a, _ in cls.fields]
@@ -178,6 +192,8 @@ class _Reader:
     def subscripted(self, node: gast.Subscript, base: str, items: list[gast.expr]) -> Tree:
         if base in ARRAYS and len(items) == 2:
             return ArgLeaf(Type(ARRAYS[base], self.dims(items[1])))
+        if base in DTYPES:
+            return ArgLeaf(Type(base, tuple(dim_of(i) for i in items)))
         if base in ("Annotated", "Final"):
             return self.tree(items[0])
         if base in ("tuple", "Tuple"):

@@ -147,10 +147,27 @@ def _check_read(lx: Lifter, cls: Any, name: str, node: Any) -> None:
 def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
     """A method or class attribute of an instance that the lifter holds."""
     if isinstance(cls, StaticClass):
-        found = cls.methods.get(name)
-        return None if found is None else Bound(Static(found), (owner,))
+        return _of_written(lx, cls, name, owner)
     found = _in_classes(getattr(cls, "__mro__", ()), name)
     return None if found is None else _bound(lx, owner, cls, *found, name)
+
+
+def _of_written(lx: Lifter, cls: StaticClass, name: str, owner: Any = None) -> Any:
+    """What a class of a file that is not run has under a name, for an instance or, without one, for itself."""
+    method = cls.methods.get(name)
+    if method is None:
+        found = cls.constant(name)
+        return None if found is None else names.from_binding(lx, found)
+    match method.kind:
+        case "static":
+            return Static(method)
+        case "class":
+            return Bound(Static(method), (Static(cls),))
+        case "property" if owner is not None:
+            from transpile.frontend import calls
+
+            return calls.apply(lx, Static(method), [owner], {}, None)
+    return Static(method) if owner is None else Bound(Static(method), (owner,))
 
 
 def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -> Any:
@@ -214,7 +231,7 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
     if isinstance(held, (str, bytes)):
         return Method(value, name)
     if isinstance(held, StaticClass):
-        return None
+        return _of_written(lx, held, name)
     descriptor = _in_classes(type(held).__mro__, name)
     if descriptor is not None and isinstance(descriptor[1], property):
         from transpile.frontend import calls

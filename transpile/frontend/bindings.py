@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import gast
@@ -166,6 +167,29 @@ class StaticClass:
     @property
     def __name__(self) -> str:
         return self.name
+
+    @property
+    def importable(self) -> str | None:
+        """The name of the module that has the class, from the directory of its outermost package; None if no file has it."""
+        path = Path(self.scope.module.path)
+        if not path.is_file() or self.node not in self.scope.module.tree.body:
+            return None
+        names = [] if path.stem == "__init__" else [path.stem]
+        folder = path.absolute().parent
+        while (folder / "__init__.py").is_file():
+            names.insert(0, folder.name)
+            folder = folder.parent
+        return ".".join(names)
+
+    def constant(self, name: str) -> Binding | None:
+        """What the body of the class, or of one that it derives from, binds the name to; None if it does not."""
+        from transpile.frontend.literals import assigned
+
+        for one in (self, *self.bases):
+            found = None if one is None else assigned(one, name) if one is self else one.constant(name)
+            if found is not None:
+                return found
+        return None
 
 
 Binding = Known | User | StaticValue | Captured | Literal | Module

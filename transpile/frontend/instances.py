@@ -238,7 +238,11 @@ def _outside(lx: Lifter, value: Any, cls: Any) -> Iterator[Any]:
 def _finds(cls: Any, name: str) -> bool:
     """Whether objects of a class find the name in it (not in the class of the class)."""
     if isinstance(cls, StaticClass):
-        return name in cls.methods or any(base is None or _finds(base, name) for base in cls.bases)
+        return (
+            name in cls.methods
+            or cls.constant(name) is not None
+            or any(base is None or _finds(base, name) for base in cls.bases)
+        )
     return any(name in vars(one) for one in cls.__mro__)
 
 

@@ -12,7 +12,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import gast
 import numpy as np
@@ -28,8 +28,33 @@ if TYPE_CHECKING:
 # Decorators and wrappers that leave what a function computes as it is.
 TRANSPARENT = frozenset(
     "numba.njit numba.jit numba.core.decorators.njit numba.core.decorators.jit transpile.jit functools.lru_cache"
-    " functools.cache builtins.staticmethod functools.wraps jaxtyping.jaxtyped typing.no_type_check".split()
+    " functools.cache builtins.staticmethod functools.wraps jaxtyping.jaxtyped typing.no_type_check typing.final"
+    " typing.override typing_extensions.override typing.overload abc.abstractmethod".split()
 )
+MEMBERS = {"builtins.staticmethod": "static", "builtins.classmethod": "class", "builtins.property": "property",
+           "functools.cached_property": "property"}  # fmt: skip
+_OF_CLASSES = frozenset("dataclasses.dataclass typing.final typing.runtime_checkable functools.total_ordering".split())
+
+
+def kind_of(module: StaticModule, node: gast.FunctionDef | gast.Lambda) -> str:
+    """What the decorators of a definition make of it: ``static``, ``class`` or ``property``, else ``plain``; T130 for one that may
+    make it another function."""
+    kind = "plain"
+    for one in getattr(node, "decorator_list", []):
+        bound = _maybe(module, one.func if isinstance(one, gast.Call) else one)
+        name = bound.name if isinstance(bound, Known) else None
+        if name in MEMBERS and not isinstance(one, gast.Call):
+            kind = MEMBERS[name]
+        elif name not in TRANSPARENT:
+            _refuse_decorator(module, one, node.name)
+    return kind
+
+
+def _refuse_decorator(module: StaticModule, node: gast.expr, name: str) -> NoReturn:
+    text = gast.unparse(node).strip()
+    raise error("T130", f"what '@{text}' makes of {name!r} is not known without running the file", module.loc(node),
+                hint="name a function without it, or call transpile.source in a running program")  # fmt: skip
+
 
 _PURE_NUMPY = (
     "array asarray float64 float32 float16 int64 int32 int16 int8 uint8 bool linspace arange eye identity zeros ones"
@@ -154,6 +179,9 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
 
     bases = [_maybe(module, b) for b in node.bases]
     decorators = [_maybe(module, d.func if isinstance(d, gast.Call) else d) for d in node.decorator_list]
+    for found, written in zip(decorators, node.decorator_list):
+        if not isinstance(found, Known) or found.name not in _OF_CLASSES:
+            _refuse_decorator(module, written, node.name)
     kind = "class"
     if any(isinstance(b, Known) and b.name == "typing.NamedTuple" for b in bases):
         kind = "namedtuple"
@@ -165,6 +193,9 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
         if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name) and kind != "class":
             fields[s.target.id] = (s.target.id, s.annotation, s.value)
     methods = {k: m for base in inherited for k, m in base.methods.items()}
+    own = {s.name for s in node.body if isinstance(s, gast.FunctionDef)}
+    if kind == "class" and not own & {"__init__", "__new__"}:  # it is made as the class is that it comes from
+        kind = next((base.kind for base in reversed(inherited) if base.kind != "class"), kind)
     for s in node.body:
         if isinstance(s, gast.FunctionDef):
             methods[s.name] = StaticFunction(s, module, f"{node.name}.{s.name}")
@@ -177,6 +208,16 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
 
 
 _ROOTS = ("typing.NamedTuple", "builtins.object")
+
+
+def assigned(cls: StaticClass, name: str) -> Binding | None:
+    """What the last assignment of the name in the body of a class binds it to."""
+    module = cls.scope.module
+    for s in reversed(getattr(cls.node, "body", [])):
+        targets = s.targets if isinstance(s, gast.Assign) else [s.target] if isinstance(s, gast.AnnAssign) else []
+        if any(isinstance(t, gast.Name) and t.id == name for t in targets) and s.value is not None:
+            return resolve_value(module, f"{cls.name}.{name}", s.value)
+    return None
 
 
 # ------------------------------------------------------------------------------------------------------ literals

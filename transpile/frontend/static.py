@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import ast
 import builtins
+import codecs
 import difflib
+import io
 import os
+import tokenize
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
-from transpile.frontend.bindings import Binding, Module, StaticValue, User
+from transpile.frontend.bindings import Binding, Module, StaticClass, StaticValue, User
 from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
-from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine, source_text
+from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine
 from transpile.frontend.spines import to_gast, unnested
 
 
@@ -33,6 +36,9 @@ class StaticModule:
         self.lines = text.splitlines(keepends=True)
         self.program = program if program is not None else {}
         self.program[os.path.realpath(path)] = self
+        if "\0" in text:
+            at = Loc(path, text[: text.index("\0")].count("\n") + 1)
+            raise error("T403", "the file does not parse: it has a null byte", at)
         try:
             self.tree = to_gast(unnested(lambda: ast.parse(text)))
         except SyntaxError as failed:
@@ -50,11 +56,11 @@ class StaticModule:
         if program is not None and os.path.realpath(path) in program:
             return program[os.path.realpath(path)]
         try:
-            text = source_text(path)
-        except (OSError, UnicodeDecodeError, SyntaxError) as failed:
-            reason = getattr(failed, "strerror", None) or str(failed)
-            raise error("T413", f"cannot read {path!r}: {reason}") from None
-        return StaticModule(path, text, program)
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError as failed:
+            raise error("T413", f"cannot read {path!r}: {failed.strerror}") from None
+        return StaticModule(path, decoded(data, path), program)
 
     def loc(self, node: gast.AST, function: str = "", caller: Loc | None = None) -> Loc:
         return position(node, self.path, self.lines, function, 0, caller)
@@ -62,24 +68,64 @@ class StaticModule:
     def function(self, name: str) -> StaticFunction:
         """The function of that name, ``method`` of a class as ``Class.method``; T404 if the file does not define it."""
         owner, _, method = name.rpartition(".")
-        found = self.entries.get(owner or method)
-        if found is not None and owner and found.kind == "class":
-            methods = {s.name: s for s in found.node.body if isinstance(s, gast.FunctionDef)}
-            if method in methods:
-                return StaticFunction(methods[method], self, name)
-        elif found is not None and not owner:
+        cls = self.class_named(owner) if owner else None
+        if cls is not None and method in cls.methods:
+            return replace(cls.methods[method], owner=cls, qualname=name)
+        found = self.entries.get(method)
+        if found is not None and not owner:
             bound = self.scope.lookup(name)
             if isinstance(bound, User) and isinstance(bound.target, StaticFunction):
                 return bound.target
-            raise error("T411", f"{name!r} is not a function", self.loc(found.node))
+            hint = "name one of its methods: CLASS.METHOD" if found.kind == "class" else ""
+            raise error("T411", f"{name!r} is not a function", self.loc(found.node), hint)
         functions = [n for n, e in self.entries.items() if e.kind == "def"]
+        if cls is not None:
+            functions = [f"{owner}.{m}" for m in cls.methods]
         close = difflib.get_close_matches(name, functions, 1) or functions[:4]
         hint = f"it defines {', '.join(close)}" if close else "it defines no function"
         raise error("T404", f"{self.path} defines no function {name!r}", hint=hint)
 
+    def class_named(self, name: str) -> StaticClass | None:
+        """The class of that name, ``Outer.Inner`` of one in another, that the file defines or imports from beside it."""
+        from transpile.frontend.literals import static_class
+
+        first, *rest = name.split(".")
+        bound = self.scope.lookup(first) if first in self.entries or self.stars else None
+        cls = bound.value if isinstance(bound, StaticValue) and isinstance(bound.value, StaticClass) else None
+        for inner in rest:
+            nodes = [
+                s for s in getattr(cls and cls.node, "body", ()) if isinstance(s, gast.ClassDef) and s.name == inner
+            ]
+            cls = static_class(self, nodes[0]) if nodes else None
+        return cls
+
     @property
     def scope(self) -> StaticScope:
         return StaticScope(self)
+
+
+def decoded(data: bytes, path: str) -> str:
+    """The text of a source file, as Python reads it; T413 with the position of the first byte that is no part of a text."""
+    encoding = "utf-8"
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as failed:
+        if not failed.msg.startswith("invalid"):  # that is a byte in the first two lines, found below
+            raise error("T413", f"cannot read {path!r}: {failed.msg}", Loc(path, 1)) from None
+    if data.startswith(codecs.BOM_UTF8):
+        data, encoding = data[len(codecs.BOM_UTF8) :], "utf-8"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as failed:
+        line = data.rfind(b"\n", 0, failed.start) + 1
+        at = Loc(path, data.count(b"\n", 0, line) + 1, len(data[line : failed.start].decode(encoding, "replace")) + 1)
+        hint = "save it as UTF-8, or say what it is: '# -*- coding: latin-1 -*-' in its first line"
+        raise error(
+            "T413", f"cannot read {path!r}: byte 0x{data[failed.start]:02x} is not {encoding}", at, hint
+        ) from None
+    except LookupError as failed:
+        raise error("T413", f"cannot read {path!r}: {failed}", Loc(path, 1)) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class StaticScope:
@@ -108,13 +154,17 @@ class StaticScope:
 
 @dataclass(frozen=True, eq=False)
 class StaticFunction:
-    """A function of a module that is not executed; ``args`` and ``kwargs`` are bound by ``functools.partial``."""
+    """A function of a module that is not executed; ``args`` and ``kwargs`` are bound by ``functools.partial``.
+
+    ``owner`` is the class that a method is asked for as a member of.
+    """
 
     node: gast.FunctionDef | gast.Lambda
     module: StaticModule = field(repr=False)
     qualname: str
     args: tuple[Binding, ...] = ()
     kwargs: Mapping[str, Binding] = field(default_factory=dict)
+    owner: StaticClass | None = None
 
     @property
     def __name__(self) -> str:
@@ -122,7 +172,10 @@ class StaticFunction:
 
     @property
     def located(self) -> Located:
-        """The definition; T103 or T104 if it is async or a generator."""
+        """The definition; T103 or T104 if it is async or a generator, T130 if decorators make it another function."""
+        from transpile.frontend.literals import kind_of
+
+        kind_of(self.module, self.node)
         located = Located(self.node, self.module.path, self.module.lines, self.qualname)
         refuse_coroutine(located, isinstance(self.node, gast.AsyncFunctionDef), has_yield(self.node))
         return located
@@ -139,13 +192,12 @@ class StaticFunction:
         found |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
         return {name: resolve_expression(self.module, name, node) for name, node in found.items()}
 
-    def decorators(self) -> list[tuple[Binding, gast.expr]]:
-        """What the decorators are, outermost first, each with its expression (a call of the binding, or its name)."""
-        nodes = getattr(self.node, "decorator_list", [])
-        return [(self.module_value(n.func if isinstance(n, gast.Call) else n), n) for n in nodes]
+    @property
+    def kind(self) -> str:
+        """What its decorators make of it: ``static``, ``class``, ``property`` or ``plain``; T130 if that is not known."""
+        from transpile.frontend.literals import kind_of
 
-    def module_value(self, node: gast.expr) -> Binding:
-        return resolve_expression(self.module, gast.unparse(node).strip(), node)
+        return kind_of(self.module, self.node)
 
 
 # ----------------------------------------------------------------------------------------------- resolving

@@ -7,28 +7,37 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transpile import making
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.lower.numba import Options, text_of
+from transpile.lower.numba import Options, text_of_several
 from transpile.lower.standalone import inlined
 from transpile.render.layout import WIDTH, Line, wrap
 from transpile.tree import Leaf, Node, Static, Tree
 
 
-def module_text(core: Function, standalone: bool = False) -> str:
-    """Kernel and wrapper as one module."""
-    kernel = replace(core, name=f"_{core.name}")
-    text, _ = text_of(kernel, Options(vectors=not standalone))  # those are made of Numba's internals
-    before, _, own = text.rpartition("@njit(")  # the last function is the kernel, those that it keeps stand before it
-    text = f"{before}@njit({signature(core)}, cache=True, {own}"
+def modules_text(cores: Sequence[tuple[Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
+    """Kernels and wrappers of several functions as one module; with each the parameters that it writes into.
+
+    ``level`` is the `Jit` that was asked for, if one was.
+    """
+    if level is not None and level.parallel:
+        hint = "leave parallel=True out, or call tp.jit in a program"
+        raise error("T505", "parallel=True: an emitted file runs on one thread", hint=hint)
+    options = Options(vectors=not standalone)  # those are made of Numba's internals
+    if level is not None:
+        options = replace(options, fastmath=level.fastmath)
+    kernels = [replace(core, name=f"_{core.name}") for core, _ in cores]
+    decorators = [f"{signature(core)}, cache=True, {options.text}" for core, _ in cores]
+    text = text_of_several(kernels, options, decorators)
     if standalone:
-        text = inlined(text, core)
-    return "\n".join(wrapped(line) for line in f"{text}\n\n{wrapper(core)}".split("\n"))
+        text = inlined(text, cores[0][0])
+    whole = "\n\n".join([text, "\n\n".join(wrapper(core, written) for core, written in cores)])
+    return "\n".join(wrapped(line) for line in whole.split("\n"))
 
 
 def wrapped(line: str) -> str:
@@ -95,8 +104,8 @@ def signature(core: Function) -> str:
 # ----------------------------------------------------------------------------------------------------- wrapper
 
 
-def wrapper(core: Function) -> str:
-    """The function with the user's arguments and results."""
+def wrapper(core: Function, written: Collection[int] = ()) -> str:
+    """The function with the user's arguments and results. Of ``written`` parameters that are copied, the copy is written back."""
     header: list[str] = []
     given: dict[int, str] = {}
     starred = False
@@ -111,6 +120,11 @@ def wrapper(core: Function) -> str:
     lines = [f"def {core.name}({', '.join(header)}):"]
     if core.doc:
         lines.append(f'    """{core.doc}"""')
+    for k in sorted(written):
+        lines.append(f"    {_copy(core, k)} = {args[k]}")
+        args[k] = _copy(core, k)
+    tab = "        " if written else "    "
+    lines += ["    try:"] if written else []
     call = f"_{core.name}({', '.join(args)})"
     count = len(core.body.yields)
     tree = core.out_tree
@@ -120,15 +134,22 @@ def wrapper(core: Function) -> str:
         or tree == Node("tuple", tuple(Leaf(k) for k in range(count)))
         and count > 1
     ):
-        lines.append(f"    return {call}")
+        lines.append(f"{tab}return {call}")
     else:
         classes = set(_classes(tree))
         if classes:
             names = ", ".join(sorted(c.__name__ for c in classes))
             raise error("T501", f"--jit: a result of class {names} cannot be put together in an emitted file", core.loc)
-        lines.append(f"    out = {call}")
-        lines.append(f"    return {_result(tree, count)}")
+        lines += [f"{tab}out = {call}", f"{tab}return {_result(tree, count)}"]
+    lines += ["    finally:"] if written else []
+    for k in sorted(written):
+        lines += [f"        if {_copy(core, k)} is not {given[k]}:", f"            {given[k]}[...] = {_copy(core, k)}"]
     return "\n".join(lines) + "\n"
+
+
+def _copy(core: Function, k: int) -> str:
+    """What the parameter is called as the kernel takes it."""
+    return f"{core.params[k].name}_in_rows"
 
 
 def _paths(tree: Tree, base: str) -> Iterator[tuple[int, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from transpile.core.nodes import Function, Loc
@@ -58,6 +59,13 @@ def text_of(core: Function, options: Options = Options()) -> tuple[str, dict[int
     return _written(lowered(core, options), options)
 
 
+def text_of_several(cores: Sequence[Function], options: Options, decorators: Sequence[str]) -> str:
+    """The module of several core functions, no two of one name, each with its arguments of ``njit``."""
+    each = [lowered(core, options) for core in cores]
+    own = {fns[-1].name: given for fns, given in zip(each, decorators)}
+    return _written(list({fn.name: fn for fns in each for fn in fns}.values()), options, own)[0]
+
+
 def lowered(core: Function, options: Options) -> list[Function]:
     """The function as scalar statements and calls, optimised; before it those that it keeps."""
     vectors = options.vectors and has_fused()
@@ -68,10 +76,13 @@ def lowered(core: Function, options: Options) -> list[Function]:
     return [*found, optimise(lower(known_adjoints(entry), names), options.sizes, threads, vectors)]
 
 
-def _written(lowered: Sequence[Function], options: Options) -> tuple[str, dict[int, Loc]]:
+def _written(
+    lowered: Sequence[Function], options: Options, own: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, dict[int, Loc]]:
+    """The text; ``own``: the arguments of ``njit`` of a function that has others."""
     found = {number: entry for fn in lowered for number, entry in sites(fn).items()}
     names = [fn.name for fn in lowered]
-    bodies = [emit(fn, options.text, ", ".join(MODULES), names) for fn in lowered]
+    bodies = [emit(fn, own.get(fn.name, options.text), ", ".join(MODULES), names) for fn in lowered]
     used = [m for m in MODULES if any(f"{m}." in line for body in bodies for line in body.lines[7:])]
     if found and "errors" not in used:
         used = sorted([*used, "errors"])

@@ -10,12 +10,19 @@ itself go), `shapes` (how sizes are said), `copies` (which copies are needed), `
 
 from __future__ import annotations
 
-from transpile.core.nodes import Function
-from transpile.render.module import Rendered, render_function
+from collections.abc import Sequence
 
-__all__ = ["Rendered", "render"]
+from transpile.core.nodes import Function
+from transpile.render.module import Rendered, render_function, render_functions
+
+__all__ = ["Rendered", "render", "render_module"]
 
 
 def render(fn: Function, *, runtime: bool = True) -> Rendered:
     """The module text of ``fn``; with ``runtime=False`` a spelling that needs the package ``transpile_runtime`` is an error."""
     return render_function(fn, runtime)
+
+
+def render_module(fns: Sequence[Function], *, runtime: bool = True) -> str:
+    """The text of one module with several functions, whose names and those of what they keep differ."""
+    return render_functions(fns, runtime).text

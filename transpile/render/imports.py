@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile.errors import error
+from transpile.frontend.bindings import StaticClass
 from transpile.render.places import dotted
 from transpile.render.templates import literal
 
@@ -67,10 +69,16 @@ class Imports:
         self.members.setdefault(module, set()).add(member)
         return ast.Name(member, ast.Load())
 
-    def cls(self, cls: type) -> ast.expr:
+    def cls(self, cls: Any) -> ast.expr:
         """The class of a result: imported where it can be, else left to who runs the text."""
         name = cls.__name__
-        if cls.__module__ not in ("__main__", "builtins") and cls.__qualname__ == name and not _is_generated(cls):
+        if isinstance(cls, StaticClass):
+            if cls.importable is None:
+                raise error(
+                    "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
+                )
+            self.members.setdefault(cls.importable, set()).add(name)
+        elif cls.__module__ not in ("__main__", "builtins") and cls.__qualname__ == name and not _is_generated(cls):
             self.members.setdefault(cls.__module__, set()).add(name)
         elif cls.__module__ != "builtins":
             self.classes[name] = cls

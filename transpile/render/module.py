@@ -41,9 +41,16 @@ class Rendered:
 
 def render_function(fn: Function, runtime: bool) -> Rendered:
     """The module text of ``fn``."""
-    kept = [routine.body for routine in helpers(fn)]
-    prepared = [_prepared(one) for one in (*kept, fn)]
-    reserved = {one.name for one in kept} | ({fn.name} if fn.routine is not None else set())
+    return render_functions([fn], runtime)
+
+
+def render_functions(fns: Sequence[Function], runtime: bool) -> Rendered:
+    """The module text of several functions, no two of which, nor of what they keep, have one name."""
+    kept = [[routine.body for routine in helpers(fn)] for fn in fns]
+    several = {one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)}  # of one name: the same
+    prepared = [_prepared(one) for one in several.values()]
+    reserved = {one.name for own in kept for one in own}
+    reserved |= {fn.name for fn in fns if fn.routine is not None or len(fns) > 1}
     while True:
         imports = Imports(runtime)
         clash: set[str] = set()
@@ -59,7 +66,7 @@ def render_function(fn: Function, runtime: bool) -> Rendered:
             clash |= {names[v] for v in names} | (whole(nested.fn) - reserved)
         clash &= imports.names
         if not clash:
-            return _module(fn, texts, imports)
+            return _module(fns[-1], texts, imports)
         reserved |= clash
 
 
@@ -195,4 +202,4 @@ def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
 
 
-__all__ = ["Rendered", "named", "render_function"]
+__all__ = ["Rendered", "named", "render_function", "render_functions"]

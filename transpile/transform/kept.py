@@ -5,13 +5,41 @@ A program that is nothing but the call of one (``jit(f)`` of a function that cal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.core.nodes import Function, Let, Var
 from transpile.core.routines import Routine, invoked, reached, routine_of
+from transpile.core.text import dump
 from transpile.transform.pairs import pair
 from transpile.tree import Leaf, Node
+
+
+def apart(fns: Sequence[Function]) -> list[Function]:
+    """Settled programs for one module: where they keep different functions of one name, those of the later one get another.
+
+    What is the same keeps its name, and is defined once.
+    """
+    taken = {fn.name for fn in fns}
+    kept: dict[str, str] = {}
+    out: list[Function] = []
+    for fn in fns:
+        own = {r.name: dump(r.body) for r in reached(fn) if r is not fn.routine}
+        if any(name in taken and kept.get(name) != text for name, text in own.items()):
+            _name(set(taken), fn)
+            own = {r.name: dump(r.body) for r in reached(fn) if r is not fn.routine}
+        kept |= own
+        taken |= set(own)
+        out.append(fn)
+    return out
+
+
+def renamed(fn: Function, name: str) -> Function:
+    """A settled program under another name."""
+    if fn.routine is not None:
+        fn.routine.name = name
+        fn.routine.fn = replace(fn.routine.body, name=name)
+    return replace(fn, name=name)
 
 
 def settled(fn: Function, clean: Callable[[Function], Function]) -> Function:
@@ -28,13 +56,17 @@ def settled(fn: Function, clean: Callable[[Function], Function]) -> Function:
             pair(routine.fn)
             queue += invoked(routine.fn.body)
     fn = _merged(fn)
-    taken = {fn.name}
+    _name({fn.name}, fn)
+    return fn
+
+
+def _name(taken: set[str], fn: Function) -> None:
+    """Gives each function that the program keeps a name that is not ``taken``."""
     for routine in reached(fn):
         if routine is not fn.routine:
             routine.name = _free(routine.name, taken)
             taken.add(routine.name)
         routine.fn = replace(routine.body, name=routine.name)
-    return fn
 
 
 def _free(name: str, taken: set[str]) -> str:

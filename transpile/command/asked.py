@@ -1,0 +1,129 @@
+"""What ``FILE.py:f,Class.method`` asks for: the functions, the trees of their arguments, the names of what can be differentiated.
+
+``-`` is standard input. The file is parsed, and so are those that it imports from beside it; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.command import STDIN
+from transpile.errors import error
+from transpile.frontend.annotations import annotation_tree, class_tree, parse_arg
+from transpile.frontend.static import StaticFunction, StaticModule, decoded
+from transpile.tree import Static, Tree
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A function that is asked for, as ``name``. ``names`` are the parameters that have a tree, in order; those before ``first``
+    are not what a derivative is taken in where nobody says so (``self``)."""
+
+    function: StaticFunction
+    name: str
+    args: Sequence[Tree]
+    kwargs: Mapping[str, Tree]
+    names: Sequence[str]
+    first: int = 0
+
+    def argnums(self, wanted: Sequence[str]) -> Any:
+        """The positions of the ``wanted`` parameters, of the first one if none is named."""
+        found = (
+            tuple(self.names.index(w) for w in wanted) if wanted else (min(self.first, max(len(self.names) - 1, 0)),)
+        )
+        return found[0] if len(found) == 1 else found
+
+
+def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list[Asked], list[str], StaticModule]:
+    """The functions of ``FILE.py:f,g`` for the types of ``--arg``, the names of ``--wrt``, and the module."""
+    path, colon, names = request.rpartition(":")
+    wanted = [n.strip() for n in names.split(",")]
+    if not colon or not path or not all(p.isidentifier() for n in wanted for p in n.split(".")):
+        raise error(
+            "T901", f"cannot read {request!r}", hint="write it as FILE.py:FUNC, FILE.py:F,G or FILE.py:CLASS.METHOD"
+        )
+    for name in wanted:
+        if wanted.count(name) > 1:
+            raise error("T901", f"{name!r} is named twice")
+    module = standard_input() if path == STDIN else StaticModule.read(path)
+    types = [parse_arg(text) for text in given]
+    found = [_asked(module.function(name), name, types) for name in wanted]
+    for name, _ in types:
+        if not any(_concerns(name, a.name, {p.id for p in _parameters(a.function)}) for a in found):
+            raise _unknown("--arg", name, found)
+    chosen = [w.strip() for w in wrt.split(",")] if wrt else []
+    for k, name in enumerate(chosen):
+        if not all(name in a.names for a in found):
+            raise _unknown("--wrt", name, [a for a in found if name not in a.names])
+        if name in chosen[:k]:
+            raise error("T407", f"--wrt: {name!r} is named twice")
+    return found, chosen, module
+
+
+def standard_input() -> StaticModule:
+    """The module that is read from standard input; what it imports is looked for in the working directory."""
+    text = decoded(sys.stdin.buffer.read(), STDIN)
+    linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
+    return StaticModule(STDIN, text)
+
+
+def _concerns(name: str, function: str, parameters: set[str]) -> bool:
+    """Whether an ``--arg`` is for a parameter of a function: ``x``, or ``function.x`` for one of several."""
+    owner, _, parameter = name.rpartition(".")
+    return parameter in parameters and (not owner or owner == function)
+
+
+def _unknown(option: str, name: str, functions: Sequence[Asked]) -> Exception:
+    owner = name.rpartition(".")[0]
+    functions = [f for f in functions if f.name == owner] or functions
+    shown = " and ".join(repr(f.name) for f in functions)
+    hint = "; ".join(
+        f"{'its arguments are' if len(functions) == 1 else f'those of {f.name} are'} "
+        f"{', '.join(repr(p.id) for p in _parameters(f.function)) or 'none'}"
+        for f in functions
+    )
+    return error("T407", f"{option}: {shown} has no argument {name.rpartition('.')[2]!r}", hint=hint)
+
+
+def _parameters(function: StaticFunction) -> list[Any]:
+    spec = function.node.args
+    return [*getattr(spec, "posonlyargs", ()), *spec.args, *spec.kwonlyargs]
+
+
+def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]]) -> Asked:
+    """A parameter with a default and no type keeps its default; ``self`` has the structure of its class."""
+    spec = function.node.args
+    positional = [*getattr(spec, "posonlyargs", ()), *spec.args]
+    types = {n.rpartition(".")[2]: t for n, t in given if _concerns(n, name, {p.id for p in _parameters(function)})}
+    optional = {a.id for a in positional[len(positional) - len(spec.defaults) :]} if spec.defaults else set()
+    optional |= {a.id for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None}
+    args: list[Tree] = []
+    kwargs: dict[str, Tree] = {}
+    names: list[str] = []
+    bound = set(_bound(function, positional))
+    for a in _parameters(function):
+        if a.id not in types and a.annotation is None and a.id in optional:
+            continue
+        loc = function.located.loc(a)
+        if a.id in types:
+            tree = types[a.id]
+        elif function.owner is not None and a.id in bound and a.annotation is None:
+            tree = Static(function.owner) if function.kind == "class" else class_tree(function.owner, a.id, loc)
+        else:
+            tree = annotation_tree(a.annotation, function.scope, a.id, loc)
+        if a in positional and len(args) == positional.index(a):
+            args.append(tree)
+        else:
+            kwargs[a.id] = tree
+        names.append(a.id)
+    return Asked(function, name, args, kwargs, names, len(bound))
+
+
+def _bound(function: StaticFunction, positional: Sequence[Any]) -> Iterator[str]:
+    """``self`` of a method, ``cls`` of a class method."""
+    if function.owner is not None and function.kind != "static" and positional:
+        yield positional[0].id

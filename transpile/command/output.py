@@ -1,0 +1,79 @@
+"""Where the text goes: to standard output, or to a file that holds all of it or is left as it was.
+
+A file that was read is never written over, by whatever name or link; any other that is there only with ``--force``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable
+
+from transpile.errors import error
+
+
+def check(path: str, read: Iterable[str], force: bool) -> None:
+    """Raises T903 if ``path`` must not be written. ``read`` are the files that the text is made from."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return
+    except OSError as failed:
+        raise error("T903", f"cannot write {path!r}: {failed.strerror}") from None
+    for source in read:
+        if os.path.exists(source) and os.path.samefile(path, source):
+            raise error("T903", f"{path!r} is the source itself: it is never written over", hint="name another file")
+    if stat.S_ISDIR(found.st_mode):
+        raise error("T903", f"cannot write {path!r}: it is a directory")
+    if stat.S_ISREG(found.st_mode) and not force:
+        raise error("T903", f"{path!r} is there already", hint="--force replaces it")
+
+
+def write(path: str, text: str) -> None:
+    """Writes the file whole, or not at all (T903). Links are followed; the file keeps its permissions."""
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):  # a pipe, a device
+            with open(target, "w", encoding="utf-8") as out:
+                out.write(text)
+        else:
+            _replace(target, text)
+    except OSError as failed:
+        raise error("T903", f"cannot write {path!r}: {failed.strerror}") from None
+
+
+def _replace(target: str, text: str) -> None:
+    number, name = tempfile.mkstemp(prefix=".transpile-", suffix=".part", dir=os.path.dirname(target))
+    try:
+        with open(number, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(number)
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _mode(target: str) -> int:
+    """The permissions of the file that is replaced, else those of a new one."""
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_IMODE(os.stat(target).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def show(text: str) -> None:
+    """Writes to standard output; in UTF-8 where that has no sign for something."""
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+    sys.stdout.flush()

@@ -1,0 +1,45 @@
+"""The options of the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+COMMANDS = {
+    "grad": "the gradient of a function that returns one number",
+    "jvp": "the forward derivative: f_jvp(x, ..., x_dot)",
+    "vjp": "the reverse derivative: f_vjp(x, ..., y_bar)",
+    "jacfwd": "the Jacobian, by forward mode: cheap where the arguments are few",
+    "jacrev": "the Jacobian, by reverse mode: cheap where the results are few",
+    "hessian": "the second derivatives",
+    "hvp": "the product of the Hessian with a vector: f_hvp(x, ..., x_dot)",
+}
+WITH_VALUE = ("grad", "jvp", "vjp")
+EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
+
+
+def parser() -> argparse.ArgumentParser:
+    from transpile import __version__
+
+    top = argparse.ArgumentParser(prog="transpile", description="Derivatives of Python functions, as Python source.")
+    top.add_argument("--version", action="version", version=f"transpile {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in {**COMMANDS, "emit": EMIT}.items():
+        one = commands.add_parser(name, help=text, description=f"Emit {text}. The file is parsed, never executed.")
+        one.add_argument("function", metavar="FILE.py:FUNC",
+                         help="the function to transform, several as FILE.py:F,G, a method as FILE.py:CLASS.METHOD; "
+                         "-:FUNC reads standard input")  # fmt: skip
+        if name == "emit":
+            one.add_argument("stack", metavar="STACK", help="the transforms around f, with literal arguments")
+        else:
+            first = "the first, if not given; of a method, the first behind self"
+            one.add_argument("--wrt", metavar="x,w", help=f"the arguments to differentiate ({first})")
+        if name in WITH_VALUE:
+            one.add_argument("--value", action="store_true", help="return the function's value as well")
+        one.add_argument("--arg", action="append", default=[], metavar="'x=float64[n,d]'",
+                         help="the type of an argument, or its value; else its annotation says the type; "
+                         "'F.x=...' is for one of several functions")  # fmt: skip
+        one.add_argument("-o", dest="output", metavar="OUT.py", help="write to a file instead of stdout")
+        one.add_argument("--force", action="store_true", help="replace OUT.py where it is there already")
+        one.add_argument("--standalone", action="store_true", help="import nothing of the package 'transpile_runtime'")
+        one.add_argument("--jit", action="store_true", help="emit the loops that Numba compiles")
+    return top

@@ -1,0 +1,135 @@
+"""The stack of transforms that a command asks for; that of ``emit`` is an expression, which is parsed and never evaluated.
+
+>>> [type(level).__name__ for level in levels("jit(grad(f, argnums=(0, 1)))", ["loss"])]
+['Jit', 'Grad']
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from transpile import api
+from transpile.errors import TranspileError, error
+from transpile.levels import Flat, Grad, Jacobian, Level, peeled
+
+HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
+
+
+class Stacked:
+    """A function under a level, as `transpile.levels` finds it."""
+
+    __slots__ = ("__transpile_level__", "__wrapped__")
+
+    def __init__(self, function: Any, level: Level) -> None:
+        self.__wrapped__ = function
+        self.__transpile_level__ = level
+
+
+def stacked(levels: Sequence[Level], function: Any) -> Any:
+    """The function under the levels, the first one outermost."""
+    for level in reversed(levels):
+        function = Stacked(function, level)
+    return function
+
+
+def of_command(command: str, argnums: Any, value: bool) -> list[Level]:
+    """The levels of a command that is named like its transform, with respect to these arguments."""
+    match command:
+        case "grad":
+            return [Grad(argnums, value=value)]
+        case "jvp" | "vjp":
+            return [Flat(command == "jvp", argnums, value=value)]
+        case "hvp":
+            return [Flat(True, argnums), Grad(argnums)]
+        case "hessian":
+            return [Jacobian(True, argnums), Jacobian(False, argnums)]
+    return [Jacobian(command == "jacfwd", argnums)]
+
+
+# ------------------------------------------------------------------------------------------------- an expression
+
+
+def levels(text: str, names: Sequence[str]) -> list[Level]:
+    """The levels of an expression over ``f``, which may also be written as one of ``names``. T901 for what is none."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise error("T901", f"cannot read the expression {text!r}", hint=HINT) from None
+    found: list[Level] = []
+    while isinstance(node, ast.Call):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if name not in TRANSFORMS:
+            _refuse(f"{ast.unparse(node.func)!r} is none of {', '.join(sorted(TRANSFORMS))}")
+        if not node.args:
+            _refuse(f"{name} of nothing")
+        inner, *rest = node.args
+        found += _levels(name, [_literal(a) for a in rest], {k.arg or "": _literal(k.value) for k in node.keywords})
+        node = inner
+    if not isinstance(node, ast.Name) or node.id not in ("f", *names):
+        known = ", ".join(repr(n) for n in names)
+        _refuse(f"{ast.unparse(node)!r} is not the function: write f for {known}")
+    if not found:
+        _refuse("no transform is asked for")
+    return found
+
+
+def _levels(name: str, args: list[Any], kwargs: dict[str, Any]) -> list[Level]:
+    try:
+        return TRANSFORMS[name](*args, **kwargs)
+    except TypeError as failed:
+        _refuse(f"{name}: {failed}")
+    except TranspileError as failed:
+        _refuse(f"{name}: {failed.diagnostics[0].message}")
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError):
+        _refuse(f"{ast.unparse(node)!r} is not a literal")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise error("T901", message, hint=HINT)
+
+
+def _of_api(transform: Callable[..., Any]) -> Callable[..., list[Level]]:
+    def made(*args: Any, **kwargs: Any) -> list[Level]:
+        return peeled(transform(_f, *args, **kwargs))[0]
+
+    return made
+
+
+def _f() -> None:
+    """Stands for the function."""
+
+
+def _flat(forward: bool) -> Callable[..., list[Level]]:
+    def made(argnums: Any = 0, argnames: Any = None, value: bool = False) -> list[Level]:
+        return [Flat(forward, *_which(argnums, argnames), value=value)]
+
+    return made
+
+
+def _hvp(argnums: Any = 0, argnames: Any = None) -> list[Level]:
+    which = _which(argnums, argnames)
+    return [Flat(True, *which), Grad(*which)]
+
+
+def _which(argnums: Any, argnames: Any) -> tuple[Any, Any]:
+    """As `grad` reads them."""
+    level: Any = peeled(api.grad(_f, argnums if argnames is None or argnums != 0 else None, argnames))[0][0]
+    return level.argnums, level.argnames
+
+
+TRANSFORMS: dict[str, Callable[..., list[Level]]] = {
+    **{
+        one.__name__: _of_api(one)
+        for one in (api.grad, api.value_and_grad, api.jacfwd, api.jacrev, api.hessian, api.jit)
+    },
+    "jvp": _flat(True),
+    "vjp": _flat(False),
+    "hvp": _hvp,
+}
