@@ -358,7 +358,7 @@ def test_our_own_notation_as_an_annotation(folder, capsys):
     [
         (["grad", "prog.py:Plain.energy"], 1, "'self' has no type: 'Plain' says nowhere what it holds"),
         (["grad", "prog.py:Spring.power"], 2, "it defines Spring."),
-        (["grad", "prog.py:Spring"], 2, "name one of its methods: CLASS.METHOD"),
+        (["grad", "prog.py:Spring"], 1, "name one of its methods: CLASS.METHOD"),
         (["grad", "prog.py:Nothing.f"], 2, "prog.py defines no function 'Nothing.f'"),
         (["grad", "prog.py:loss,loss"], 2, "'loss' is named twice"),
         (["grad", "prog.py:loss,"], 2, "write it as FILE.py:FUNC, FILE.py:F,G or FILE.py:CLASS.METHOD"),

@@ -20,6 +20,7 @@ from transpile.api import (  # noqa: E402
     custom_jvp,
     custom_vjp,
     eval_shape,
+    from_source,
     grad,
     hessian,
     hvp,
@@ -37,7 +38,7 @@ from transpile.api import (  # noqa: E402
 from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
-    "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "grad", "hessian", "hvp", "jacfwd", "jacrev",
-    "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
+    "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian", "hvp",
+    "jacfwd", "jacrev", "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -313,6 +313,21 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     return text(f, args, kwargs, stage or "derivative")
 
 
+def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
+    """The function that ``text`` defines, the last one at its top level: for what is made where no file has its source.
+
+    The text is run as a module is, with the names of ``globals``, into which its own go (a new dict, if none is given); its
+    indentation may be that of a block. Raises `TranspileError` T403 where it does not parse, T404 where it defines no function.
+
+    >>> cube = from_source("def cube(x):\\n    return x ** 3\\n")
+    >>> grad(cube)(2.0)
+    12.0
+    """
+    from transpile.frontend.origin import defined
+
+    return defined(text, globals)
+
+
 def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     """What the derivative ``f`` records at these arguments: the bytes, as a formula in the dimensions and as a number, and why.
 

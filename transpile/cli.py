@@ -15,7 +15,7 @@ from transpile.command import STDIN, output
 from transpile.command.parser import parser
 from transpile.errors import TranspileError, error
 
-REQUESTS = ("T404", "T407", "T411", "T413", "T505", "T901", "T903")
+REQUESTS = ("T404", "T407", "T413", "T505", "T901", "T903")
 """Codes that mean that the request, not the program, is wrong."""
 
 

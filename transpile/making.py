@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,14 @@ MAKING = ("__new__", "__setattr__", "__getattribute__")
 def is_generated(cls: type, name: str) -> bool:
     """Whether what a class has under a name was made by ``dataclass`` or ``namedtuple``: it has no source."""
     found = vars(cls).get(name)
-    return getattr(getattr(getattr(found, "__func__", found), "__code__", None), "co_filename", "") == "<string>"
+    code: Any = getattr(getattr(found, "__func__", found), "__code__", None)
+    if getattr(code, "co_filename", "") != "<string>":
+        return False
+    if code.co_name == "<lambda>":  # of a named tuple
+        return True
+    # a dataclass makes them in a function, on its second line; what `python -c` defines has the same file name
+    within = getattr(code, "co_qualname", "__create_fn__").startswith("__create_fn__")
+    return within and code.co_firstlineno <= 2 and bool(code.co_flags & inspect.CO_NESTED)
 
 
 def owner(cls: type, name: str) -> type:

@@ -12,6 +12,7 @@ apart by comparing compiled code, because code objects know no columns on Python
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
 import linecache
@@ -25,7 +26,7 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
-from transpile.frontend import reads
+from transpile.frontend import origin, reads
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 from transpile.levels import level_of
@@ -158,22 +159,40 @@ def locate(fn: types.FunctionType, loc: Loc = NOWHERE) -> Located:
     called.
     """
     code = fn.__code__
-    lines = source_lines(fn)
-    if not lines:
-        raise _no_source(fn, loc)
-    text, shift, source = _parse(fn, lines)
-    node = _find(fn, source, shift, loc)
-    located = Located(node, code.co_filename, text, fn.__qualname__, shift)
+    located = _located(fn, loc)
     is_async = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     refuse_coroutine(located, bool(is_async), bool(code.co_flags & inspect.CO_GENERATOR), loc)
     return located
 
 
+def _located(fn: types.FunctionType, loc: Loc) -> Located:
+    """The definition in the text that stands under the name of its file, or, where that is none, in one that it compiles from."""
+    file = fn.__code__.co_filename
+    lines = source_lines(fn)
+    try:
+        if not lines:
+            raise _no_source(fn, loc)
+        return _in_text(fn, lines, file, loc)
+    except TranspileError as failed:
+        first = failed
+    for text in origin.texts(fn.__code__):
+        with contextlib.suppress(TranspileError):
+            found = _in_text(fn, text.splitlines(keepends=True), file, loc)
+            return replace(found, file=origin.register(text, file))
+    raise first
+
+
+def _in_text(fn: types.FunctionType, lines: list[str], file: str, loc: Loc) -> Located:
+    text, shift, source = _parse(fn, lines)
+    return Located(_find(fn, source, shift, loc), file, text, fn.__qualname__, shift)
+
+
 def _no_source(fn: types.FunctionType, loc: Loc) -> TranspileError:
     name = fn.__code__.co_filename
-    where = "it was defined by exec, or in an interactive session" if name.startswith("<") else name
+    where = "it was defined by exec, or on a pipe" if name.startswith("<") else name
     message = f"no source code of {fn.__qualname__!r} is available ({where})"
-    return error("T401", message, loc, hint="define the function in a file or a notebook cell")
+    hint = "define it in a file or a notebook cell, or make it with transpile.from_source(text)"
+    return error("T401", message, loc, hint)
 
 
 def refuse_coroutine(located: Located, is_async: bool, is_generator: bool, loc: Loc = NOWHERE) -> None:
