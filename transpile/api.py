@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
+from transpile.frames import edge, framed
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, level_of
 from transpile.specialize import Specializer
 
 if TYPE_CHECKING:
     from transpile.memory.report import Report
+
+
+__tracebackhide__ = True  # pytest leaves out the frames of this module
 
 
 class Transformed:
@@ -39,7 +43,10 @@ class Transformed:
         self._specializer = specializer = Specializer(self)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return specializer(args, kwargs)
+            try:
+                return specializer(args, kwargs)
+            except Exception as failed:
+                raise framed(failed)  # noqa: B904
 
         self.__call__ = call
 
@@ -122,6 +129,7 @@ class _First:
 _FIRST: Any = _First()
 
 
+@edge
 def grad(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
@@ -140,6 +148,7 @@ def grad(
     return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux))
 
 
+@edge
 def value_and_grad(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
@@ -150,6 +159,7 @@ def value_and_grad(
     return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux, value=True))
 
 
+@edge
 def jacfwd(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
@@ -160,6 +170,7 @@ def jacfwd(
     return _transform(f, Jacobian(True, **_which(argnums, argnames), has_aux=has_aux))
 
 
+@edge
 def jacrev(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
@@ -167,6 +178,7 @@ def jacrev(
     return _transform(f, Jacobian(False, **_which(argnums, argnames), has_aux=has_aux))
 
 
+@edge
 def hessian(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
@@ -176,6 +188,7 @@ def hessian(
     return jacfwd(jacrev(f, argnums, argnames, has_aux), argnums, argnames, has_aux)
 
 
+@edge
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The product of the Hessian of a scalar function of ``primals`` with ``tangents``: forward over reverse.
 
@@ -186,6 +199,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return _made(_made(f, Grad(argnums)), Pushforward(value=False))(primals, tangents)
 
 
+@edge
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """``(value, tangent)`` of ``f`` at ``primals`` in the direction ``tangents``, both tuples with one entry an argument.
 
@@ -195,6 +209,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return _made(f, Pushforward())(primals, tangents)
 
 
+@edge
 def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
     from transpile.captured import holding
@@ -207,6 +222,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     with holding(held), copied(given):
         value, unchanged = _now(f, primals)
 
+    @edge
     def f_jvp(*tangents: Any) -> Any:
         _check_since(f, unchanged, "linearize")
         with holding(held):
@@ -215,6 +231,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     return value, f_jvp
 
 
+@edge
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """``(value, pullback)``, with ``has_aux`` ``(value, pullback, auxiliary)``.
 
@@ -234,6 +251,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
     value, *aux = value if has_aux else (value,)
 
+    @edge
     def pullback(cotangent: Any) -> Any:
         _check_since(f, unchanged, "vjp")
         with holding(held):
@@ -271,6 +289,7 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
     )
 
 
+@edge
 def jit(
     f: Callable[..., Any] | None = None,
     target: str = "cpu",
@@ -303,6 +322,7 @@ def jit(
 _FLAGS = frozenset("afn arcp contract fast nnan ninf nsz reassoc".split())
 
 
+@edge
 def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     """The generated Python of ``f`` for arguments of these types, as the text of a module.
 
@@ -313,6 +333,7 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     return text(f, args, kwargs, stage or "derivative")
 
 
+@edge
 def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
     """The function that ``text`` defines, the last one at its top level: for what is made where no file has its source.
 
@@ -328,6 +349,7 @@ def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
     return defined(text, globals)
 
 
+@edge
 def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     """What the derivative ``f`` records at these arguments: the bytes, as a formula in the dimensions and as a number, and why.
 
@@ -369,11 +391,13 @@ def _kept(fn: Any, level: Level) -> Transformed:
     return Transformed(fn, level)
 
 
+@edge
 def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
     """``f`` with a forward derivative of the user's own: ``f.defjvp(rule)``, ``rule(primals, tangents) -> (value, tangent)``."""
     return CustomJvp(f, nondiff_argnums) if f is not None else lambda f: CustomJvp(f, nondiff_argnums)
 
 
+@edge
 def custom_vjp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
     """``f`` with a reverse derivative of the user's own: ``f.defvjp(forward, backward)``.
 
@@ -398,6 +422,7 @@ class ShapeDtype:
         return f"ShapeDtype(shape={self.shape}, dtype={self.dtype!r})"
 
 
+@edge
 def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
     """The structure of what ``f`` returns, with a `ShapeDtype` for each array and number. ``f`` does not run."""
     from transpile.run import shapes

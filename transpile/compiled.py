@@ -11,8 +11,8 @@ import numpy as np
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
 from transpile.core.taken import Taken
+from transpile.frames import framed
 from transpile.frontend.reads import Read
-from transpile.loader import explain
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise, result
 from transpile.results import Wanted, assemble_flat, converter, is_as_returned
@@ -83,7 +83,6 @@ class Compiled(Program):
         except Exception as error:
             if is_of_arguments(error):
                 raise OverflowError(too_large(self.target, args, kwargs)) from None
-            explain(error)
             raise
         finally:  # what was written before an exception too
             for original, copy in back:
@@ -127,11 +126,11 @@ class Compiled(Program):
         scope.lines += [f"except {scope.constant(Again)}:", "    break"]
         scope.lines += [f"except {scope.constant(OverflowError)} as __error:"]
         scope.lines += [f"    if {scope.constant(is_of_arguments)}(__error):", "        break"]
-        scope.lines += [f"    {scope.constant(explain)}(__error)", "    raise"]
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)
-        scope.lines += [f"    {scope.constant(explain)}(__error)", "    raise"]
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
         if direct:
             return
         returned = [n for n in names if n not in passed]

@@ -16,7 +16,8 @@ from transpile.core.nodes import Const, Function, Let, Loc
 from transpile.core.routines import reached
 from transpile.core.walk import statements
 from transpile.errors import NO_COMPLEX, error
-from transpile.loader import explain, load
+from transpile.frames import framed
+from transpile.loader import load
 from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise
 from transpile.request import Request, leaf_slots
@@ -81,11 +82,10 @@ class Interpreted(Program):
         given += [f"{self.printed.get(name, name)}=__a{own + k}" for k, name in enumerate(self.named)]
         given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
         call = f"return {scope.constant(self.protected)}({', '.join(given)})"
-        if not self.taken.pairs:
-            scope.line(call)
-            return
         scope.lines += ["try:", f"    {call}", f"except {scope.constant(Exception)} as __error:"]
-        scope.lines += [*self._other_sizes(scope, leaves), "    raise"]
+        if self.taken.pairs:
+            scope.lines += self._other_sizes(scope, leaves)
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
 
 
 def interpreted(target: Any, core: Function, request: Request, quiet: bool) -> Interpreted:
@@ -101,7 +101,7 @@ def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place
 
 
 def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
-    """The function with the settings that it needs, its exceptions explained and its results of the right types."""
+    """The function with the settings that it needs and its results of the right types."""
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
     errstate = np.errstate
@@ -117,7 +117,6 @@ def protected(function: Any, core: Function, quiet: bool) -> Callable[..., Any]:
                 out = function(*args, **kwargs)
         except Exception as e:
             if not quiet or not _is_pythons(e):
-                explain(e)
                 raise
             failed = e
         if failed is not None or (power is None and has_powers and _is_complex(out)):
@@ -171,12 +170,8 @@ def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
     function itself does not."""
     args, kwargs = _numpy_floats((args, kwargs))
-    try:
-        with np.errstate(all="ignore"):
-            return in_numpy_floats(function)(*args, **kwargs)
-    except Exception as second:
-        explain(second)
-        raise
+    with np.errstate(all="ignore"):
+        return in_numpy_floats(function)(*args, **kwargs)
 
 
 def in_numpy_floats(function: FunctionType) -> FunctionType:

@@ -5,7 +5,6 @@ The text is registered with `linecache` under a file name of its own, made of th
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import linecache
 import pickle
@@ -14,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from transpile.core.loc import Loc
-from transpile.errors import position, source_line
 
 _LINES: dict[str, Mapping[int, Loc]] = {}  # file name of generated text -> its line -> the user's
 _LATER: dict[str, bytes] = {}  # the same, pickled, of text that came from the cache
@@ -35,7 +33,7 @@ def run(text: str, name: str, lines: Mapping[int, Loc], namespace: Mapping[str, 
 
 
 def register(file: str, text: str, lines: Mapping[int, Loc]) -> None:
-    """Makes the text known to tracebacks and its line map to `explain`."""
+    """Makes the text known to tracebacks and its line map to `transpile.frames`."""
     # no mtime: linecache never drops the entry
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     _LINES[file] = lines
@@ -47,25 +45,14 @@ def register_later(file: str, lines: bytes) -> None:
         _LATER[file] = lines
 
 
-def _lines(file: str) -> Mapping[int, Loc] | None:
+def generated_lines(file: str) -> Mapping[int, Loc] | None:
+    """For generated text the user's line of each of its lines; None for any other file."""
     if file in _LATER:
         _LINES[file] = pickle.loads(_LATER.pop(file))
     return _LINES.get(file)
 
 
-def user_line(error: BaseException) -> Loc | None:
-    """Where in the user's source an exception comes from that was raised inside generated code."""
-    trace = error.__traceback__
-    found = None
-    while trace is not None:
-        lines = _lines(trace.tb_frame.f_code.co_filename)
-        if lines is not None:
-            found = lines.get(trace.tb_lineno, found)
-        trace = trace.tb_next
-    return _site(error) if found is None else found
-
-
-def _site(error: BaseException) -> Loc | None:
+def site_of(error: BaseException) -> Loc | None:
     """Where the message of a compiled exception is from."""
     number, errors = getattr(error, "site", None), sys.modules.get("transpile_runtime.compiled.errors")
     if errors is None or number not in errors.SITES:
@@ -74,20 +61,3 @@ def _site(error: BaseException) -> Loc | None:
         if isinstance(part, tuple) and part[0] in ("at", "line"):
             return Loc(*part[1:])
     return None
-
-
-def explain(error: BaseException) -> None:
-    """Adds the user's line to an exception that was raised inside generated code, once."""
-    loc = user_line(error)
-    if loc is None or not loc.line or getattr(error, "__transpile__", None):
-        return
-    note = f"{position(loc)}in the original source".rstrip()
-    line = source_line(loc).strip()
-    if line:
-        note += f": {line}"
-    with contextlib.suppress(AttributeError):
-        error.__transpile__ = loc  # type: ignore[attr-defined]
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-    elif len(error.args) == 1 and isinstance(error.args[0], str) and not isinstance(error, KeyError):
-        error.args = (f"{error.args[0]}\n{note}",)

@@ -193,8 +193,9 @@ class _Function:
         if isinstance(packed, ast.Tuple) and len(packed.elts) > 1:
             parts = bare(packed)
         loc = NOWHERE
-        if len(yields) == 1 and isinstance(yields[0], Var) and yields[0] in self.nested.trees:
-            loc = self.nested.trees[yields[0]].loc
+        nested = [self.nested.trees[y].loc for y in yields if isinstance(y, Var) and y in self.nested.trees]
+        if nested:
+            loc = nested[0]
         self.writer.line(depth, "return ", *parts, loc=loc)
 
 
