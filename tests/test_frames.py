@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import subprocess
 import sys
 import textwrap
@@ -233,3 +234,63 @@ def test_ipython(tmp_path):
     out = done.stdout
     assert out.count("return np.sum(y) * x[i]") >= 2 and "error[T104]" in out and "[2. 2.]" in out, out + done.stderr
     assert len(out.splitlines()) < 110 and out.count("transpile/") <= 6, out
+
+
+def stops(x, n):
+    total = 0.0
+    for k in range(n):
+        y = np.sin(x[k])
+        breakpoint()
+        total = total + y * y
+    return total
+
+
+@pytest.mark.parametrize("wrap", [tp.grad, lambda f: lambda x, n: tp.vjp(f, x, n)[1](1.0)[0]], ids=["grad", "vjp"])
+def test_breakpoint_stops_in_the_derivative(monkeypatch, wrap):
+    seen = []
+
+    def hook():
+        frame = sys._getframe(1)
+        seen.append((frame.f_locals["x"][frame.f_locals["k"]], frame.f_code.co_filename))
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+    np.testing.assert_allclose(wrap(stops)(X, 3), np.sin(2 * X))
+    assert [x for x, _ in seen[:3]] == list(X) and "breakpoint()" in "".join(linecache.getlines(seen[0][1]))
+
+
+def test_the_debugger_shows_the_derivative(tmp_path):
+    text = (
+        PROGRAM.replace("    y = np.sin(x)\n", "    y = np.sin(x)\n    pdb.set_trace()\n")
+        + "print(tp.grad(f)(np.ones(3), 1))\n"
+    )
+    (tmp_path / "program.py").write_text("import pdb\n" + text)
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, input="p i + 41\nlist\ncontinue\n", capture_output=True,
+                          text=True, timeout=120)  # fmt: skip
+    assert "42\n" in done.stdout and "def f_grad(x, i):" in done.stdout, done
+
+
+@pytest.mark.numba
+def test_breakpoint_in_compiled_code_is_refused():
+    with pytest.raises(tp.TranspileError, match="cannot stop in compiled code") as caught:
+        tp.jit(stops)(X, 3)
+    assert caught.value.codes == ("T501",)
+
+
+@pytest.mark.numba
+def test_a_kernel_from_disk_names_the_line_of_now(tmp_path, monkeypatch):
+    """Also where the function has moved in its file, and where two functions of a process have one text."""
+    text = "import numpy as np\nimport transpile as tp\n\n\ndef f(a, b):\n    return np.sum(np.linalg.solve(a, b))\n"
+    call = textwrap.dedent("""
+        try:
+            tp.jit(f)(np.zeros((2, 2)), np.ones(2))
+        except np.linalg.LinAlgError as error:
+            import traceback
+            print(traceback.extract_tb(error.__traceback__)[-1].lineno)
+    """)
+    monkeypatch.setenv("TRANSPILE_CACHE_DIR", str(tmp_path / "cache"))
+    found = []
+    for lines in ("", "\n\n", "\n\n"):
+        (tmp_path / "program.py").write_text(text.replace("def f", f"{lines}def f") + call)
+        done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        found.append(done.stdout.strip() or done.stderr)
+    assert found == ["6", "8", "8"]

@@ -22,7 +22,8 @@ from transpile.core.verify import verify
 from transpile.request import Request
 
 X = np.array([0.3, 0.5, 0.7])
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+ROOT = Path(__file__).parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "runtime")])}
 ROOT = Path(__file__).parents[1]
 
 

@@ -74,8 +74,8 @@ def _shown(failed: Exception) -> Iterator[TracebackType]:
         lines = generated_lines(file)
         if lines is not None:
             was_generated, is_below_users = True, False
-            for loc in _calls(lines.get(entry.tb_lineno)):
-                yield _entry(loc)
+            for at in _calls(lines.get(entry.tb_lineno)):
+                yield _entry(at)
         elif file.startswith(_ours()):
             is_below_users = False
         elif is_below_users or not _is_library(file):
@@ -91,9 +91,10 @@ def _shown(failed: Exception) -> Iterator[TracebackType]:
 def _calls(loc: Loc | None) -> list[Loc]:
     """The places of the calls that lead to a place, and that one."""
     found: list[Loc] = []
-    while loc is not None and loc.line:
-        found.insert(0, loc)
-        loc = loc.caller
+    at = loc
+    while at is not None and at.line:
+        found.insert(0, at)
+        at = at.caller
     return found
 
 

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from transpile import loader
 from transpile.cache import directory
+from transpile.core.loc import Loc
 from transpile_runtime.compiled.cache import digest, environment
 
 Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
@@ -20,10 +21,12 @@ Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
 _loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
 
 
-def stem(name: str, text: str, kinds: Kinds, direct: bool) -> str:
-    """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.native`."""
+def stem(name: str, text: str, kinds: Kinds, direct: bool, lines: Mapping[int, Loc]) -> str:
+    """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.native`.
+    The user's ``lines`` are part of it: errors name them."""
     written_by = _writer() if direct else ""
-    stamp = hashlib.sha256(repr((text, kinds, environment(), written_by)).encode()).hexdigest()[:20]
+    places = [(k, at.file, at.line, at.col) for k, at in sorted(lines.items())]
+    stamp = hashlib.sha256(repr((text, kinds, environment(), written_by, places)).encode()).hexdigest()[:20]
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
 
 

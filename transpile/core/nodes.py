@@ -284,8 +284,8 @@ class Effect:
 
     ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
     ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
-    argument, with ``params["sep"]`` and ``params["end"]``. ``params["check"]`` marks a raise that is not the user's: a check of
-    sizes.
+    argument, with ``params["sep"]`` and ``params["end"]``; a print with ``params["call"]`` is a call of that name.
+    ``params["check"]`` marks a raise that is not the user's: a check of sizes.
     """
 
     kind: str

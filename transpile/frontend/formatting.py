@@ -163,6 +163,14 @@ def merged(parts: list[Any]) -> Parts:
     return tuple(found)
 
 
+def breakpoint_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
+    """``breakpoint()``: it stops where it stands, as a print would print there."""
+    if args or kwargs:
+        raise lx.error("T131", "breakpoint with arguments", node, hint="write breakpoint()")
+    lx.b.emit(Effect("print", (), {"parts": (), "call": "breakpoint"}, lx.b.loc))
+    return Static(None)
+
+
 def print_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
     """``print(...)``."""
     ops: list[Operand] = []

@@ -29,7 +29,7 @@ MODULES = (
 ROOTS = frozenset(
     "numpy scipy math cmath operator functools itertools collections dataclasses typing typing_extensions builtins copy"
     " random statistics warnings time enum abc numbers contextlib logging os sys re json pathlib numba transpile"
-    " jaxtyping nptyping __future__ types string io pandas matplotlib tqdm sklearn torch jax".split()
+    " jaxtyping nptyping __future__ types string io pdb pandas matplotlib tqdm sklearn torch jax".split()
 )
 
 

@@ -160,7 +160,8 @@ TABLE: dict[str, Any] = {
     **{
         f"builtins.{name}": rule
         for name, rule in {
-            "print": _print, "setattr": _setattr, "str": _str, "slice": _slice, "super": _super, "abs": _abs,
+            "print": _print, "breakpoint": formatting.breakpoint_call,
+            "setattr": _setattr, "str": _str, "slice": _slice, "super": _super, "abs": _abs,
             **{name: _of_no_list(name) for name in ("round", "divmod")},
         }.items()
     },
@@ -170,5 +171,6 @@ TABLE: dict[str, Any] = {
     "functools.wraps": _wraps,
     "dataclasses.replace": _replace,
     "operator.getitem": _getitem,
+    "pdb.set_trace": formatting.breakpoint_call,
     **{f"operator.{name}": _operator(prim) for name, prim in _OPERATORS.items()},
 }  # fmt: skip

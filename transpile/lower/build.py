@@ -40,7 +40,7 @@ def build(
     from transpile_runtime.compiled import objects
 
     direct = direct if objects.is_known() else None
-    stem = kernels.stem(name, text, kinds, direct is not None)
+    stem = kernels.stem(name, text, kinds, direct is not None, lines)
     if cache:
         found = kernels.find(stem)
         if found is not None:

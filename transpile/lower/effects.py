@@ -100,6 +100,9 @@ def too_deep(loc: Loc) -> Effect:
 
 def lower_effect(lw: Lowering, stmt: Effect) -> None:
     """``raise`` and ``print``: the values that the text shows are passed on as they are, arrays in memory."""
+    if "call" in stmt.params:
+        hint = "call the function without jit: the derivative that is printed stops there too"
+        raise error("T501", f"{stmt.params['call']}() cannot stop in compiled code", stmt.loc, hint)
     args = []
     for a in stmt.args:
         held = lw.held(a)

@@ -19,6 +19,9 @@ def effect_lines(stmt: Effect, args: Sequence[ast.expr]) -> Iterator[Parts]:
         error = ast.Name(stmt.params["exception"], LOAD)
         yield ("raise ", call(error, text(message, args)) if message else error)
         return
+    if "call" in stmt.params:
+        yield (call(ast.Name(stmt.params["call"], LOAD)),)
+        return
     keywords = {}
     for name, default in (("sep", " "), ("end", "\n")):
         if stmt.params.get(name, default) != default:
