@@ -14,6 +14,7 @@ import numpy as np
 
 from transpile.captured import HOLDERS, Place
 from transpile.conditions import Scope, commonest, structure, unchanged
+from transpile.floating import CALM, is_watched, state
 from transpile.frames import framed
 from transpile.frontend.reads import Read
 from transpile.sharing import are_copied, is_twice, overlap
@@ -63,6 +64,7 @@ class Call:
         given = f"({', '.join(names)}{',' * (len(names) == 1)})"
         scope.miss = "break"
         scope.need("not __rest and not __named")
+        scope.need(f"({scope.constant(state)}() is {scope.constant(CALM)}[0] or not {scope.constant(is_watched)}())")
         leaves: dict[int, str] = {}
 
         def look(leaf: Leaf, value: str) -> None:

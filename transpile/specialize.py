@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from transpile.captured import HOLDERS, Stale
 from transpile.errors import TranspileError
+from transpile.floating import is_watched, watched
 from transpile.levels import jit_level
 from transpile.repeated import MISS
 from transpile.request import Request
@@ -50,6 +51,11 @@ class Specializer:
         self.earlier: dict[tuple[Any, ...], deque[Program]] = {}  # for when what stands outside is what it was once
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if is_watched():
+            return watched(self.target, args, kwargs, self.ordinary)
+        return self.ordinary(args, kwargs)
+
+    def ordinary(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if kwargs:
             front = self.named.get((len(args), *kwargs))
             if front is not None:

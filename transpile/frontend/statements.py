@@ -89,6 +89,9 @@ def _with(lx: Lifter, node: gast.With) -> None:
                     setting = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
                     if k.arg not in _FAULTS or setting not in _REACTIONS:
                         raise lx.error("T131", f"np.errstate has no setting {k.arg}={setting!r}", item.context_expr)
+                    if setting in ("raise", "call"):
+                        message = f"np.errstate({k.arg}={setting!r}) inside a function is not followed"
+                        raise lx.error("T106", message, made, "put it around the call, where it is")
                     lx.errstate[k.arg] = setting
     lx.block(node.body)
 

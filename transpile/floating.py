@@ -1,0 +1,55 @@
+"""``np.errstate(divide="raise")`` and its like around a call: what the function would raise, its derivative raises too.
+
+Generated code runs without NumPy's floating-point warnings, and compiled code knows none. Where the user asks for an exception, or
+a call, the function itself runs first, as Python runs it, on copies of the arguments; what it raises ends the call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+from collections.abc import Callable, Mapping, Sequence
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from transpile.levels import Pullback, Pushforward, is_derivative, jit_level, level_of
+from transpile.sharing import instead
+
+try:
+    from numpy._core.umath import _extobj_contextvar
+
+    state: Callable[[], Any] = _extobj_contextvar.get
+except ImportError:  # a NumPy that keeps it elsewhere: it is asked at each call
+    state = object
+
+CALM = [object()]  # the last state of NumPy that asks for no exception: a comparison costs 30 ns, `np.geterr` a call
+
+
+def is_watched() -> bool:
+    """Whether NumPy is asked to raise, or to call something, at a fault of floating-point arithmetic."""
+    now = state()
+    if now is CALM[0]:
+        return False
+    if any(how in ("raise", "call") for how in np.geterr().values()):
+        return True
+    CALM[0] = now
+    return False
+
+
+def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
+    """The call where it is: a function that is only compiled runs as Python runs it."""
+    if jit_level(target) is not None and not is_derivative(target):
+        return instead(target, args, kwargs)
+    given, named = copy.deepcopy((tuple(args), dict(kwargs)))
+    function = target
+    while not isinstance(function, MethodType) and (level := level_of(function)) is not None:
+        if isinstance(level, (Pushforward, Pullback)):
+            (primals, _), named = (*given, *named.values()), {}
+            given = tuple(primals)
+        function = function.__wrapped__
+    with contextlib.redirect_stdout(io.StringIO()):
+        function(*given, **named)
+    return ordinary(args, kwargs)
