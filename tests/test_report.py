@@ -340,7 +340,7 @@ def test_second_order(second):
 
 def test_hvp_is_that_of_its_arguments():
     found = tp.report(tp.hvp, lambda x: decay(x, 3), (positive(4),), (positive(4),))
-    assert found.name.endswith("_jvp") and found.bytes > 0
+    assert found.name.endswith("_hvp") and found.bytes > 0
 
 
 def test_what_stands_outside_the_function():

@@ -35,10 +35,11 @@ from transpile.api import (  # noqa: E402
     value_and_grad,
     vjp,
 )
+from transpile.check import check_grads  # noqa: E402
 from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
-    "Diagnostic", "TranspileError", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian", "hvp",
-    "jacfwd", "jacrev", "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
+    "Diagnostic", "TranspileError", "check_grads", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian",
+    "hvp", "jacfwd", "jacrev", "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
+from transpile.foreign import as_arrays
 from transpile.frames import edge, framed
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, level_of
 from transpile.specialize import Specializer
+from transpile.tree import flatten
 
 if TYPE_CHECKING:
     from transpile.memory.report import Report
@@ -192,11 +197,22 @@ def hessian(
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The product of the Hessian of a scalar function of ``primals`` with ``tangents``: forward over reverse.
 
-    One primal gives one result; several give a tuple.
+    One primal gives one result; several give a tuple, with None for an integer, whose tangent is not read.
     """
     primals, tangents = _tuples(primals, tangents)
-    argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
-    return _made(_made(f, Grad(argnums)), Pushforward(value=False))(primals, tangents)
+    argnums = _all_of_float(primals)
+    found = _made(_made(f, Grad(argnums)), Pushforward(value=False))(primals, tangents)
+    if isinstance(argnums, int):
+        return found if len(primals) == 1 else tuple(found if k == argnums else None for k in range(len(primals)))
+    rest = iter(found)
+    return tuple(next(rest) if k in argnums else None for k in range(len(primals)))
+
+
+def _all_of_float(primals: Sequence[Any]) -> Any:
+    """The positions of the primals that a gradient is taken in: those with anything of floating point, all if none has."""
+    floats = [k for k, x in enumerate(primals) if any(np.result_type(v).kind in "fc" for v in flatten(as_arrays(x))[0])]
+    chosen = tuple(floats or range(len(primals)))
+    return chosen[0] if len(chosen) == 1 else chosen
 
 
 @edge
@@ -289,6 +305,32 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
     )
 
 
+def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Sequence[Any], Any]:
+    """The transformed function that a call of `jvp`, `vjp`, `linearize` or `hvp` runs, and its arguments; all else as it is.
+    ``asks`` is the function that wants to know."""
+    if f not in (jvp, vjp, linearize, hvp):
+        return f, args, kwargs
+    name = f.__name__
+    if not args or not callable(args[0]):
+        raise error("T411", f"{name} takes a function first: {asks}(tp.{name}, f, ...)")
+    try:
+        bound = inspect.signature(f).bind(*args, **kwargs)
+    except TypeError as failed:
+        raise error("T408", f"{name}: {failed}") from None
+    fn, *rest = bound.args
+    if f is vjp:
+        has_aux = bound.kwargs.get("has_aux", False)
+        value = _made(fn, Level())(*rest)
+        return _made(fn, Pullback(has_aux)), (tuple(rest), value[0] if has_aux else value), {}
+    if f is linearize:
+        return _made(fn, Pushforward(value=False)), (tuple(rest), tuple(rest)), {}
+    primals, tangents = _tuples(*rest)
+    if f is jvp:
+        return _made(fn, Pushforward()), (primals, tangents), {}
+    argnums = _all_of_float(primals)
+    return _made(_made(fn, Grad(argnums)), Pushforward(value=False)), (primals, tangents), {}
+
+
 @edge
 def jit(
     f: Callable[..., Any] | None = None,
@@ -326,11 +368,13 @@ _FLAGS = frozenset("afn arcp contract fast nnan ninf nsz reassoc".split())
 def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     """The generated Python of ``f`` for arguments of these types, as the text of a module.
 
+    ``f`` may be one of `jvp`, `vjp`, `linearize` and `hvp` with the arguments that it takes: ``source(tp.jvp, f, (x,), (x_dot,))``.
     ``stage``: None or "derivative" (what runs interpreted), "core" (the core language), "loops" (what Numba compiles).
     """
     from transpile.run import text
 
-    return text(f, args, kwargs, stage or "derivative")
+    f, given, kwargs = called(f, args, kwargs, "source")
+    return text(f, given, kwargs, stage or "derivative")
 
 
 @edge

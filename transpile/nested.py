@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from transpile.errors import error
+from transpile.foreign import as_arrays
 from transpile.signature import plain_array
 from transpile.tree import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 
@@ -14,6 +15,7 @@ from transpile.tree import Node, close_node, flatten, number_leaves, open_node, 
 def own(values: Any) -> Any:
     """The values with arrays of their own, so that what the caller writes later is not seen. What is one memory, or one container,
     in several places is so in the copy."""
+    values = as_arrays(values)
     arrays = [v for v in flatten(values)[0] if isinstance(v, np.ndarray)]
     shared = [
         v for k, v in enumerate(arrays) if any(j != k and np.may_share_memory(v, w) for j, w in enumerate(arrays))
@@ -53,6 +55,7 @@ def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
 def fitted(like: Any, given: Any, what: str) -> Any:
     """``given`` with the leaves' dtypes of ``like``; raises unless it has its structure, and the shapes of its leaves of
     floating point."""
+    given = as_arrays(given)
     wanted, tree = flatten(like)
     found, other = flatten(given)
     if not wanted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.foreign import as_arrays
 from transpile.levels import jit_level, peeled
 from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves, unflatten
 
@@ -35,6 +36,7 @@ class Request:
 
     @staticmethod
     def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+        args, kwargs = as_arrays(tuple(args)), as_arrays(dict(kwargs))
         leaves: list[Any] = []
         trees: list[Tree] = []
         for value in (*args, *kwargs.values()):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.foreign import Foreign, is_foreign
 from transpile.tree import Static, open_node
 
 ndarray = np.ndarray
@@ -47,6 +48,8 @@ def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
         return
     found = open_node(v)
     if found is None:
+        if is_foreign(t):
+            raise Foreign
         key.append(Static(v))
         return
     kind, children, names, cls = found

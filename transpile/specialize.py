@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from transpile.captured import HOLDERS, Stale
 from transpile.errors import TranspileError
 from transpile.floating import is_watched, watched
+from transpile.foreign import Foreign, as_arrays
 from transpile.levels import jit_level
 from transpile.repeated import MISS
 from transpile.request import Request
@@ -64,10 +65,13 @@ class Specializer:
                     return out
         leaves: list[Any] = []
         key: list[Any] = []
-        collect(args, leaves, key)
-        if kwargs:
-            key.append(tuple(kwargs))
-            collect(kwargs.values(), leaves, key)
+        try:
+            collect(args, leaves, key)
+            if kwargs:
+                key.append(tuple(kwargs))
+                collect(kwargs.values(), leaves, key)
+        except Foreign:
+            return self.ordinary(as_arrays(tuple(args)), as_arrays(dict(kwargs)))
         found = self.table.get(tuple(key))
         if type(found) is Split:
             found = found.table.get(_values(found, leaves))

@@ -27,6 +27,7 @@ import gast
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.frontend import origin, reads
+from transpile.frontend.known import known_object
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 from transpile.levels import level_of
@@ -100,6 +101,9 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
 
     Raises T402 for what is not written in Python, T411 for what cannot be called or is a class.
     """
+    library = _of_library(obj)
+    if library is not None:
+        return Target(library)
     match obj:
         case types.FunctionType():
             return Target(obj)
@@ -128,6 +132,19 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
     if callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc)
+
+
+def _of_library(obj: Any) -> types.FunctionType | None:
+    """A function of NumPy, SciPy or math as one that calls it; None for all else."""
+    known = known_object(obj) if callable(obj) and not isinstance(obj, type) else None
+    if known is None or known.name.partition(".")[0] not in ("numpy", "scipy", "math"):
+        return None
+    if known.name not in _CALLING:
+        _CALLING[known.name] = origin.calling(obj, known.name)
+    return _CALLING[known.name]
+
+
+_CALLING: dict[str, types.FunctionType] = {}  # each has one function, so that what was made for it is found again
 
 
 def transparent(obj: Any) -> Any:

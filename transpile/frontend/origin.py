@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import linecache
+import math
 import os
 import stat
 import sys
@@ -47,10 +49,33 @@ def register(text: str, file: str) -> str:
     return name
 
 
-def defined(text: str, globals: dict[str, Any] | None) -> Any:
+def calling(function: Any, dotted: str) -> Any:
+    """A function in Python that calls one of a library, which has none, under the names of its own parameters."""
+    import numpy
+    import scipy
+
+    if isinstance(function, numpy.ufunc):
+        names = ["x"] if function.nin == 1 else [f"x{k}" for k in range(1, function.nin + 1)]
+    else:
+        names = _required(function)
+    heading = ", ".join([*names, "*args", "**kwargs"])
+    text = f"def {dotted.rpartition('.')[2]}({heading}):\n    return {dotted}({heading})\n"
+    return defined(text, {"numpy": numpy, "scipy": scipy, "math": math}, f"<{dotted}>")
+
+
+def _required(function: Any) -> list[str]:
+    """The parameters that have no default, by their names."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in given if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def defined(text: str, globals: dict[str, Any] | None, file: str | None = None) -> Any:
     """The last function that a text defines at its top level, run with these globals; what decorators make of it."""
     text = textwrap.dedent(text)
-    file = f"<source {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+    file = file or f"<source {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
     register(text, file)
     try:
         tree = ast.parse(text)

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transpile import api, describe
+from transpile import describe
+from transpile.api import called
 from transpile.core.nodes import Function, Var
 from transpile.core.routines import reached
-from transpile.errors import error
-from transpile.levels import Grad, Level, Pullback, Pushforward
 from transpile.memory import table
 from transpile.memory.compiled import Plan, compiled_plan
 from transpile.memory.formula import Formula
@@ -63,31 +62,12 @@ class Report:
 
 def make(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
     """See `transpile.api.report`."""
-    target, args = _called(f, args)
+    target, args, kwargs = called(f, args, kwargs, "report")
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = request.lift(target)
     found = _Findings(core, Sizes(core, arguments_of(core, request)))
     return found.report(values_of(found.sizes, found.amounts, found.every(), request, args, kwargs))
-
-
-def _called(f: Any, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-    """The transformed function that a call of one of the public functions runs, and its arguments."""
-    if f not in (api.jvp, api.vjp, api.linearize, api.hvp):
-        return f, args
-    if not args or not callable(args[0]):
-        raise error("T411", f"{f.__name__} takes a function first: report(tp.{f.__name__}, f, ...)")
-    fn, *rest = args
-    if f is api.vjp:
-        value = api._made(fn, Level())(*rest)
-        return api._made(fn, Pullback()), (tuple(rest), value)
-    if f is api.linearize:
-        return api._made(fn, Pushforward(value=False)), (tuple(rest), tuple(rest))
-    primals, tangents = api._tuples(*rest)
-    if f is api.jvp:
-        return api._made(fn, Pushforward()), (primals, tangents)
-    argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
-    return api._made(api._made(fn, Grad(argnums)), Pushforward(value=False)), (primals, tangents)
 
 
 class _Findings:

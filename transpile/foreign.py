@@ -1,0 +1,64 @@
+"""Arrays of other libraries among the arguments (PyTorch, JAX, pandas, xarray): NumPy arrays where that copies nothing to or from a
+device. The results are NumPy's.
+
+>>> class Series:
+...     dtype, shape = np.dtype(float), (2,)
+...     def __array__(self, dtype=None, copy=None):
+...         return np.array([1.0, 2.0])
+>>> as_arrays({"x": [Series(), 3.0]})
+{'x': [array([1., 2.]), 3.0]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from transpile.errors import error
+from transpile.tree import Node, close_node, open_node
+
+ON_THE_HOST = (1, 3, 11)  # DLPack's numbers of devices: CPU, and memory of it that CUDA or ROCm has pinned
+
+
+class Foreign(Exception):
+    """There is an array of another library among the arguments."""
+
+
+def is_foreign(cls: type) -> bool:
+    """Whether objects of a class are arrays of another library: by DLPack, or by NumPy's protocol, a dtype and a shape."""
+    if cls not in _KNOWN:
+        numpys = issubclass(cls, (np.ndarray, np.generic))
+        protocol = hasattr(cls, "__dlpack__") or all(hasattr(cls, name) for name in ("__array__", "dtype", "shape"))
+        _KNOWN[cls] = protocol and not numpys
+    return _KNOWN[cls]
+
+
+_KNOWN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def as_arrays(value: Any) -> Any:
+    """The value with NumPy's arrays for those of other libraries."""
+    opened = open_node(value)
+    if opened is not None:
+        kind, children, keys, cls = opened
+        children = list(children)
+        parts = [as_arrays(child) for child in children]
+        same = all(a is b for a, b in zip(parts, children))
+        return value if same else close_node(Node(kind, tuple(parts), keys, cls), parts)
+    return as_array(value) if is_foreign(type(value)) else value
+
+
+def as_array(value: Any) -> np.ndarray:
+    """The array; T409 for one that lies on another device, or that NumPy does not take."""
+    shown = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+    device = getattr(value, "__dlpack_device__", lambda: ON_THE_HOST)()
+    if device[0] not in ON_THE_HOST:
+        text = f"an argument, a {shown}, lies on another device"
+        raise error("T409", text, hint="pass np.asarray(x) of a copy on the CPU")
+    try:
+        return np.asarray(value)
+    except Exception as failed:  # whatever the library raises
+        text = f"an argument, a {shown}, is not taken as an array: {failed}"
+        raise error("T409", text, hint="pass np.asarray(x) of what holds its values") from None
