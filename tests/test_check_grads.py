@@ -51,21 +51,15 @@ def test_right_derivatives_pass(order):
 @pytest.mark.parametrize("rule", ["fwd", "rev"])
 @pytest.mark.parametrize("by", [2.001, -2.0, 0.0, 3.0, np.nan])
 def test_wrong_derivatives_fail(rule, by):
-    for x in (1.5, X, {"a": [X]}):
-        f = planted(by, rule) if not isinstance(x, dict) else lambda t: planted_of(t, by, rule)
+    f = planted(by, rule)
+
+    def of_tree(tree):
+        return np.sum(f(tree["a"][0]))
+
+    for fn, x in ((f, 1.5), (f, X), (of_tree, {"a": [X]})):
         with pytest.raises(AssertionError, match=rf"order 1 \({rule}\): '\w+'.*differences of the function give"):
-            tp.check_grads(f, (x,), order=1, modes=(rule,))
+            tp.check_grads(fn, (x,), order=1, modes=(rule,))
     tp.check_grads(planted(2.0, rule), (X,), order=1, modes=(rule,))
-
-
-FAULTY = {(by, rule): planted(by, rule) for by in (2.001, -2.0, 0.0, 3.0) for rule in ("fwd", "rev")}
-
-
-def planted_of(tree, by, rule):
-    return np.sum(FAULTY.get((by, rule), NANS[rule])(tree["a"][0]))
-
-
-NANS = {rule: planted(np.nan, rule) for rule in ("fwd", "rev")}
 
 
 def test_a_wrong_second_derivative_fails():
@@ -76,9 +70,12 @@ def test_a_wrong_second_derivative_fails():
         (x,), (x_dot,) = primals, tangents
         return x * x, (tp.stop_gradient(x) + x) * x_dot  # its own derivative is half of what it should be
 
-    tp.check_grads(made, (1.5,), order=1)
+    def of(x):
+        return made(x)
+
+    tp.check_grads(of, (1.5,), order=1)
     with pytest.raises(AssertionError, match=r"order 2 \(fwd, then fwd\)"):
-        tp.check_grads(made, (1.5,), order=2)
+        tp.check_grads(of, (1.5,), order=2)
 
 
 def test_which_argument_and_which_entry():
@@ -102,14 +99,14 @@ KINKS = {
     "max": (np.max, (np.ones(3),), "kink"),
     "branch": (lambda x: x if x > 1.0 else 2.0 * x - 1.0, (1.0,), "kink"),
     "floor": (np.floor, (2.0,), "step or a pole"),
-    "sqrt": (np.sqrt, (0.0,), "step or a pole"),
+    "sqrt": (np.sqrt, (0.0,), "the end of the domain"),
 }
 
 
 @pytest.mark.parametrize("name", KINKS)
 def test_kinks_are_told_from_errors(name):
     f, args, kind = KINKS[name]
-    with pytest.warns(UserWarning, match=f"at a {kind}"):
+    with pytest.warns(UserWarning, match=f"at (a )?{kind}"):
         tp.check_grads(f, args)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.special
 
 import transpile as tp
 
@@ -82,6 +85,19 @@ def test_hvp_takes_integers_as_jvp_does(n):
     (only, none) = tp.hvp(lambda x, k: np.sum(x**3) * k, (X, 2), (V, 0))
     assert none is None
     np.testing.assert_allclose(only, 12 * X * V)
+
+
+def nested(x, n, y):
+    x_dot, none, y_dot = tp.hvp(powered, (x, n, y), (V, 0, np.zeros(3)))
+    assert none is None
+    return np.sum(x_dot) + np.sum(y_dot)
+
+
+def test_hvp_inside_a_function_takes_integers():
+    y = np.array([2.0, 1.0, 3.0])
+    assert np.isclose(tp.vjp(nested, X, 3, y)[0], nested(X, 3, y))
+    wanted = [(nested(X + h, 3, y) - nested(X - h, 3, y)) / 2e-5 for h in 1e-5 * np.eye(3)]
+    np.testing.assert_allclose(tp.grad(nested)(X, 3, y), wanted, rtol=1e-6)
 
 
 # ----------------------------------------------------------------------------------------------- other libraries
@@ -175,4 +191,54 @@ def test_a_tensor_that_wants_its_own_gradient():
         tp.grad(weighted)(torch.ones(3, requires_grad=True), W)
 
 
-assert functools
+# ---------------------------------------------------------------------------------------------- functions of NumPy
+
+A = np.array([[2.0, 0.5], [0.3, 1.5]])
+FUNCTIONS = {
+    "np.sum": (np.sum, (A,), {}),
+    "np.sum with an axis": (np.sum, (A,), {"axis": 1}),
+    "partial": (functools.partial(np.sum, axis=0, keepdims=True), (A,), {}),
+    "partial of partial": (functools.partial(functools.partial(np.tensordot, A), axes=1), (A,), {}),
+    "np.sin": (np.sin, (A,), {}),
+    "np.hypot": (np.hypot, (A, 1.5), {}),
+    "np.linalg.det": (np.linalg.det, (A,), {}),
+    "np.linalg.norm": (np.linalg.norm, (A,), {"ord": "fro"}),
+    "np.dot": (np.dot, (A, A), {}),
+    "np.where": (np.where, (True, A, A.T), {}),
+    "math.sin": (math.sin, (0.5,), {}),
+    "scipy.special.logsumexp": (scipy.special.logsumexp, (A,), {"axis": 0}),
+    "scipy.special.gammaln": (scipy.special.gammaln, (A,), {}),
+    "scipy.linalg.expm": (scipy.linalg.expm, (A,), {}),
+    "np.add.outer": (lambda x: np.add.outer(x, x), (A[0],), {}),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_numpy_are_functions_to_transform(name):
+    f, args, options = FUNCTIONS[name]
+    args = tuple(a for a in args if a is not True)
+    call = functools.partial(f, True, **options) if name == "np.where" else functools.partial(f, **options)
+    tp.check_grads(call, args, order=2)
+    text = tp.source(tp.jvp, call, args, args)
+    assert text.count("def ") == 1 and "args" not in text.partition("\n")[0]
+
+
+def test_options_of_the_call():
+    np.testing.assert_allclose(tp.jacrev(np.sum)(A, axis=1)[0], [[1.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(tp.grad(np.dot, argnums=1)(A[0], A[1]), A[0])
+    assert "def det_grad(a):" in tp.source(tp.grad(np.linalg.det), A)
+
+
+@pytest.mark.numba
+def test_functions_of_numpy_compiled(cache_directory):
+    np.testing.assert_array_equal(tp.jit(np.sort)(A), np.sort(A))
+    np.testing.assert_allclose(tp.jit(tp.grad(np.linalg.det))(A), np.linalg.det(A) * np.linalg.inv(A).T)
+
+
+@pytest.mark.parametrize(
+    ("f", "code"), [(np.fft.fft, "T130"), (np.random.normal, "T130"), (len, "T402"), (np.float64, "T411")]
+)
+def test_functions_that_are_not_known(f, code):
+    with pytest.raises(tp.TranspileError) as refused:
+        tp.grad(f)(A)
+    assert refused.value.codes == (code,)

@@ -94,9 +94,25 @@ def _hvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     from transpile.levels import Grad, Pushforward
 
     function, primals, tangents = _bound(["f", "primals", "tangents"], args, kwargs, lx, node)
-    count = len(primals.items) if isinstance(primals, Tuple) else 1
-    gradient = _made(lx, function, Grad(0 if count == 1 else tuple(range(count))), node)
-    return call(lx, _made(lx, gradient, Pushforward(value=False), node).value, [primals, tangents], {}, node)
+    items = primals.items if isinstance(primals, Tuple) else (primals,)
+    floats = [k for k, x in enumerate(items) if _has_float(lx, x)] or list(range(len(items)))
+    gradient = _made(lx, function, Grad(floats[0] if len(floats) == 1 else tuple(floats)), node)
+    found = call(lx, _made(lx, gradient, Pushforward(value=False), node).value, [primals, tangents], {}, node)
+    if len(items) == 1:
+        return found
+    parts = iter([found] if len(floats) == 1 else found.items)
+    return Tuple(tuple(next(parts) if k in floats else Static(None) for k in range(len(items))))
+
+
+def _has_float(lx: Lifter, value: Any) -> bool:
+    """Whether a value has a leaf of floating point."""
+    return any(op.type.is_float for op in _leaves(lx, value))
+
+
+def _leaves(lx: Lifter, value: Any) -> list[Operand]:
+    passed = Passed(lx)
+    passed.tree(value)
+    return passed.ops
 
 
 def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
