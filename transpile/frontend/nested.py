@@ -109,12 +109,6 @@ def _has_float(lx: Lifter, value: Any) -> bool:
     return any(op.type.is_float for op in _leaves(lx, value))
 
 
-def _leaves(lx: Lifter, value: Any) -> list[Operand]:
-    passed = Passed(lx)
-    passed.tree(value)
-    return passed.ops
-
-
 def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
     """What the function gives for the primals; it may write into what it is given, and the derivative is at what they were."""
     from transpile.frontend import calls
