@@ -11,12 +11,14 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-matrix test-wild test-guards test-faults check bench accuracy fuzz golden clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults check bench accuracy fuzz golden clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
 	@echo 'make test         the tests, without the slow ones'
 	@echo 'make test-all     all tests'
+	@echo 'make test-pythons the tests on Python 3.10 to 3.13, each with an environment of its own'
+	@echo 'make wheel        dist/*.whl, tried in an environment of its own: the demo and a part of the tests'
 	@echo 'make test-matrix  every operation in every kind of loop, every derivative (up to 90 minutes; goes on where it stopped)'
 	@echo 'make test-wild    the doctests of fluids, chemicals and ht beside their compiled versions (an hour)'
 	@echo 'make test-guards  compiled programs in memory with guard pages, and with memory refused (two hours)'
@@ -61,6 +63,26 @@ test: $(STAMP)-test
 test-all: $(STAMP)-test
 	$(PY) -m pytest -n 2
 
+# As many of the four as this machine has: on the path, or where pyenv keeps them.
+test-pythons:
+	@failed=0; for v in 3.10 3.11 3.12 3.13; do \
+	  p=; for c in python$$v $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$v.*/bin/python; do \
+	    $$c -c '' 2>/dev/null && p=$$c; done; \
+	  if [ -z "$$p" ]; then echo "python$$v is not on this machine"; continue; fi; \
+	  echo "--- $$($$p -V)"; $(MAKE) --no-print-directory VENV=$(VENV)-$$v PYTHON=$$p test || failed=1; \
+	done; exit $$failed
+
+# What is tried is the wheel: nothing of this tree but the examples and the tests is where it runs.
+TRIED := tests/test_api.py tests/test_cli.py tests/test_command.py tests/test_jit.py tests/test_corpus.py
+wheel: $(STAMP)-venv
+	rm -rf build dist $(VENV)-wheel
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(MAKE) --no-print-directory VENV=$(VENV)-wheel PYTHON=$(PYTHON) $(VENV)-wheel/.stamp-venv
+	$(VENV)-wheel/bin/python -m pip install --quiet "$$(ls $(CURDIR)/dist/*.whl)[test,demo]"
+	@where=$$(mktemp -d) && cp -r examples tests pyproject.toml README.md $$where && cd $$where && \
+	  $(CURDIR)/$(VENV)-wheel/bin/python examples/digits.py && \
+	  $(CURDIR)/$(VENV)-wheel/bin/python -m pytest -q -n 2 -m 'not slow and not numba' $(TRIED); status=$$?; rm -rf $$where; exit $$status
+
 test-matrix: $(STAMP)-test
 	@failed=0; for part in 0 1 2 3 4 5 6 7; do \
 	  TRANSPILE_MATRIX=.pytest_cache/matrix TRANSPILE_MATRIX_PART=$$part/8 $(PY) -m pytest -q -n 2 tests/matrix || failed=1; \
@@ -96,5 +118,5 @@ golden: $(STAMP)-test
 	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py tests/test_readme.py
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-* build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache
 	find transpile runtime tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

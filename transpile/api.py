@@ -6,8 +6,8 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -24,6 +24,27 @@ if TYPE_CHECKING:
 
 
 __tracebackhide__ = True  # pytest leaves out the frames of this module
+
+P = ParamSpec("P")
+R = TypeVar("R")
+A = TypeVar("A")
+T = TypeVar("T")
+Numbers: TypeAlias = "int | Sequence[int] | None"
+Names: TypeAlias = "str | Sequence[str] | None"
+
+
+class Decorator(Protocol):
+    """What a transform gives without a function."""
+
+    def __call__(self, f: Callable[P, Any], /) -> Callable[P, Any]: ...
+
+
+class PairDecorator(Protocol):
+    def __call__(self, f: Callable[P, R], /) -> Callable[P, tuple[R, Any]]: ...
+
+
+class SameDecorator(Protocol):
+    def __call__(self, f: Callable[P, R], /) -> Callable[P, R]: ...
 
 
 class Transformed:
@@ -134,6 +155,12 @@ class _First:
 _FIRST: Any = _First()
 
 
+@overload
+def grad(
+    f: Callable[P, Any], argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> Callable[P, Any]: ...
+@overload
+def grad(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def grad(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
@@ -153,6 +180,14 @@ def grad(
     return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux))
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, R], argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> Callable[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> PairDecorator: ...
 @edge
 def value_and_grad(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
@@ -164,6 +199,12 @@ def value_and_grad(
     return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux, value=True))
 
 
+@overload
+def jacfwd(
+    f: Callable[P, Any], argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> Callable[P, Any]: ...
+@overload
+def jacfwd(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def jacfwd(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
@@ -175,6 +216,12 @@ def jacfwd(
     return _transform(f, Jacobian(True, **_which(argnums, argnames), has_aux=has_aux))
 
 
+@overload
+def jacrev(
+    f: Callable[P, Any], argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> Callable[P, Any]: ...
+@overload
+def jacrev(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def jacrev(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
@@ -183,6 +230,12 @@ def jacrev(
     return _transform(f, Jacobian(False, **_which(argnums, argnames), has_aux=has_aux))
 
 
+@overload
+def hessian(
+    f: Callable[P, Any], argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...
+) -> Callable[P, Any]: ...
+@overload
+def hessian(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def hessian(
     f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
@@ -216,7 +269,7 @@ def _all_of_float(primals: Sequence[Any]) -> Any:
 
 
 @edge
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, Any]:
     """``(value, tangent)`` of ``f`` at ``primals`` in the direction ``tangents``, both tuples with one entry an argument.
 
     Tangents of integer arguments are not read; the tangent of an integer result is None.
@@ -226,7 +279,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 @edge
-def linearize(f: Callable[..., Any], *primals: Any) -> Any:
+def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
     from transpile.captured import holding
     from transpile.nested import own
@@ -247,6 +300,14 @@ def linearize(f: Callable[..., Any], *primals: Any) -> Any:
     return value, f_jvp
 
 
+@overload
+def vjp(
+    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = ...
+) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Callable[[Any], tuple[Any, ...]], A]: ...
 @edge
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """``(value, pullback)``, with ``has_aux`` ``(value, pullback, auxiliary)``.
@@ -331,6 +392,26 @@ def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Se
     return _made(_made(fn, Grad(argnums)), Pushforward(value=False)), (primals, tangents), {}
 
 
+@overload
+def jit(
+    f: Callable[P, R],
+    target: str = ...,
+    static_argnums: Numbers = ...,
+    static_argnames: Names = ...,
+    parallel: bool = ...,
+    fastmath: bool | Iterable[str] = ...,
+    cache: bool = ...,
+) -> Callable[P, R]: ...
+@overload
+def jit(
+    f: None = ...,
+    target: str = ...,
+    static_argnums: Numbers = ...,
+    static_argnames: Names = ...,
+    parallel: bool = ...,
+    fastmath: bool | Iterable[str] = ...,
+    cache: bool = ...,
+) -> SameDecorator: ...
 @edge
 def jit(
     f: Callable[..., Any] | None = None,
@@ -417,7 +498,7 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     return make(f, args, kwargs)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """``x``, taken as a constant by every derivative."""
     return x
 
