@@ -267,6 +267,11 @@ def store(lx: Lifter, target: gast.Attribute, value: Any) -> None:
 
 
 def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
+    if isinstance(owner, Array) and name == "flat":
+        from transpile.frontend import table_calls
+
+        table_calls.library(lx, "library_writes:set_flat", [owner, value], {}, node)
+        return
     state = containers.items(lx, owner, node) if isinstance(owner, Ref) else None
     if state is None or state.kind != "instance":
         raise lx.error("T123", f"an attribute of {describe(lx, owner)} cannot be written", node,

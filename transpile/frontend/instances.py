@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core.types import Type, promote
 from transpile.errors import TranspileError
 from transpile.frontend import attributes, containers, overloads, reads, statics
 from transpile.frontend.bindings import Known, Module, StaticClass, User
@@ -246,6 +247,24 @@ def _finds(cls: Any, name: str) -> bool:
     return any(name in vars(one) for one in cls.__mro__)
 
 
+def _isscalar(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.isscalar``: numbers and strings, and no array, of rank 0 either."""
+    (value,) = (*args, *kwargs.values())
+    held = value.value if isinstance(value, Static) else None
+    return lx.const(isinstance(value, Scalar) or isinstance(held, (bool, str, bytes)))
+
+
+def _result_type(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.result_type``: the dtype that arithmetic on these values, or dtypes, has."""
+    from transpile.frontend.table_calls import dtype_name
+
+    found: list[Type] = []
+    for value in args:
+        is_dtype = isinstance(value, Static) and not isinstance(value.value, (bool, int, float))
+        found.append(Type(dtype_name(lx, statics.known(lx, value), node)) if is_dtype else lx.operand(value, node).type)
+    return Static(np.dtype(promote(*found).dtype))
+
+
 def _callable(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     (value,) = args
     if isinstance(value, (Bound, Method)):
@@ -263,4 +282,6 @@ TABLE: dict[str, Any] = {
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.callable": _callable,
+    "numpy.isscalar": _isscalar,
+    "numpy.result_type": _result_type,
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Operand, Point, Slice, Var
-from transpile.frontend import containers, grown_lists, memory, operators, overloads, statics
+from transpile.frontend import containers, grids, grown_lists, memory, operators, overloads, statics
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.symbols import Restart
@@ -21,6 +21,9 @@ from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Stat
 def load(lx: Lifter, node: gast.Subscript) -> Any:
     """``value[index]``."""
     value = lx.expr(node.value)
+    grid = grids.name_of(value)
+    if grid is not None:
+        return grids.read(lx, grid, node.slice, node)
     return read(lx, value, lx.expr(node.slice), node)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Expr, NotANumber
 from transpile.errors import NO_COMPLEX
-from transpile.frontend import aliases, memory
+from transpile.frontend import aliases, grids, memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
@@ -25,6 +25,8 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     if entry is None:
         raise lx.error("T130", f"{shown(name)} is not supported", node)
     kwargs = dict(kwargs)
+    if name in ("numpy.insert", "numpy.delete"):
+        args = grids.places(lx, name, args, kwargs, node)
     at = OUT_AT.get(name)
     if at is not None and len(args) > at and "out" not in kwargs:
         args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]

@@ -309,8 +309,11 @@ _NUMPY: dict[str, Entry] = {
     "polyint": Entry(_polyint, static=("m",), memory="same"),
     "polymul": Entry(_polymul),
     **{
-        name: Entry(source=f"library_numpy:{name}", memory="array" if name in ("astype", "piecewise") else "new")
+        name: Entry(
+            source=f"library_numpy:{name}", memory="array" if name in ("astype", "piecewise", "ndarray") else "new"
+        )
         for name in (
+            "ndarray "
             "piecewise fromfunction fromiter astype apply_along_axis apply_over_axes vecmat angle isreal iscomplex unwrap union1d "
             "intersect1d setdiff1d polyadd polysub bartlett hanning hamming blackman kaiser choose"
         ).split()

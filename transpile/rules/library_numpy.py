@@ -29,6 +29,45 @@ def fromiter(iter, dtype, count=-1):  # type: ignore[no-untyped-def]
     return np.array(found, dtype=dtype)
 
 
+def ndarray(shape, dtype=float):  # type: ignore[no-untyped-def]
+    """``np.ndarray(shape, dtype)``: memory that nothing is written into yet."""
+    return np.empty(shape, dtype=dtype)
+
+
+def joined(parts, axis, least, place):  # type: ignore[no-untyped-def]
+    """``np.r_[parts]`` and ``np.c_[parts]``: of ranks ``least`` or more, new axes in front of the old ones or, from ``place`` on,
+    behind them."""
+    dtype = np.result_type(*parts)
+    return np.concatenate([_of_rank(np.asarray(part, dtype=dtype), least, place) for part in parts], axis=axis)
+
+
+def _of_rank(a, least, place):  # type: ignore[no-untyped-def]
+    missing = least - a.ndim
+    if missing <= 0:
+        return a
+    whole = np.reshape(a, (*(1 for _ in range(missing)), *a.shape))
+    if place == -1:
+        return whole
+    start = place if place >= 0 else place + missing + 1
+    return np.transpose(whole, (*range(start), *range(missing, least), *range(start, missing)))
+
+
+def mgrid(axes):  # type: ignore[no-untyped-def]
+    """``np.mgrid``: the coordinates of each point of a grid, along the first axis."""
+    dtype = np.result_type(*axes)
+    return np.stack(np.meshgrid(*[np.asarray(a, dtype=dtype) for a in axes], indexing="ij"))
+
+
+def ogrid(axes):  # type: ignore[no-untyped-def]
+    """``np.ogrid``: for each axis of a grid its coordinates, as an array that broadcasts along the others."""
+    dtype = np.result_type(*axes)
+    return tuple(_along(np.asarray(a, dtype=dtype), k, len(axes)) for k, a in enumerate(axes))
+
+
+def _along(a, k, rank):  # type: ignore[no-untyped-def]
+    return np.reshape(a, tuple(-1 if j == k else 1 for j in range(rank)))
+
+
 def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
     """``np.apply_along_axis``: a function of each row along an axis."""
     x = np.moveaxis(np.asarray(arr), axis, -1)

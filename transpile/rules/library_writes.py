@@ -12,6 +12,11 @@ def copyto(dst, src, casting="same_kind", where=True):  # type: ignore[no-untype
     dst[...] = np.where(where, src, dst)
 
 
+def set_flat(a, values):  # type: ignore[no-untyped-def]
+    """``a.flat = values``: they are repeated to the size of the array."""
+    a[...] = values if np.ndim(values) == 0 else np.resize(values, a.shape)
+
+
 def putmask(a, mask, values):  # type: ignore[no-untyped-def]
     """``np.putmask``: the values are repeated to the size of the array."""
     a[...] = np.where(mask, np.resize(values, a.shape), a)
