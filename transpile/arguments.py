@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MethodType
 from typing import Any
 
 from transpile.core.nodes import Function
@@ -15,6 +16,7 @@ from transpile.tree import (
     Static,
     Tree,
     leaf_numbers,
+    leaf_paths,
     map_leaves,
     number_leaves,
     structure_text,
@@ -133,37 +135,60 @@ def differentiable(core: Function, chosen: Sequence[Named]) -> list[int]:
             raise error(
                 "T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc
             )
-        for k in numbers:
-            type_ = core.params[k].type
+        for path, leaf in leaf_paths(tree, name):
+            type_ = core.params[leaf.k].type
             if not type_.is_float:
-                hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
-                raise error("T302", f"argument {name!r} is differentiated but is of type {type_}", core.loc, hint=hint)
+                what = f"argument {name!r}" if path == name else path
+                raise error("T302", f"{what} is differentiated but is of type {type_}", core.loc, _NO_FLOAT)
         wrt += numbers
     return wrt
 
 
 def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
     """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
-    name = getattr(fn, "__name__", "function")
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
         if -len(args) <= k < len(args):
-            _refuse_tree(args[k], f"argument {k % len(args)} of {name!r}", fn, k % len(args))
+            _refuse_tree(args[k], fn, k % len(args))
+        elif isinstance(fn, MethodType) and k == len(args) + len(kwargs):
+            name, hint = fn.__name__, f"self is not counted: argnums={k - 1} is the last argument"
+            raise error("T306", f"argnums {k} is out of range: {name!r} is bound to its object", hint=hint)
     for key in argnames if isinstance(argnames, tuple) else (argnames,):
         if key in kwargs:
-            _refuse_tree(kwargs[key], f"argument {key!r} of {name!r}", fn, key)
+            _refuse_tree(kwargs[key], fn, key)
 
 
-def _refuse_tree(tree: Tree, what: str, fn: Any, at: int | str) -> None:
+def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
     from transpile.frontend.resolve import parameter_loc
 
+    name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
-        message = f"{what} has nothing to differentiate: it is {structure_text(tree)}"
-        raise error("T302", message, parameter_loc(fn, at))
-    for leaf in walk_leaves(tree):
+        message = f"{argument_text(fn, at)} of {name!r} has nothing to differentiate: it is {structure_text(tree)}"
+        is_object = at == 0 and "." in getattr(fn, "__qualname__", "")
+        hint = "it is the object of a method: argnums=1 is the first argument after it" if is_object else ""
+        raise error("T302", message, parameter_loc(fn, at), hint)
+    for k, leaf in enumerate(walk_leaves(tree)):
         type_ = getattr(leaf, "type", None)
         if type_ is not None and not type_.is_float:
-            hint = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
-            raise error("T302", f"{what} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint)
+            what = argument_text(fn, at, tree, k)
+            hint = _NO_FLOAT
+            if any(getattr(other, "type", type_).is_float for other in walk_leaves(tree)):
+                hint += ", or keep what is not differentiated in an argument of its own"
+            raise error(
+                "T302", f"{what} of {name!r} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint
+            )
+
+
+_NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
+
+
+def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
+    """What an argument of a call, or leaf ``k`` of its tree, is called in a message: ``argument 'w'``, ``p["cfg"]["n"]``."""
+    from transpile.frontend.resolve import parameter_name
+
+    name = at if isinstance(at, str) else parameter_name(fn, at)
+    if tree is not None and isinstance(tree, Node):
+        return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
+    return f"argument {at}" if name is None else f"argument {name!r}"
 
 
 def type_text(leaf: Any) -> str:

@@ -65,9 +65,14 @@ class Request:
         made = self.made
 
         def typed(tree: Tree, at: int | str) -> Tree:
+            def text_of(leaf: Leaf) -> str:
+                from transpile.arguments import argument_text
+
+                return argument_text(target, at, tree, list(leaf_numbers(tree)).index(leaf.k))
+
             def leaf(leaf: Leaf) -> Tree:
                 value = self.leaves[leaf.k]
-                type_ = leaf_type(value, leaf.k, f"argument {at!r} of {function_name(target)!r}")
+                type_ = leaf_type(value, leaf.k, lambda: f"{text_of(leaf)} of {function_name(target)!r}")
                 if leaf.k in self.known:
                     return Static(value)
                 made[leaf.k] = ArgLeaf(type_, value)

@@ -11,7 +11,7 @@ values. It is made on every call, so it is made of objects that are at hand: dty
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,8 @@ def plain_array(v: Any) -> np.ndarray:
     return np.asarray(v)
 
 
-def leaf_type(value: Any, number: int, what: str = "an argument") -> Any:
-    """The core type of a leaf; each size that is not 1 is a symbol of its own. ``what`` it is called in a message."""
+def leaf_type(value: Any, number: int, what: Callable[[], str] = lambda: "an argument") -> Any:
+    """The core type of a leaf; each size that is not 1 is a symbol of its own. ``what`` says what it is called in a message."""
     from transpile.core.dims import Dim
     from transpile.core.types import FLOAT, INT, Type
     from transpile.errors import error
@@ -100,7 +100,7 @@ def leaf_type(value: Any, number: int, what: str = "an argument") -> Any:
     found = unsupported(dtype)
     if found is not None:
         code, message, hint = found
-        raise error(code, f"{what} is {message}", hint=hint)
+        raise error(code, f"{what()} is {message}", hint=hint)
     dims = (Dim(1) if n == 1 else Dim.symbol(f"?{number}_{axis}") for axis, n in enumerate(value.shape))
     return Type(dtype.name, tuple(dims))
 

@@ -265,6 +265,25 @@ def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], li
     return [map_leaves(t, number) for t in trees], old
 
 
+def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
+    """Each leaf with how it is written in Python, of a value of this name.
+
+    >>> [path for path, _ in leaf_paths(flatten({"w": [1.0, 2.0], "cfg": {"n": 3}})[1], "p")]
+    ['p["w"][0]', 'p["w"][1]', 'p["cfg"]["n"]']
+    """
+    if not isinstance(tree, Node):
+        if not isinstance(tree, Static):
+            yield name, tree
+        return
+    for k, child in enumerate(tree.children):
+        if tree.kind == "dict":
+            key = tree.keys[k]
+            part = f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
+        else:
+            part = f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
+        yield from leaf_paths(child, name + part)
+
+
 def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:
     """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars."""
     if isinstance(tree, (Leaf, ArgLeaf)):

@@ -207,11 +207,27 @@ def parameter_loc(target: Any, at: int | str) -> Loc:
         opened = None
     if opened is None:
         return NOWHERE
+    found = _parameter(opened, at)
+    return head(opened.located) if found is None else opened.located.loc(found)
+
+
+def _parameter(opened: Opened, at: int | str) -> Any:
     spec = opened.located.node.args
     positional = [*spec.posonlyargs, *spec.args][len(opened.args) :]
     named = [a for a in (*positional, *spec.kwonlyargs) if a.id == at]
     found = positional[at : at + 1] if isinstance(at, int) else named
-    return opened.located.loc(found[0]) if found else head(opened.located)
+    return found[0] if found else None
+
+
+def parameter_name(target: Any, at: int | str) -> str | None:
+    """What the parameter is called that an argument of a call gets; None if that cannot be said."""
+    while level_of(target) is not None or isinstance(target, Custom):
+        target = target.__wrapped__
+    try:
+        found = None if hasattr(target, "__transpile_function__") else _parameter(open_function(target), at)
+    except TranspileError:
+        found = None
+    return None if found is None else str(found.id)
 
 
 def _argument_name(found: Target, k: int) -> str:
