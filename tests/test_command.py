@@ -470,6 +470,14 @@ def test_a_file_is_whole_or_as_it_was(folder, capsys, monkeypatch, step):
     assert sorted(os.listdir(folder)) == ["out.py", "prog.py"]
 
 
+def test_a_file_that_came_to_be_meanwhile(folder, capsys, monkeypatch):
+    monkeypatch.setattr("transpile.command.output.check", lambda path, read, force: None)
+    (folder / "out.py").write_text("precious")
+    status, _, err = run(capsys, "grad", "prog.py:loss", "-o", "out.py")
+    assert status == 2 and "is there already" in err and (folder / "out.py").read_text() == "precious"
+    assert sorted(os.listdir(folder)) == ["out.py", "prog.py"]
+
+
 @pytest.mark.numba
 def test_an_emitted_function_writes_into_its_argument(folder, capsys):
     """As the original does, whatever the layout, also before it raises."""

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             output.show(text)
         else:
             output.check(options.output, read, options.force)
-            output.write(options.output, text)
+            output.write(options.output, text, options.force)
     except TranspileError as failed:
         print(failed, file=sys.stderr)
         return 2 if all(d.code in REQUESTS or d.code == "T414" and not d.loc.line for d in failed.diagnostics) else 1

@@ -113,11 +113,15 @@ def _joined(entries: Iterator[TracebackType]) -> TracebackType | None:
 
 def _entry(loc: Loc) -> TracebackType:
     """An entry at a place of the user's source, with the columns of the expression."""
+    code, tracing = _raising(loc), sys.gettrace()
+    sys.settrace(None)  # no debugger stops there
     try:
-        exec(_raising(loc), {"one": 1})
+        exec(code, {"one": 1})
     except ZeroDivisionError as made:
         assert made.__traceback__ is not None and made.__traceback__.tb_next is not None
         return made.__traceback__.tb_next
+    finally:
+        sys.settrace(tracing)
     raise AssertionError("it raises")
 
 

@@ -32,20 +32,23 @@ def check(path: str, read: Iterable[str], force: bool) -> None:
         raise error("T903", f"{path!r} is there already", hint="--force replaces it")
 
 
-def write(path: str, text: str) -> None:
-    """Writes the file whole, or not at all (T903). Links are followed; the file keeps its permissions."""
+def write(path: str, text: str, force: bool) -> None:
+    """Writes the file whole, or not at all (T903). Links are followed; the file keeps its permissions. One that came to be since
+    `check` is replaced with ``force`` only."""
     target = os.path.realpath(path)
     try:
         if os.path.exists(target) and not os.path.isfile(target):  # a pipe, a device
             with open(target, "w", encoding="utf-8") as out:
                 out.write(text)
         else:
-            _replace(target, text)
+            _replace(target, text, force)
+    except FileExistsError:
+        raise error("T903", f"{path!r} is there already", hint="--force replaces it") from None
     except OSError as failed:
         raise error("T903", f"cannot write {path!r}: {failed.strerror}") from None
 
 
-def _replace(target: str, text: str) -> None:
+def _replace(target: str, text: str, force: bool) -> None:
     number, name = tempfile.mkstemp(prefix=".transpile-", suffix=".part", dir=os.path.dirname(target))
     try:
         with open(number, "w", encoding="utf-8") as out:
@@ -53,11 +56,22 @@ def _replace(target: str, text: str) -> None:
             out.flush()
             os.fsync(number)
         os.chmod(name, _mode(target))
-        os.replace(name, target)
-    except BaseException:
+        if force or not _linked(name, target):
+            os.replace(name, target)
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(name)
+
+
+def _linked(name: str, target: str) -> bool:
+    """Gives the file its name; FileExistsError where there is one of that name, False where the file system has no links."""
+    try:
+        os.link(name, target)
+    except FileExistsError:
         raise
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 def _mode(target: str) -> int:
