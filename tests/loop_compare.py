@@ -14,7 +14,7 @@ from loop_text import STAGES, Loops, Outcome, outcome
 from transpile.api import Transformed
 from transpile.errors import TranspileError
 from transpile.levels import Level, is_derivative, jit_level
-from transpile.loader import user_line
+from transpile.loader import generated_lines
 from transpile.tree import flatten
 
 EXACT = 1e-9
@@ -109,6 +109,14 @@ def is_like(got: Exception | None, wanted: Exception | None, is_exact: bool) -> 
     said = re.search(r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)", str(wanted))
     if not is_exact or found is None or said is None:
         return True
-    loc = user_line(wanted)  # of generated text; the user's own has its line in the traceback
-    line = traceback.extract_tb(wanted.__traceback__)[-1].lineno if loc is None else loc.line
-    return int(found[1]) == line and found.groups()[1:] == said.groups()
+    return int(found[1]) == _line(wanted) and found.groups()[1:] == said.groups()
+
+
+def _line(error: BaseException) -> int | None:
+    """The user's line: the last of the traceback, or the one that the last line of generated text in it is from."""
+    entries = traceback.extract_tb(error.__traceback__)
+    for entry in reversed(entries):
+        lines = generated_lines(entry.filename)
+        if lines is not None and entry.lineno in lines:
+            return lines[entry.lineno].line
+    return entries[-1].lineno

@@ -10,6 +10,7 @@ With ``TRANSPILE_TRACEBACK=full`` everything stays.
 
 from __future__ import annotations
 
+import _thread
 import ast
 import functools
 import importlib.util
@@ -111,21 +112,34 @@ def _joined(entries: Iterator[TracebackType]) -> TracebackType | None:
     return trace
 
 
-def _entry(loc: Loc) -> TracebackType:
-    """An entry at a place of the user's source, with the columns of the expression."""
-    code, tracing = _raising(loc), sys.gettrace()
-    sys.settrace(None)  # no debugger stops there
-    try:
-        exec(code, {"one": 1})
-    except ZeroDivisionError as made:
-        assert made.__traceback__ is not None and made.__traceback__.tb_next is not None
-        return made.__traceback__.tb_next
-    finally:
-        sys.settrace(tracing)
-    raise AssertionError("it raises")
-
-
 @functools.lru_cache(maxsize=256)
+def _entry(loc: Loc) -> TracebackType:
+    """An entry at a place of the user's source, with the columns of the expression.
+
+    It is made in a thread of its own: a frame keeps those that it was called from, and one of them has the exception. No debugger
+    stops there either.
+    """
+    code, done = _raising(loc), _thread.allocate_lock()
+    found: list[Any] = []
+
+    def make() -> None:
+        try:
+            exec(code, {"one": 1})
+        except ZeroDivisionError as made:
+            found.append(made.__traceback__)
+        finally:
+            done.release()
+
+    done.acquire()
+    try:
+        _thread.start_new_thread(make, ())
+    except RuntimeError:  # the interpreter ends
+        make()
+    with done:
+        entry = found.pop().tb_next
+    return TracebackType(None, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+
+
 def _raising(loc: Loc) -> CodeType:
     """A module of which the statement at this place raises."""
     line = source_line(loc)
