@@ -77,7 +77,7 @@ WRITES = [
     "np.put_along_axis(w, row, s, 0)", "np.fill_diagonal(w, s)", "w.fill(s)", "w.sort()", "w.sort(axis=0)", "w.partition(1, axis=0)",
     "w.put([0, 1], s)", "w[0] = a4", "w[0] += a4", "w[:, 1] *= s", "w[mask] = s", "w[i3 - 1, [0, 1, 2]] += a3", "w[1:] += w[:-1]",
     "w *= y", "w @= q", "w -= x.mean()", "np.add.at(w, (i3 - 1, i3), a3)", "np.multiply(w, y, out=w)", "w.T[0] = a3", "w[0], w[1] = w[1].copy(), w[0].copy()",
-    "made = np.empty(3); made[:] = s; w[:, 0] = made", "made = np.empty_like(w); made[...] = y; w += made", "w[::-1] = w.copy()", "w[1, 2] = w[2, 1] ** 2",
+    "made = np.empty(3); made[:] = s; w[:, 0] = made", "made = np.empty_like(w); made[...] = y; w += made", "made = np.ndarray((3,), float); made[:] = s; w[:, 0] = made", "w[::-1] = w.copy()", "w[1, 2] = w[2, 1] ** 2",
 ]  # fmt: skip
 """Statements that write into ``w``, which begins as a copy of ``x``."""
 
