@@ -43,6 +43,11 @@ def _flip(b: Builder, m: Any, axis: Any = None) -> Expr:
     return flip(x, axes_of(axis, x.rank))
 
 
+def _of_any_axis(bound: Mapping[str, Any]) -> str:
+    """A view; of rank 0 NumPy gives the number."""
+    return "new" if isinstance(bound["m"], Expr) and not bound["m"].rank else "view"
+
+
 def _flip_at(axis: int) -> Callable[..., Expr]:
     def build(b: Builder, m: Any) -> Expr:
         x = array(b, m)
@@ -347,7 +352,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "rai
 _AXIS = ("axis", "axis1", "axis2", "axes")
 
 _NUMPY: dict[str, Entry] = {
-    "flip": Entry(_flip, static=_AXIS, memory="view"),
+    "flip": Entry(_flip, static=_AXIS, memory=_of_any_axis),
     "flipud": Entry(_flip_at(0), memory="view"),
     "fliplr": Entry(_flip_at(1), memory="view"),
     "rot90": Entry(_rot90, static=(*_AXIS, "k"), memory="view"),

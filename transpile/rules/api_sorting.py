@@ -348,7 +348,7 @@ _NUMPY: dict[str, Entry] = {
     "extract": Entry(_extract),
     "take": Entry(_take, static=("axis", "mode")),
     "take_along_axis": Entry(_take_along_axis, static=("axis",)),
-    "select": Entry(_select),
+    "select": Entry(_select, memory="array"),
     "bincount": Entry(_bincount),
     "histogram": Entry(_histogram, static=("density",)),
     "interp": Entry(_interp),
