@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from corpus.functions import guarded
 
 import transpile as tp
 
@@ -83,16 +84,6 @@ def test_a_cotangent_of_another_size_raises(cache_directory, f, use, wrap):
     program = use(f, np.ones(len(f(0.7, 3)) + 1))
     with pytest.raises((ValueError, tp.TranspileError), match="do not agree|has shape"):
         wrap(program)(0.7, 3)
-
-
-def guarded(x, limit):
-    if x > limit:
-        return limit + 0.1 * (x - limit)
-    for _ in range(4):
-        x = x * 1.5
-        if x > limit:
-            return x / 2.0
-    return x
 
 
 def twice_guarded(x):

@@ -254,11 +254,16 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """
     primals, tangents = _tuples(primals, tangents)
     argnums = _all_of_float(primals)
-    found = _made(_made(f, Grad(argnums)), Pushforward(value=False))(primals, tangents)
+    found = _of_gradient(f, argnums)(primals, tangents)
     if isinstance(argnums, int):
         return found if len(primals) == 1 else tuple(found if k == argnums else None for k in range(len(primals)))
     rest = iter(found)
     return tuple(next(rest) if k in argnums else None for k in range(len(primals)))
+
+
+def _of_gradient(f: Any, argnums: Any) -> Any:
+    """The tangent of the gradient."""
+    return _made(_made(f, Grad(argnums)), Pushforward(value=False))
 
 
 def _all_of_float(primals: Sequence[Any]) -> Any:
@@ -388,8 +393,7 @@ def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Se
     primals, tangents = _tuples(*rest)
     if f is jvp:
         return _made(fn, Pushforward()), (primals, tangents), {}
-    argnums = _all_of_float(primals)
-    return _made(_made(fn, Grad(argnums)), Pushforward(value=False)), (primals, tangents), {}
+    return _of_gradient(fn, _all_of_float(primals)), (primals, tangents), {}
 
 
 @overload

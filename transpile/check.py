@@ -11,7 +11,6 @@ import numpy as np
 
 from transpile.api import jvp, vjp
 from transpile.errors import error
-from transpile.foreign import as_arrays
 from transpile.frames import edge
 from transpile.nested import own
 from transpile.tree import flatten, unflatten
@@ -50,9 +49,7 @@ def check_grads(
     unknown = [m for m in modes if m not in MODES]
     if isinstance(modes, str) or unknown:
         raise error("T505", f"unknown modes {modes!r}", hint="('fwd', 'rev'), or one of them")
-    _check(
-        f, own(tuple(as_arrays(tuple(args)))), order, tuple(modes), _Tolerance(atol, rtol, eps), names_of(f, args), ""
-    )
+    _check(f, own(tuple(args)), order, tuple(modes), _Tolerance(atol, rtol, eps), names_of(f, args), "")
 
 
 class _Tolerance:
@@ -91,7 +88,7 @@ def _check(
     rng = np.random.default_rng(0)
     smooth = True
     for k, moved in _directions(args, rng):
-        line = _Line(f, args, moved, tolerance)
+        line = _Line(f, args, moved, tolerance, tolerance.step(_floats(args[k])))
         for mode in modes:
             found = _forward(f, args, moved) if mode == "fwd" else _reverse(f, args, moved, line)
             smooth &= line.compare(found, f"{after}{mode}", names[k])
@@ -177,9 +174,10 @@ def _reverse(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], line: _Line)
 class _Line:
     """The function along a direction."""
 
-    def __init__(self, f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], tolerance: _Tolerance) -> None:
-        self.f, self.args, self.moved, self.tolerance = f, args, moved, tolerance
-        self.h = tolerance.step([v for x, d in zip(args, moved) if np.any(_any(d)) for v in _floats(x)])
+    def __init__(
+        self, f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], tolerance: _Tolerance, step: float
+    ) -> None:
+        self.f, self.args, self.moved, self.tolerance, self.h = f, args, moved, tolerance, step
         self.weights: list[np.ndarray] | None = None
 
     def at(self, t: float) -> list[np.ndarray]:
@@ -267,10 +265,6 @@ def _judged(
     if min(slopes) - slack <= d <= max(slopes) + slack:
         return "one of several", f"at a kink: the slope is {shown}"
     return "wrong", f"at a kink, where the slope is {shown}, between which it does not lie"
-
-
-def _any(direction: Any) -> list[bool]:
-    return [bool(np.any(np.asarray(v) != 0)) for v in flatten(direction)[0]] or [False]
 
 
 def _moved(leaf: Any, direction: Any, t: float) -> Any:

@@ -10,12 +10,11 @@ import contextlib
 import copy
 import io
 from collections.abc import Callable, Mapping, Sequence
-from types import MethodType
 from typing import Any
 
 import numpy as np
 
-from transpile.levels import Pullback, Pushforward, is_derivative, jit_level, level_of
+from transpile.levels import Pullback, Pushforward, is_derivative, jit_level, peeled
 from transpile.sharing import instead
 
 try:
@@ -44,12 +43,11 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
     if jit_level(target) is not None and not is_derivative(target):
         return instead(target, args, kwargs)
     given, named = copy.deepcopy((tuple(args), dict(kwargs)))
-    function = target
-    while not isinstance(function, MethodType) and (level := level_of(function)) is not None:
+    levels, function = peeled(target)
+    for level in levels:
         if isinstance(level, (Pushforward, Pullback)):
             (primals, _), named = (*given, *named.values()), {}
             given = tuple(primals)
-        function = function.__wrapped__
     with contextlib.redirect_stdout(io.StringIO()):
         function(*given, **named)
     return ordinary(args, kwargs)

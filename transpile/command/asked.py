@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from transpile.command import STDIN
 from transpile.errors import error
 from transpile.frontend.annotations import annotation_tree, class_tree, parse_arg
+from transpile.frontend.origin import register
 from transpile.frontend.static import StaticFunction, StaticModule, decoded
 from transpile.tree import Static, Tree
 
@@ -67,8 +67,7 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
 def standard_input() -> StaticModule:
     """The module that is read from standard input; what it imports is looked for in the working directory."""
     text = decoded(sys.stdin.buffer.read(), STDIN)
-    linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
-    return StaticModule(STDIN, text)
+    return StaticModule(register(text, STDIN), text)
 
 
 def _concerns(name: str, function: str, parameters: set[str]) -> bool:

@@ -107,21 +107,15 @@ def _f() -> None:
 
 
 def _flat(forward: bool) -> Callable[..., list[Level]]:
-    def made(argnums: Any = 0, argnames: Any = None, value: bool = False) -> list[Level]:
-        return [Flat(forward, *_which(argnums, argnames), value=value)]
+    def made(argnums: Any = api._FIRST, argnames: Any = None, value: bool = False) -> list[Level]:
+        return [Flat(forward, **api._which(argnums, argnames), value=value)]
 
     return made
 
 
-def _hvp(argnums: Any = 0, argnames: Any = None) -> list[Level]:
-    which = _which(argnums, argnames)
-    return [Flat(True, *which), Grad(*which)]
-
-
-def _which(argnums: Any, argnames: Any) -> tuple[Any, Any]:
-    """As `grad` reads them."""
-    level: Any = peeled(api.grad(_f, argnums if argnames is None or argnums != 0 else None, argnames))[0][0]
-    return level.argnums, level.argnames
+def _hvp(argnums: Any = api._FIRST, argnames: Any = None) -> list[Level]:
+    which = api._which(argnums, argnames)
+    return [Flat(True, **which), Grad(**which)]
 
 
 TRANSFORMS: dict[str, Callable[..., list[Level]]] = {

@@ -16,7 +16,6 @@ import contextlib
 import functools
 import inspect
 import linecache
-import tokenize
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -253,12 +252,6 @@ def own_nodes(node: gast.AST) -> Iterator[gast.AST]:
         yield child
         if not isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)):
             yield from own_nodes(child)
-
-
-def source_text(path: str) -> str:
-    """The text of a source file, decoded as Python does. The file is not run."""
-    with tokenize.open(path) as file:
-        return file.read()
 
 
 def source_lines(fn: types.FunctionType) -> list[str]:
