@@ -14,7 +14,7 @@ import numpy as np
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.foreign import as_arrays
-from transpile.frames import edge, framed
+from transpile.frames import CAUGHT, edge, framed
 from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, level_of
 from transpile.specialize import Specializer
 from transpile.tree import flatten
@@ -71,7 +71,7 @@ class Transformed:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 return specializer(args, kwargs)
-            except Exception as failed:
+            except CAUGHT as failed:
                 raise framed(failed)  # noqa: B904
 
         self.__call__ = call

@@ -127,6 +127,8 @@ class Compiled(Program):
         scope.lines += [f"except {scope.constant(OverflowError)} as __error:"]
         scope.lines += [f"    if {scope.constant(is_of_arguments)}(__error):", "        break"]
         scope.line(f"    raise {scope.constant(framed)}(__error)")
+        scope.lines += [f"except {scope.constant(KeyboardInterrupt)} as __error:"]
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)

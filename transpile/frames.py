@@ -28,6 +28,9 @@ from transpile.loader import generated_lines, site_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+CAUGHT = (Exception, KeyboardInterrupt)
+"""What leaves through an edge. What ends the process shows nothing."""
+
 __tracebackhide__ = True  # pytest leaves out the frames of this module
 
 
@@ -38,13 +41,13 @@ def edge(function: F) -> F:
     def edge(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except Exception as failed:
+        except CAUGHT as failed:
             raise framed(failed)  # noqa: B904
 
     return edge  # type: ignore[return-value]
 
 
-def framed(failed: Exception) -> Exception:
+def framed(failed: BaseException) -> BaseException:
     """The exception with the traceback that the user shall see below the frame that handles it."""
     if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
         return failed
@@ -67,7 +70,7 @@ def _is_ours(trace: TracebackType | None) -> bool:
     return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_ours())
 
 
-def _shown(failed: Exception) -> Iterator[TracebackType]:
+def _shown(failed: BaseException) -> Iterator[TracebackType]:
     """The entries that are left, the frame that handles the exception not among them."""
     was_generated = is_below_users = False
     for entry in list(_entries(failed.__traceback__))[1:]:

@@ -82,7 +82,9 @@ class Interpreted(Program):
         given += [f"{self.printed.get(name, name)}=__a{own + k}" for k, name in enumerate(self.named)]
         given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
         call = f"return {scope.constant(self.protected)}({', '.join(given)})"
-        scope.lines += ["try:", f"    {call}", f"except {scope.constant(Exception)} as __error:"]
+        scope.lines += ["try:", f"    {call}", f"except {scope.constant(KeyboardInterrupt)} as __error:"]
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
+        scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)
         scope.line(f"    raise {scope.constant(framed)}(__error)")

@@ -15,7 +15,7 @@ import numpy as np
 from transpile.captured import HOLDERS, Place
 from transpile.conditions import Scope, commonest, structure, unchanged
 from transpile.floating import CALM, is_watched, state
-from transpile.frames import framed
+from transpile.frames import CAUGHT, framed
 from transpile.frontend.reads import Read
 from transpile.sharing import are_copied, is_twice, overlap
 from transpile.tree import Leaf, Node, Static, Tree, close_node
@@ -90,7 +90,7 @@ class Call:
         finish(scope, leaves, values)
         short = ["while True:", *(f"    {line}" for line in scope.lines)]
         last = f"    return {scope.constant(otherwise)}({given}, __rest, __named)"
-        scope.lines = [*short, "try:", last, f"except {scope.constant(Exception)} as __error:"]
+        scope.lines = [*short, "try:", last, f"except {scope.constant(CAUGHT)} as __error:"]
         scope.line(f"    raise {scope.constant(framed)}(__error)")
         heading = ", ".join([*(f"{n}=None" for n in names), *["/"][: len(names)], "*__rest", "**__named"])
         return scope.function(self.name, heading, (MISS,) * len(names))

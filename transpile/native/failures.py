@@ -24,6 +24,7 @@ class Failures(Memory):
         self.callee_exits: dict[
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
+        self.signalled: Any = None  # the block where it is left when the handler of a signal has raised
         self.loc = NOWHERE  # of the statement that is written
         self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
 
@@ -104,6 +105,12 @@ class Failures(Memory):
         """The exception of a function that was written here as well: it names its line."""
         self.go(self.callee_exits, False, "failed", [code, info])
 
+    def interrupted(self) -> None:
+        """The handler of a signal has raised: the interpreter knows the exception."""
+        if self.signalled is None:
+            self.signalled = self.builder.function.append_basic_block("signalled")
+        self.builder.branch(self.signalled)
+
     # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
@@ -126,6 +133,10 @@ class Failures(Memory):
             b.position_at_end(block)
             self.give_back_all()
             convention.return_located(b, *raised)
+        if self.signalled is not None:
+            b.position_at_end(self.signalled)
+            self.give_back_all()
+            convention.return_exc(b)
         for (class_, static, types), (block, values) in self.exits.items():
             b.position_at_end(block)
             self.give_back_all()

@@ -7,9 +7,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from transpile.core.nodes import Alloc, Function, Var
+from transpile.core.nodes import Alloc, For, Function, Var
 from transpile.core.walk import statements
 from transpile.loops.apart import loops_apart
+from transpile.loops.chunks import PARALLEL
+from transpile.loops.steering import steering
 from transpile.lower.entry import Guard
 from transpile.lower.outward import Output
 from transpile.native.hints import LARGE
@@ -18,6 +20,8 @@ from transpile.native.library import new_library
 from transpile.native.small import small_arrays
 from transpile.native.statements import Statements
 from transpile.native.values import Array, Scalar, Unsupported, Value
+from transpile.native.watching import takes_long
+from transpile.native.wrapper import Copied, write_wrapper
 from transpile_runtime.compiled.threads import launch
 
 MOST = 100  # arrays that LLVM is told to be apart: each lists the others
@@ -57,22 +61,24 @@ def compile_function(
             error_model=callconv.create_error_model("numpy", target),
         )
         library = new_library(context.codegen(), name)
-        own = described(context, fn, name)
-        names = {one.name: described(context, one, f"{name}.{one.name}") for one in kept}
+        has_watch = any(takes_long(one) for one in (fn, *kept))
+        own = described(context, fn, name, has_watch)
+        names = {one.name: described(context, one, f"{name}.{one.name}", has_watch) for one in kept}
         context.fndesc, context.environment = own, Environment.from_fndesc(own)
         with context.push_code_library(library):
             module = context.create_module(name)
             environment = context.environment
             context.declare_env_global(module, context.get_env_name(own))
             written = Statements(context, typing)
+            written.gives_lock = not any(_is_parallel(one) for one in (fn, *kept))
             for one in kept:
                 inner = Statements(context, typing)
-                inner.sites, inner.is_narrow = written.sites, True
+                inner.sites, inner.is_narrow, inner.gives_lock = written.sites, True, written.gives_lock
                 _write(inner, module, one, names[one.name], names)
             _write(written, module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
             library.add_ir_module(module)
-            context.create_cpython_wrapper(library, own, environment, None, release_gil=False)
+            write_wrapper(context, library, own, environment, has_watch, _copied(fn, kept, guard, len(outputs)))
         with addresses_as_written() if written.is_large else nullcontext():
             entry = context.get_executable(library, own, environment)
         return compiler.compile_result(
@@ -93,6 +99,19 @@ def compile_function(
         )
 
 
+def _is_parallel(fn: Function) -> bool:
+    return any(isinstance(s, For) and s.index.note == PARALLEL for s in statements(fn.body))
+
+
+def _copied(fn: Function, kept: Sequence[Function], guard: Guard | None, outputs: int) -> Copied:
+    """The parameters that are copied where another thread may write them."""
+    found = steering(fn, kept)
+    given = fn.params[: len(fn.params) - outputs]
+    params = [k for k, p in enumerate(given) if p in found]
+    written = tuple([k for k in params if given[k].buffer])
+    return Copied(tuple(params), written, () if guard is None else guard.pairs)
+
+
 def _write(
     written: Statements,
     module: Any,
@@ -106,6 +125,7 @@ def _write(
     name = own.qualname
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
+    written.begin_watch(fn, given)
     written.loc = fn.loc
     written.small = small_arrays(fn, written.is_narrow)
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
@@ -123,6 +143,7 @@ def _write(
     written.block(fn.body)
     found = [written.taken(written.value(y)) for y in fn.body.yields]
     written.close()
+    written.end_watch()
     _return(written, found, result_types(fn), own.restype)
     written.write_exits(name)
 

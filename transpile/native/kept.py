@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
 
-def described(context: Any, fn: Function, name: str) -> Any:
-    """What Numba wants to know of a function: its name, the types of its parameters and of its result."""
+def described(context: Any, fn: Function, name: str, has_watch: bool = False) -> Any:
+    """What Numba wants to know of a function: its name, the types of its parameters and of its result. The address of the watch
+    (`transpile.native.watch`) is the last parameter."""
     from numba import types as numba_types
 
     results = result_types(fn)
     restype = numba_types.none
     if results:
         restype = results[0] if len(results) == 1 else numba_types.BaseTuple.from_types(tuple(results))
-    return describe(context, name, tuple(numba_type_of(p.type) for p in fn.params), restype)
+    params = [numba_type_of(p.type) for p in fn.params] + [numba_types.voidptr] * has_watch
+    return describe(context, name, tuple(params), restype)
 
 
 def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> Any:
@@ -58,7 +60,10 @@ def call(written: Statements, stmt: Let) -> Scalar:
     passed = [written.struct(v) if isinstance(v, Array) else v for v in given]
     values = [written.cast(v, wanted).value for v, wanted in zip(passed, target.argtypes)]
     callee = context.declare_function(written.module, target)
+    if len(target.argtypes) > len(values):
+        values.append(written.handed_watch())
     status, found = context.call_conv.call_function(b, callee, target.restype, target.argtypes, values)
+    written.watch_back()
     with b.if_then(status.is_error, likely=False):
         written.pass_on(status.code, status.excinfoptr)
     return Scalar(found, target.restype)

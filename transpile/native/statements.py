@@ -38,8 +38,9 @@ from transpile.native import kept, threads
 from transpile.native.hints import describe, group_of_accesses
 from transpile.native.scalars import named, parsed
 from transpile.native.small import Small
-from transpile.native.stacks import Stack, Stacks
+from transpile.native.stacks import Stack
 from transpile.native.values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.native.watching import Watching, cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +52,13 @@ class Cells:
     sizes: Sequence[int] = ()
 
 
-class Statements(Stacks):
+class Statements(Watching):
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
-        self.values: dict[Var, Value] = {}
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
         self.is_large = False  # whether the function is one of which less code is made
         self.apart: set[Var] = set()  # indices of loops whose trips do not meet in memory
-        self.lets: dict[Var, Let] = {}  # those that are written
         self.numbers = count()  # of outlined loops
         self.starts_threads = False
         self.stacks: dict[Var, Stack] = {}
@@ -146,7 +145,9 @@ class Statements(Stacks):
         if stmt.params.get("kept"):
             found = kept.call(self, stmt)
         else:
-            found = self.call(named(stmt.params["fn"]), [self.value(a) for a in stmt.args])
+            given = [self.value(a) for a in stmt.args]
+            self.before_call(stmt, given)
+            found = self.call(named(stmt.params["fn"]), given)
         self.held(found)
         if isinstance(found.type, self.types.Array):
             return self.array(found)
@@ -319,27 +320,41 @@ class Statements(Stacks):
         b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
         natural = step == 1 and not stmt.backwards
         trips = None if natural else self.trips(start, bound, step)
+        first, last = (start, bound) if natural else (self.number(0), trips)
         with self.frame(stmt) as (_, carry):
             counter = self.cell(self.int)
-            b.store(start if natural else self.number(0), counter)
+            b.store(first, counter)
             head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
-            b.branch(head)
-            b.position_at_end(head)
-            at = b.load(counter)
-            b.cbranch(b.icmp_signed("<", at, bound if natural else trips), body, end)
-            b.position_at_end(body)
-            index = at
-            if not natural:
-                k = b.sub(b.sub(trips, self.number(1)), at) if stmt.backwards else at
-                index = b.add(start, b.mul(k, self.number(step)))
-            self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
-            self.group = group_of_accesses(self.module) if stmt.index in self.apart else None
-            stop = carry()
-            b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
-            back = b.branch(head) if stop is None else b.cbranch(stop, end, head)
-            describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
-            self.group = None
-            b.position_at_end(end)
+            with self.watched(stmt, counter, last, end) as (last_here, after, asks):
+                b.branch(head)
+                b.position_at_end(head)
+                at = b.load(counter)
+                b.cbranch(b.icmp_signed("<", at, last_here), body, after)
+                b.position_at_end(body)
+                index = at
+                if not natural:
+                    k = b.sub(b.sub(trips, self.number(1)), at) if stmt.backwards else at
+                    index = b.add(start, b.mul(k, self.number(step)))
+                self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
+                self.group = group_of_accesses(self.module) if stmt.index in self.apart else None
+                stop = carry()
+                b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
+                back = self.back(stop, head, end, stmt if asks else None)
+                describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
+                self.group = None
+
+    def back(self, stop: Any, head: Any, end: Any, asks: For | While | None) -> Any:
+        """The branch to the next trip, if there is one. A loop that asks does so before it."""
+        b = self.builder
+        if asks is not None:
+            if stop is not None:
+                go_on = b.function.append_basic_block("next")
+                b.cbranch(stop, end, go_on)
+                b.position_at_end(go_on)
+                stop = None
+            self.spend(self.number(cost(asks.body)))
+            self.ask()
+        return b.branch(head) if stop is None else b.cbranch(stop, end, head)
 
     def trips(self, start: Any, bound: Any, step: int) -> Any:
         """How many numbers ``range(start, bound, step)`` has. Unsigned numbers hold any difference."""
@@ -351,7 +366,7 @@ class Statements(Stacks):
 
     def repeat(self, stmt: While) -> None:
         b = self.builder
-        with self.frame(stmt) as (cells, carry):
+        with self.frame(stmt) as (cells, carry), self.nested():
             head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
             b.branch(head)
             b.position_at_end(head)
@@ -364,7 +379,7 @@ class Statements(Stacks):
             b.cbranch(test, body, end)
             b.position_at_end(body)
             stop = carry()
-            describe(self.module, b.branch(head) if stop is None else b.cbranch(stop, end, head), stmt)
+            describe(self.module, self.back(stop, head, end, stmt if self.watch is not None else None), stmt)
             b.position_at_end(end)
 
     @contextmanager

@@ -1,0 +1,217 @@
+"""Which arrays of the caller say where memory is touched: what they hold ends up in a subscript, a size, or a branch that counts.
+
+    n = 0                                       m: how many entries hold is the size of an array, which a
+    for i in range(len(m)): n += m[i]           second walk over m fills
+    out = np.empty(n)
+    for i in range(len(m)): if m[i]: out[k] = x[i]; k += 1
+
+Such an array may be read more than once, and must say the same each time: if another thread writes it in between, what is written
+lies outside of the memory. A subscript that is checked where it is used is none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.walk import statements
+from transpile.loops.memory import Roots, accesses, is_array
+
+Of = frozenset[Var]
+NONE: Of = frozenset()
+_SEARCHING = "arrays"
+"""The module of the runtime whose functions may go by what arrays of floating-point numbers hold; the others go by integers."""
+
+
+def steering(fn: Function, kept: Sequence[Function] = ()) -> Of:
+    """The parameters. ``kept`` are the functions that it keeps."""
+    inner: dict[str, tuple[bool, ...]] = {one.name: (False,) * len(one.params) for one in kept}
+    while True:
+        found = {one.name: _which(one, _Flow(one, inner, one.params).found) for one in kept}
+        if found == inner:
+            return _Flow(fn, inner, [p for p in fn.params if p.type.dims]).found
+        inner = found
+
+
+def _which(fn: Function, found: Of) -> tuple[bool, ...]:
+    return tuple([p in found for p in fn.params])
+
+
+class _Flow:
+    """``of``: for each value the parameters that it depends on; for each root what the memory holds does."""
+
+    def __init__(self, fn: Function, kept: Mapping[str, tuple[bool, ...]], asked: Iterable[Var]) -> None:
+        self.roots = Roots(fn)
+        self.kept = kept
+        self.found: Of = NONE
+        self.changed = True
+        self.of: dict[Var, Of] = {}
+        self.memory: dict[Var, Of] = {}
+        for p in asked:
+            if p.type.dims:
+                self.fill(p, frozenset((p,)))
+            else:
+                self.learn(p, frozenset((p,)))
+        self.sizes = {s.var: s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "dim"}
+        self.checked = self.checks(fn)
+        while self.changed:
+            self.changed = False
+            self.block(fn.body, NONE)
+
+    # ---- what is known so far
+
+    def value(self, *operands: Operand) -> Of:
+        return NONE.union(*(self.of.get(o, NONE) for o in operands if isinstance(o, Var)))
+
+    def held(self, array: Operand) -> Of:
+        return self.memory.get(self.roots.of(array), NONE) if isinstance(array, Var) and is_array(array) else NONE
+
+    def learn(self, var: Var, found: Of) -> None:
+        if not found <= self.of.get(var, NONE):
+            self.of[var] = self.of.get(var, NONE) | found
+            self.changed = True
+
+    def fill(self, array: Operand, found: Of) -> None:
+        if isinstance(array, Var) and is_array(array) and not found <= self.held(array):
+            self.memory[self.roots.of(array)] = self.held(array) | found
+            self.changed = True
+
+    def steer(self, found: Of) -> None:
+        if not found <= self.found:
+            self.found |= found
+            self.changed = True
+
+    # ---- subscripts that are asked for themselves
+
+    def checks(self, fn: Function) -> set[tuple[Var, object]]:
+        """The subscripts that a check asks for, and the sizes that they are asked for."""
+        return {
+            (s.args[0], self.size(s.args[1]))
+            for s in statements(fn.body)
+            if isinstance(s, Effect) and s.kind == "check" and s.params["low"] and len(s.args) == 3
+            if isinstance(s.args[0], Var)
+        }
+
+    def size(self, op: Operand) -> object:
+        let = self.sizes.get(op) if isinstance(op, Var) else None
+        if let is None or not isinstance(let.args[0], Var):
+            return op
+        return let.args[0], let.params["axis"]
+
+    def subscripts(self, array: Operand, indices: Iterable[Operand]) -> None:
+        for axis, index in enumerate(indices):
+            if (index, (array, axis)) not in self.checked:
+                self.steer(self.value(index))
+
+    # ---- statements
+
+    def block(self, block: Block, under: Of) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt, under)
+
+    def stmt(self, stmt: Stmt, under: Of) -> None:
+        match stmt:
+            case Let(prim="index"):
+                self.subscripts(stmt.args[0], stmt.args[1:])
+                self.learn(stmt.var, self.held(stmt.args[0]) | self.value(*stmt.args[1:]))
+            case Let(prim="view" | "row" | "swap"):
+                self.steer(self.value(*stmt.args[1:]))
+            case Let():
+                self.let(stmt, under)
+            case Alloc():
+                self.steer(self.value(*stmt.args))
+            case Store() | Add():
+                self.subscripts(stmt.buf, stmt.args)
+                self.fill(stmt.buf, self.value(stmt.value, *stmt.args) | under)
+            case If():
+                test = under | self.value(stmt.test)
+                for side in (stmt.then, stmt.orelse):
+                    self.block(side, test)
+                    for result, out in zip(stmt.results, side.yields):
+                        self.hand(result, out, test)
+            case For():
+                self.loop(stmt, under)
+            case While():
+                self.repeat(stmt, under)
+            case Push():
+                self.fill(stmt.stack, self.value(stmt.value) | self.held(stmt.value) | under)
+            case Pop():
+                self.learn(stmt.var, self.held(stmt.stack) | under)
+
+    def hand(self, to: Var, op: Operand, under: Of) -> None:
+        """A branch or a loop gives a value: which one it is depends on what decides there."""
+        self.learn(to, self.value(op) | under)
+        if is_array(to):
+            self.fill(to, self.held(op) | under)
+
+    def let(self, stmt: Let, under: Of) -> None:
+        found = self.value(*stmt.args)
+        arrays = [a for a in stmt.args if is_array(a)]
+        if stmt.prim == "dim":  # a size is no content; which array it is may be
+            self.learn(stmt.var, self.value(stmt.args[0]))
+            return
+        if stmt.prim == "call":
+            self.call(stmt)
+            found = found.union(*map(self.held, arrays))
+            for access in accesses(stmt):
+                if access.kind != "read":
+                    self.fill(access.var, found | under)
+        self.learn(stmt.var, found)
+        if is_array(stmt.var):
+            self.fill(stmt.var, found | under if stmt.prim == "call" else NONE)
+
+    def call(self, stmt: Let) -> None:
+        """What a function goes by of what it is given."""
+        name = stmt.params["fn"]
+        inside = self.kept.get(name) if stmt.params.get("kept") else None
+        is_searching = str(name).partition(".")[0] == _SEARCHING
+        has_array = any(map(is_array, stmt.args))
+        for k, a in enumerate(stmt.args):
+            if inside is not None:
+                goes_by = inside[k]
+            elif is_array(a):
+                goes_by = is_searching or a.type.is_int or a.type.is_bool
+            else:
+                goes_by = has_array
+            if goes_by:
+                self.steer(self.value(a) | self.held(a))
+
+    def loop(self, stmt: For, under: Of) -> None:
+        ends = self.value(stmt.start, stmt.bound, stmt.step)
+        stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
+        self.learn(stmt.index, ends)
+        self.carry(stmt, under | ends | stop)
+
+    def repeat(self, stmt: While, under: Of) -> None:
+        test = self.value(*stmt.test.yields)
+        stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
+        for param, init in zip(stmt.test.params, stmt.body.params):
+            self.hand(param, init, NONE)
+        self.block(stmt.test, under | test)
+        self.carry(stmt, under | test | stop)
+
+    def carry(self, stmt: For | While, under: Of) -> None:
+        for k, (param, init) in enumerate(zip(stmt.body.params, stmt.inits)):
+            self.hand(param, init, under)
+            self.hand(param, stmt.body.yields[k], under)
+        for result, param in zip(stmt.results, stmt.body.params):
+            self.hand(result, param, under)
+        if stmt.trips is not None:
+            self.learn(stmt.trips, under)
+        self.block(stmt.body, under)

@@ -1,0 +1,168 @@
+"""Long calls: they give the interpreter's lock to other threads, and hear Ctrl-C.
+
+A call counts down what it does, roughly: the statements of each trip of a loop, the products of matrices. When it has done enough,
+it asks here: may another thread run, has a signal come? What is asked for is written into the *watch*, memory of the frame of the
+call from Python, whose address all functions of the module have as their last argument.
+
+    left     what may be done before it is asked again; a kept function leaves it to who called it
+    thread   the state of this thread while it has given the lock away, else NULL
+    due      when the lock is taken again next to see whether a signal has come, in ns of a clock that never goes back
+
+Only the main thread hears signals: the others keep off the lock until they are done. Where no other thread is there, nothing is
+given away: what goes on meanwhile is nobody's business.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+FIRST = 2**16  # what is done before it is asked first: 10 to 30 µs
+NEXT = 2**21  # then
+TRIPS = 256  # a loop is cut into pieces of multiples of so many trips
+PAUSE = 50_000_000  # ns between two looks for a signal
+POLL, SEVERAL, CLOCK = "transpile.poll", "transpile.several", "transpile.clock"
+LEFT, THREAD, DUE = range(3)
+NEVER = 2**62
+_MONOTONIC = 6 if sys.platform == "darwin" else 1
+
+
+def types() -> tuple[Any, Any, Any]:
+    """LLVM's types: a number, an address, and the watch."""
+    from llvmlite import ir
+
+    number, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+    return number, pointer, ir.LiteralStructType([number, pointer, number])
+
+
+def field(builder: Any, watch: Any, k: int) -> Any:
+    from llvmlite import ir
+
+    return builder.gep(watch, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)
+
+
+def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
+    """A function of the interpreter or of the C library."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    return cgutils.get_or_insert_function(module, ir.FunctionType(result, args), name)
+
+
+def poll(module: Any, gives: bool) -> Any:
+    """The function of this module that asks: 0 where the handler of a signal has raised, else 1. With ``gives`` it may give the
+    lock away."""
+    from llvmlite import ir
+
+    found = module.globals.get(POLL)
+    if found is not None:
+        return found
+    number, pointer, watch_type = types()
+    found = ir.Function(module, ir.FunctionType(number, [watch_type.as_pointer()]), POLL)
+    found.linkage = "internal"
+    # what the handlers of signals change is not what a loop has loaded: LLVM may keep that in registers
+    for attribute in ("noinline", "cold", "nounwind", "inaccessiblemem_or_argmemonly"):
+        found.attributes.add(attribute)
+    (watch,) = found.args
+    b = ir.IRBuilder(found.append_basic_block("entry"))
+    thread, due = field(b, watch, THREAD), field(b, watch, DUE)
+    b.store(number(NEXT), field(b, watch, LEFT))
+    state = b.load(thread)
+    away, here, ask, raised, give, done = (
+        b.append_basic_block(n) for n in ("away", "here", "ask", "raised", "give", "done")
+    )
+    b.cbranch(b.icmp_unsigned("==", state, pointer(None)), ask, away)
+
+    b.position_at_end(away)  # the lock is another's, and is taken again only from time to time
+    b.cbranch(b.icmp_signed("<", b.call(_clock(module), []), b.load(due)), done, here)
+    b.position_at_end(here)
+    b.call(outside(module, "PyEval_RestoreThread", ir.VoidType(), pointer), [state])
+    b.store(pointer(None), thread)
+    b.branch(ask)
+
+    b.position_at_end(ask)
+    signalled = b.call(outside(module, "PyErr_CheckSignals", ir.IntType(32)), [])
+    b.cbranch(b.icmp_signed("!=", signalled, ir.IntType(32)(0)), raised, give)
+    b.position_at_end(raised)
+    b.ret(number(0))
+
+    b.position_at_end(give)
+    if gives:
+        others = b.call(several(module), [])
+        with b.if_then(b.icmp_unsigned("!=", others, number(0)), likely=False):
+            pause = b.select(b.icmp_unsigned("==", others, number(1)), number(PAUSE), number(NEVER))
+            now = b.call(_clock(module), [])
+            b.store(b.add(now, pause), due)
+            b.store(b.call(outside(module, "PyEval_SaveThread", pointer), []), thread)
+    b.branch(done)
+    b.position_at_end(done)
+    b.ret(number(1))
+    return found
+
+
+def several(module: Any) -> Any:
+    """The function of this module that says whether there are other threads: 0 if not, 1 if this one is the first of them, which
+    hears signals, else 2. The interpreter lists the threads, the first one last."""
+    from llvmlite import ir
+
+    found = module.globals.get(SEVERAL)
+    if found is not None:
+        return found
+    number, pointer, _ = types()
+    found = ir.Function(module, ir.FunctionType(number, []), SEVERAL)
+    found.linkage = "internal"
+    found.attributes.add("noinline")
+    entry, walk, last, one, more = (found.append_basic_block(n) for n in ("entry", "walk", "last", "one", "more"))
+    b = ir.IRBuilder(entry)
+    interpreter = b.call(outside(module, "PyInterpreterState_Get", pointer), [])
+    head = b.call(outside(module, "PyInterpreterState_ThreadHead", pointer, pointer), [interpreter])
+    b.branch(walk)
+    b.position_at_end(walk)
+    at, count = b.phi(pointer), b.phi(number)
+    after = b.call(outside(module, "PyThreadState_Next", pointer, pointer), [at])
+    counted = b.add(count, number(1))
+    for phi, first, later in ((at, head, after), (count, number(0), counted)):
+        phi.add_incoming(first, entry)
+        phi.add_incoming(later, walk)
+    b.cbranch(b.icmp_unsigned("==", after, pointer(None)), last, walk)
+    b.position_at_end(last)
+    b.cbranch(b.icmp_unsigned("==", counted, number(1)), one, more)
+    b.position_at_end(one)
+    b.ret(number(0))
+    b.position_at_end(more)
+    own = b.call(outside(module, "PyThreadState_Get", pointer), [])
+    b.ret(b.select(b.icmp_unsigned("==", own, at), number(1), number(2)))
+    return found
+
+
+def _clock(module: Any) -> Any:
+    """The function of this module that gives the time in ns."""
+    from llvmlite import ir
+
+    found = module.globals.get(CLOCK)
+    if found is not None:
+        return found
+    number, _, _ = types()
+    found = ir.Function(module, ir.FunctionType(number, []), CLOCK)
+    found.linkage = "internal"
+    b = ir.IRBuilder(found.append_basic_block("entry"))
+    if sys.platform == "win32":
+        b.ret(b.mul(b.call(outside(module, "GetTickCount64", number), []), number(1_000_000)))
+        return found
+    time = ir.LiteralStructType([number, number])
+    place = b.alloca(time)
+    b.call(outside(module, "clock_gettime", ir.IntType(32), ir.IntType(32), time.as_pointer()),
+           [ir.IntType(32)(_MONOTONIC), place])  # fmt: skip
+    seconds, rest = (b.load(field(b, place, k)) for k in (0, 1))
+    b.ret(b.add(b.mul(seconds, number(10**9)), rest))
+    return found
+
+
+def end(builder: Any, module: Any, watch: Any) -> None:
+    """Takes the lock again, if it was given away."""
+    from llvmlite import ir
+
+    _, pointer, _ = types()
+    state = builder.load(field(builder, watch, THREAD))
+    with builder.if_then(builder.icmp_unsigned("!=", state, pointer(None)), likely=False):
+        builder.call(outside(module, "PyEval_RestoreThread", ir.VoidType(), pointer), [state])

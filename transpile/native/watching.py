@@ -1,0 +1,377 @@
+"""What a function does for its watch (`transpile.native.watch`): it counts down its work, and asks when it has done enough.
+
+for i in range(n):                  loops of loops, and ``while``, ask in each trip; what inner loops do counts
+for c in pieces of range(n):        a loop that is in no other runs in pieces, and asks between them: the trips
+    for i in c:                     of a piece can still be vectors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from transpile.core.nodes import Add, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var, While
+from transpile.core.walk import blocks, statements
+from transpile.loops.chunks import PARALLEL
+from transpile.loops.kinds import DEAR
+from transpile.loops.memory import is_array
+from transpile.native import watch
+from transpile.native.stacks import Stacks
+from transpile.native.values import Array, Scalar, Value
+
+_DEAR, _CALL = 20, 200  # of what a load, a store or a sum of numbers is 1
+_PER_ELEMENT = 16  # of what a function of the runtime does with an array
+_FEW = 64  # trips that are never too many
+_CUBIC = ("linalg",)  # modules whose functions take time like a product of matrices
+PIECE = 2 * watch.FIRST  # of the work between two questions
+MANY = 128  # trips
+LONGEST = 2**40  # of the work that is counted at once
+
+
+def takes_long(fn: Function) -> bool:
+    """Whether a call may take so long that it is watched."""
+    return any(
+        isinstance(s, While) or (isinstance(s, For) and not is_short(s)) or is_heavy(s) for s in statements(fn.body)
+    )
+
+
+def is_heavy(stmt: Stmt) -> bool:
+    """Whether it is a call that may take long."""
+    return (
+        isinstance(stmt, Let)
+        and stmt.prim == "call"
+        and (bool(stmt.params.get("kept")) or any(map(is_array, stmt.args)))
+    )
+
+
+def is_short(loop: For) -> bool:
+    """Whether it has a few trips at most, with nothing in them that may take long."""
+    if not isinstance(loop.start, Const) or not isinstance(loop.bound, Const) or loop.index.note == PARALLEL:
+        return False
+    inner = list(statements(loop.body))
+    return abs(loop.bound.value - loop.start.value) <= _FEW and not any(
+        isinstance(s, While) or (isinstance(s, For) and not is_short(s)) or is_heavy(s) for s in inner
+    )
+
+
+def is_last(loop: For) -> bool:
+    """Whether there is no loop in it."""
+    return not any(isinstance(s, For) and not is_short(s) for s in statements(loop.body))
+
+
+def _is_clipped(let: Let) -> bool:
+    """Whether it is a bound of a slice: one of an array."""
+    return let.prim == "call" and let.params.get("fn") == "arrays.bound"
+
+
+def cost(block: Block) -> int:
+    """Roughly what the statements do once, without that of loops, which count themselves."""
+    total = 1
+    for stmt in block.stmts:
+        match stmt:
+            case Let():
+                total += _DEAR if stmt.prim in DEAR else 1
+            case Store() | Add():
+                total += 1
+            case For() if is_short(stmt):
+                total += abs(stmt.bound.value - stmt.start.value) * cost(stmt.body)  # type: ignore[union-attr]
+            case If():
+                total += max(cost(b) for b in blocks(stmt))
+    return total
+
+
+class Work:
+    """What a trip of a loop does, with all loops in it, if that is known before the loop: an int, or a double of LLVM's.
+
+    Ends of inner loops that depend on the indices of outer ones are taken for what they are at most. Of a loop that only its trip
+    knows how long it is it is said that it has few; where it has many it counts itself.
+    """
+
+    def __init__(self, writer: Watching, loop: For) -> None:
+        self.writer, self.loop = writer, loop
+        self.lets = {s.var: s for s in statements(loop.body) if isinstance(s, Let)}
+        self.ends: dict[Var, For] = {}
+
+    def of_trip(self) -> Any:
+        inner = list(statements(self.loop.body))
+        if any(isinstance(s, While) or is_heavy(s) or (isinstance(s, For) and s.body.stop is not None) for s in inner):
+            return None
+        self.ends[self.loop.index] = self.loop
+        return self.block(self.loop.body)
+
+    def block(self, block: Block) -> Any:
+        total: Any = cost(block)
+        for loop in self.loops(block):
+            trips = self.trips(loop)
+            if trips is None:
+                if not is_last(loop):
+                    return None
+                self.writer.unknown.add(loop.index)
+                trips = MANY
+            self.ends[loop.index] = loop
+            inner = self.block(loop.body)
+            if inner is None:
+                return None
+            total = self.sum(total, self.product(trips, inner))
+        return total
+
+    def loops(self, block: Block) -> Iterator[For]:
+        """Those that are in the block, and in no other of its loops."""
+        for stmt in block.stmts:
+            if isinstance(stmt, For):
+                if not is_short(stmt):
+                    yield stmt
+            else:
+                for inner in blocks(stmt):
+                    yield from self.loops(inner)
+
+    def trips(self, loop: For) -> Any:
+        if not isinstance(loop.step, Const) or not loop.step.value:
+            return None
+        ends = [self.value(o, k) for o, k in ((loop.start, False), (loop.bound, True))]
+        if loop.step.value < 0:
+            ends = [self.value(o, k) for o, k in ((loop.bound, False), (loop.start, True))]
+        if ends[0] is None or ends[1] is None:
+            return None
+        return self.quotient(self.sum(ends[1], ends[0], -1), abs(loop.step.value))
+
+    def value(self, op: Operand, most: bool, depth: int = 4) -> Any:
+        """What an integer is at most, or at least."""
+        if isinstance(op, Const):
+            return int(op.value)
+        if not isinstance(op, Var) or not depth:
+            return None
+        if op in self.ends:
+            loop = self.ends[op]
+            is_upwards = isinstance(loop.step, Const) and loop.step.value > 0
+            return self.value(loop.bound if is_upwards is most else loop.start, most, depth - 1)
+        known = self.writer.values.get(op)
+        if isinstance(known, Scalar):
+            return self.double(self.writer.cast(known, self.writer.types.intp).value)
+        let = self.lets.get(op)
+        if let is None or let.prim not in ("add", "sub", "maximum", "minimum"):
+            return None
+        x = self.value(let.args[0], most, depth - 1)
+        y = self.value(let.args[1], most is (let.prim != "sub"), depth - 1)
+        if x is None or y is None:
+            return None
+        if let.prim in ("add", "sub"):
+            return self.sum(x, y, 1 if let.prim == "add" else -1)
+        return self.larger(x, y, let.prim == "maximum")
+
+    # ---- numbers
+
+    def double(self, value: Any) -> Any:
+        from llvmlite import ir
+
+        if isinstance(value, int):
+            return ir.DoubleType()(float(value))
+        return value if value.type == ir.DoubleType() else self.writer.builder.sitofp(value, ir.DoubleType())
+
+    def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
+        if isinstance(x, int) and isinstance(y, int):
+            return x + sign * y
+        b = self.writer.builder
+        return (b.fadd if sign > 0 else b.fsub)(self.double(x), self.double(y))
+
+    def product(self, trips: Any, work: Any) -> Any:
+        if isinstance(trips, int) and isinstance(work, int):
+            return max(trips, 0) * work
+        return self.writer.builder.fmul(self.double(self.larger(trips, 0, True)), self.double(work))
+
+    def quotient(self, x: Any, step: int) -> Any:
+        if step == 1 or isinstance(x, int):
+            return x if step == 1 else -(-x // step)
+        return self.writer.builder.fmul(x, self.double(1).type(1.0 / step))
+
+    def larger(self, x: Any, y: Any, which: bool) -> Any:
+        if isinstance(x, int) and isinstance(y, int):
+            return max(x, y) if which else min(x, y)
+        b, x, y = self.writer.builder, self.double(x), self.double(y)
+        return b.select(b.fcmp_ordered(">" if which else "<", x, y), x, y)
+
+
+class Watching(Stacks):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.watch: Any = None  # the address; None where nobody asks
+        self.left: Any = None  # a cell: the work that may be done before it is asked
+        self.gives_lock = False
+
+        self.values: dict[Var, Value] = {}
+        self.lets: dict[Var, Let] = {}  # those that are written
+        self.unknown: set[Var] = (
+            set()
+        )  # indices of inner loops that may have many trips where their work was taken for little
+        self.around: dict[Var, For] = {}  # the loops, by their indices
+        self.depth = 0  # of loops around what is written
+        self.is_counted = False  # whether the work of one of these is known
+
+    def begin_watch(self, fn: Function, given: Sequence[Any]) -> None:
+        """``given``: the arguments; if there is one more than parameters, it is the watch."""
+        if len(given) == len(fn.params):
+            return
+        _, _, type_ = watch.types()
+        self.watch = self.builder.bitcast(given[-1], type_.as_pointer())
+        self.left = self.cell(self.int)
+        self.watch_back()
+        if self.is_narrow:
+            self.spend(self.number(cost(fn.body)))
+            self.ask()
+
+    def end_watch(self) -> None:
+        if self.watch is not None and self.is_narrow:
+            self.handed_watch()
+
+    def handed_watch(self) -> Any:
+        """The watch for a kept function, or for who called this one, with what is left."""
+        b = self.builder
+        b.store(b.load(self.left), watch.field(b, self.watch, watch.LEFT))
+        return b.bitcast(self.watch, self.cgutils.voidptr_t)
+
+    def watch_back(self) -> None:
+        """After a kept function: what it has left."""
+        if self.watch is not None:
+            self.builder.store(self.builder.load(watch.field(self.builder, self.watch, watch.LEFT)), self.left)
+
+    def spend(self, amount: Any) -> None:
+        b = self.builder
+        b.store(b.sub(b.load(self.left), amount), self.left)
+
+    def ask(self) -> None:
+        """Asks if enough has been done."""
+        if self.watch is None:
+            return
+        b = self.builder
+        with b.if_then(b.icmp_signed("<", b.load(self.left), self.number(0)), likely=False):
+            goes_on = b.call(watch.poll(self.module, self.gives_lock), [self.watch])
+            with b.if_then(b.icmp_signed("==", goes_on, self.number(0)), likely=False):
+                self.interrupted()
+            self.watch_back()
+
+    # ---- loops
+
+    @contextmanager
+    def nested(self, is_counted: bool = False) -> Iterator[None]:
+        """Inside of a loop. ``is_counted``: its work is known, and what is in it need not count."""
+        before = self.depth, self.is_counted
+        self.depth, self.is_counted = self.depth + 1, self.is_counted or is_counted
+        yield
+        self.depth, self.is_counted = before
+
+    @contextmanager
+    def watched(self, loop: For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
+        """A loop of trips from what the counter holds up to ``last``, and then ``end``, where it is left early too. Gives where its
+        trips end as they are written, the block behind them, and whether each of them asks. Writing goes on at ``end``."""
+        b, is_unknown = self.builder, loop.index in self.unknown
+        self.around[loop.index] = loop
+        is_limited = all(self.is_size(o) for o in (loop.start, loop.bound))
+        if self.watch is None or is_short(loop) or (self.is_counted and is_limited and not is_unknown):
+            with self.nested():
+                yield last, end, False
+            b.position_at_end(end)
+            return
+        work = cost(loop.body) if self.is_counted else Work(self, loop).of_trip()
+        with self.nested(work is not None):
+            if work is None:
+                yield last, end, True
+                b.position_at_end(end)
+            elif is_last(loop) and is_limited and self.depth > 1:
+                first, has_exit = b.load(counter), loop.body.stop is not None
+                if not has_exit:
+                    self.spend_many(work, b.sub(last, first))
+                yield last, end, False
+                b.position_at_end(end)
+                if has_exit:
+                    self.spend_many(work, b.sub(b.load(counter), first))
+            else:
+                yield from self.pieces(work, counter, last, end)
+
+    def is_size(self, op: Operand) -> bool:
+        """Whether an end of a loop is one of an array: no memory has so many elements that one loop over them takes long."""
+        if not isinstance(op, Var):
+            return True
+        loop, let = self.around.get(op), self.lets.get(op)
+        if loop is not None:
+            return self.is_size(loop.start) and self.is_size(loop.bound)
+        if let is None:
+            return False
+        is_sum = let.prim in ("add", "sub", "maximum", "minimum", "floordiv", "quick_div")
+        return let.prim == "dim" or (is_sum and all(map(self.is_size, let.args))) or _is_clipped(let)
+
+    def pieces(self, work: Any, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
+        b = self.builder
+        most = self.trips_of_piece(work, b.sub(last, b.load(counter)))
+        head, piece, after = (b.function.append_basic_block(n) for n in ("pieces", "piece", "pause"))
+        b.branch(head)
+        b.position_at_end(head)
+        first = b.load(counter)
+        b.cbranch(b.icmp_signed("<", first, last), piece, end)
+        b.position_at_end(piece)
+        rest = b.sub(last, first)
+        least = b.select(b.icmp_unsigned("<", rest, most), rest, most)
+        yield b.add(first, least, flags=["nsw"]), after, False
+        b.position_at_end(after)
+        self.spend_trips(work, b.sub(b.load(counter), first))
+        self.ask()
+        b.branch(head)
+        b.position_at_end(end)
+
+    def trips_of_piece(self, work: Any, trips: Any) -> Any:
+        """How many trips there are between two questions. There is no division where all of them are few."""
+        if isinstance(work, int):
+            return self.number(max(PIECE // work // watch.TRIPS, 1) * watch.TRIPS)
+        b, double = self.builder, work.type
+        found = self.cell(self.int)
+        b.store(trips, found)
+        with b.if_then(b.not_(b.fcmp_ordered("<", b.fmul(b.sitofp(trips, double), work), double(PIECE))), likely=False):
+            several = b.fptosi(b.fdiv(double(PIECE), work), self.int)
+            b.store(b.select(b.icmp_signed(">", several, self.number(1)), several, self.number(1)), found)
+        return b.load(found)
+
+    def spend_many(self, work: Any, trips: Any) -> None:
+        """Of few trips it takes longer to count them."""
+        with self.builder.if_then(self.builder.icmp_signed(">", trips, self.number(MANY)), likely=False):
+            self.spend_trips(work, trips)
+            self.ask()
+
+    def spend_trips(self, work: Any, trips: Any) -> None:
+        b = self.builder
+        if isinstance(work, int):
+            self.spend(b.mul(trips, self.number(work)))
+            return
+        total, most = b.fmul(b.sitofp(trips, work.type), work), work.type(float(LONGEST))
+        self.spend(b.fptosi(b.select(b.fcmp_ordered("<", total, most), total, most), self.int))
+
+    # ---- calls
+
+    def before_call(self, stmt: Let, args: Sequence[Any]) -> None:
+        """Before what may take long: the work of it counts."""
+        arrays = [a for a in args if isinstance(a, Array)]
+        if self.watch is None or not arrays or stmt.params.get("kept"):
+            return
+        b, module = self.builder, str(stmt.params["fn"]).partition(".")[0]
+        if module in ("blas", *_CUBIC):
+            whole = max(arrays, key=lambda a: len(a.sizes))
+            total = b.mul(self.product(whole), self.other(arrays, whole, module))
+        else:
+            total = self.number(0)
+            for a in arrays:
+                total = b.add(total, b.mul(self.product(a), self.number(_PER_ELEMENT)))
+        limit = self.number(LONGEST)
+        self.spend(b.select(b.icmp_unsigned("<", total, limit), total, limit))
+        self.ask()
+
+    def product(self, array: Array) -> Any:
+        total = self.number(1)
+        for n in array.sizes:
+            total = self.builder.mul(total, n)
+        return total
+
+    def other(self, arrays: Sequence[Array], whole: Array, module: str) -> Any:
+        """How often each element of a matrix is taken: of a product with a matrix, as often as that has columns."""
+        if module in _CUBIC:
+            return whole.sizes[-1] if whole.sizes else self.number(1)
+        others = [a for a in arrays if a is not whole and len(a.sizes) == 2]
+        return others[0].sizes[1] if others else self.number(1)
