@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults check bench accuracy fuzz golden clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults check bench accuracy fuzz golden docs clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -28,6 +28,7 @@ help:
 	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden'
+	@echo 'make docs         rewrite docs/errors.md, the messages with examples'
 	@echo 'make clean        remove .venv and all that was built'
 
 # --- the environment ---------------------------------------------------------------------------
@@ -113,6 +114,9 @@ fuzz: $(STAMP)-test
 	$(PY) tests/fuzz/run.py
 	$(PY) tests/fuzz/run.py --kinds
 	$(PY) tests/fuzz/run_nests.py
+
+docs: $(STAMP)-test
+	$(PY) tests/mistakes.py
 
 golden: $(STAMP)-test
 	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py tests/test_readme.py

@@ -284,5 +284,6 @@ def test_exits_do_not_choose_for_each_array_where_they_come_from(monkeypatch):
     monkeypatch.setattr(kind, "_run_passes", run)
     x = np.linspace(1.0, 0.0, 9)
     np.testing.assert_allclose(tp.jit(sorted_often, cache=False)(x), sorted_often(x))
-    wide = [line for line in texts[0].splitlines() if " = phi ptr" in line and line.count("[ null,") > 8]
+    own, _, _ = texts[0].partition("define ptr @_ZN7cpython")  # what Python calls has few, and more exits of its own
+    wide = [line for line in own.splitlines() if " = phi ptr" in line and line.count("[ null,") > 8]
     assert not wide, wide[0]

@@ -276,12 +276,15 @@ def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
             yield name, tree
         return
     for k, child in enumerate(tree.children):
-        if tree.kind == "dict":
-            key = tree.keys[k]
-            part = f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
-        else:
-            part = f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
-        yield from leaf_paths(child, name + part)
+        yield from leaf_paths(child, name + part_text(tree, k))
+
+
+def part_text(tree: Node, k: int) -> str:
+    """How child ``k`` is read in Python: ``["w"]``, ``[0]``, ``.w``."""
+    if tree.kind == "dict":
+        key = tree.keys[k]
+        return f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
+    return f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
 
 
 def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:

@@ -1,7 +1,7 @@
 """Calls from two Python threads at once beside the same calls one after another; and how soon a call hears Ctrl-C.
 
 ``python tests/bench/side_by_side.py`` prints a table and writes it to ``results/side_by_side.md``. Two cores must be free. Rounds
-of both kinds alternate; a ratio is the median of those of the rounds: 0.5 is as fast as two cores can be, 1 is as slow as one thread.
+of both kinds alternate; a ratio is the median of those of the rounds: 0.5 is what two cores can do at best, 1 what one thread does.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from transpile import making
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute, Var
-from transpile.frontend import containers, memory, names, operators, reads, resolve, statics
+from transpile.frontend import containers, memory, names, operators, reads, resolve, statics, ways_out
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -29,8 +30,22 @@ def read(lx: Lifter, value: Any, name: str, node: Any = None) -> Any:
     rule = _RULES.get(type(value))
     found = rule(lx, value, name, node) if rule is not None else None
     if found is None:
-        raise lx.error("T121", f"{describe(lx, value)} has no attribute {name!r} here", node)
+        hint = _LAYOUT.get(name) or (_near(name) if isinstance(value, (Array, Scalar)) else "")
+        raise lx.error("T121", f"{describe(lx, value)} has no attribute {name!r} here", node, hint)
     return found
+
+
+def _near(name: str) -> str:
+    """What of an array may have been meant."""
+    known = [*METHODS, *PROPERTIES, *_ARRAY]
+    near = difflib.get_close_matches(name, known, 1, 0.7)
+    return f"did you mean {near[0]!r}?" if near else "arrays are NumPy's here"
+
+
+_LAYOUT = dict.fromkeys(
+    ("strides", "flags", "base", "ctypes", "data"),
+    "how an argument lies in memory is its caller's business: read it outside, and pass it in as a number",
+)
 
 
 # -------------------------------------------------------------------------------------------- arrays and numbers
@@ -201,7 +216,7 @@ def _of_super(lx: Lifter, value: Super, name: str, node: Any) -> Any:
     held = owner.value if isinstance(owner, Static) else None
     cls = lx.state.cells[owner.cell].cls if isinstance(owner, Ref) else held if isinstance(held, type) else type(held)
     if value.cls not in cls.__mro__:
-        raise lx.error("T130", "super() outside a method of the class", node)
+        raise lx.error("T130", "super() outside a method of the class", node, ways_out.SUPER)
     order = cls.__mro__[cls.__mro__.index(value.cls) + 1 :]
     if name == "__init__" and _in_classes(order, name) == (object, object.__init__):
         return Static(_NOTHING)

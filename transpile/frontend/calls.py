@@ -12,7 +12,7 @@ import gast
 from transpile.core.nodes import Loc
 from transpile.custom import Custom
 from transpile.errors import TranspileError
-from transpile.frontend import containers, iteration, iterators, names, resolve
+from transpile.frontend import containers, iteration, iterators, names, resolve, ways_out
 from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
@@ -63,7 +63,7 @@ def apply(lx: Lifter, function: Any, args: Args, kwargs: Kwargs, node: Any = Non
     """The result of a call."""
     rule = _CALLABLES.get(type(function))
     if rule is None:
-        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
     return rule(lx, function, args, kwargs, node)
 
 
@@ -83,7 +83,7 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
 
         return classes.construct(lx, held, args, kwargs, node)
     if held is None or isinstance(held, (str, dict, list, tuple)):
-        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
     own = _own_call(held)
     if own is not None:
         return own(lx, held, args, kwargs, node)
@@ -149,7 +149,7 @@ def _instance(lx: Lifter, function: Ref, args: Args, kwargs: Kwargs, node: Any) 
     from transpile.frontend import attributes
 
     if lx.state.cells[function.cell].kind != "instance":
-        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node)
+        raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
     return apply(lx, attributes.read(lx, function, "__call__", node), args, kwargs, node)
 
 
@@ -168,7 +168,7 @@ _HELD: dict[type, Callable[..., Any]] = {
 
 
 def _no_call(lx: Lifter, what: str, node: Any) -> Any:
-    raise lx.error("T130", f"{what} cannot be called", node)
+    raise lx.error("T130", f"{what} cannot be called", node, ways_out.CALLABLE)
 
 
 # ---------------------------------------------------------------------------------------------- the user's functions
@@ -196,6 +196,9 @@ def user(lx: Lifter, target: Any, args: Args, kwargs: Kwargs, node: Any = None) 
     """A call of a Python function, live or static."""
     if isinstance(target, functools.partial):
         return apply(lx, *_opened(lx, target, args, kwargs), node)
+    of_library = ways_out.library_name(target)
+    if of_library is not None:
+        raise lx.error("T130", f"{of_library} is not supported", node, ways_out.of_call(of_library))
     opened = resolve.open_function(target, lx.b.loc)
     code = code_of(lx, opened)
     given = [*(names.from_binding(lx, a) for a in opened.args), *args]

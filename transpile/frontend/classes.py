@@ -119,7 +119,8 @@ def _check_usual(lx: Lifter, cls: Any, node: Any) -> None:
     """Refuses a class whose instances are made by more than their fields."""
     odd = making.unusual(cls)
     if odd is not None:
-        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here: it has {odd}", node)
+        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here: it has {odd}", node,
+                       hint="use a dataclass or a named tuple")  # fmt: skip
 
 
 def _static(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any) -> Any:

@@ -36,7 +36,7 @@ from transpile.frontend.values import (
     Tuple,
 )
 from transpile.rules.api import entries
-from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves
+from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves, part_text
 from transpile.tree import Static as StaticTree
 
 MAX_RESTARTS = 60
@@ -235,15 +235,15 @@ class Arguments:
         self.params: list[Var] = []
         self.cells: dict[Cell, Var] = {}
 
-    def value(self, tree: Any, name: str) -> Any:
-        """The abstract value of an argument."""
+    def value(self, tree: Any, name: str, written: str = "") -> Any:
+        """The abstract value of an argument; ``written`` is how it is read in Python, if that is no name."""
         match tree:
             case ArgLeaf():
-                return self.leaf(tree, name)
+                return self.leaf(tree, name, written or name)
             case StaticTree():
                 return self._static(tree.value)
             case Node():
-                return self._node(tree, name)
+                return self._node(tree, name, written or name)
             case Leaf():
                 raise TypeError("lift takes trees of ArgLeaf")
         return Static(tree)
@@ -256,9 +256,12 @@ class Arguments:
         return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \
             if callable(value) or hasattr(value, "__dict__") else self.lx.const(value)  # fmt: skip
 
-    def _node(self, tree: Node, name: str) -> Any:
+    def _node(self, tree: Node, name: str, written: str) -> Any:
         keys = tree.keys if tree.keys else tuple(range(len(tree.children)))
-        items = tuple(self.value(c, f"{name}_{_plain(k)}") for k, c in zip(keys, tree.children))
+        items = tuple(
+            self.value(c, f"{name}_{_plain(key)}", written + part_text(tree, k))
+            for k, (key, c) in enumerate(zip(keys, tree.children))
+        )
         for c, item in zip(tree.children, items):
             if isinstance(c, ArgLeaf):
                 var = _var(self, item)
@@ -271,8 +274,9 @@ class Arguments:
         changes.argument(self.lx, cell, tree)
         return Ref(cell)
 
-    def leaf(self, leaf: ArgLeaf, name: str) -> Any:
+    def leaf(self, leaf: ArgLeaf, name: str, written: str) -> Any:
         lx, k = self.lx, len(self.params)
+        lx.symbols.written[k] = written
         type_ = self._type(leaf, name, k)
         var = Var(name, type_)
         self.params.append(var)

@@ -52,7 +52,7 @@ def frame_of(lx: Lifter, node: Any) -> Frame:
 def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: Any) -> None:
     """A core loop that runs ``one`` for each item."""
     if stream is None:
-        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
+        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, iteration.why_not(value))
     index = Var(loops.free_name(lx), INT)
     bound = iteration.as_expr(lx, stream.length).op
     zero, unit = lx.b.operand(0), lx.b.operand(1)

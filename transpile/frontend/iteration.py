@@ -44,7 +44,7 @@ def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
         return _numbers(lx, value, node)
     if isinstance(value, Iteration):
         return _together(lx, value, [unrolled(lx, p, node) for p in sources(value)], node)
-    raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
+    raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, why_not(value))
 
 
 def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
@@ -105,11 +105,21 @@ def _known_together(lx: Lifter, value: Iteration, node: Any) -> list[Any] | None
     return _together(lx, value, [k for k in known if k is not None], node)
 
 
+def why_not(value: Any) -> str:
+    """The way out where a value cannot be iterated."""
+    is_integer = isinstance(value, Scalar) and value.op.type.is_int
+    return (
+        "write range(...) of it"
+        if is_integer
+        else "loop over an array, a range, or what Python has for it (enumerate, zip, reversed)"
+    )
+
+
 def _first(lx: Lifter, value: Any, count: int, node: Any) -> list[Any]:
     """The first items of an array or range beside a list: as many as there are."""
     found = stream(lx, value, node)
     if found is None:
-        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node)
+        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, why_not(value))
     length = found.length if isinstance(found.length, Dim) else lx.b.form(found.length)
     fixed = lx.symbols.fixed(lx, length, node) if not length.is_const else length.const
     return [found.at(lx.b.expr(k)) for k in range(min(count, fixed))]

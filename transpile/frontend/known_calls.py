@@ -18,6 +18,7 @@ from transpile.frontend import (
     object_calls,
     statics,
     table_calls,
+    ways_out,
 )
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
@@ -61,9 +62,7 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     folded = _folded(lx, found, obj, args, kwargs)
     if folded is not None:
         return folded
-    is_random = found.name.startswith(("numpy.random.", "random."))
-    hint = "draw the numbers outside the function and pass them as arguments" if is_random else ""
-    raise lx.error("T130", f"{shown(found.name)} is not supported", node, hint)
+    raise lx.error("T130", f"{shown(found.name)} is not supported", node, ways_out.of_call(found.name))
 
 
 def _is_lifted(found: Known) -> bool:

@@ -157,7 +157,8 @@ class Lifter:
     def error(self, code: str, message: str, node: Any = None, hint: str = "") -> TranspileError:
         """The diagnostic, to be raised."""
         loc = self.loc(node) if node is not None else self.b.loc
-        return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint)
+        notes = (", ".join(self.symbols.shapes),) if self.symbols.shapes and code in ("T202", "T203", "T207") else ()
+        return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint, notes)
 
     @contextmanager
     def rules(self, node: Any = None) -> Iterator[None]:

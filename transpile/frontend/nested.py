@@ -14,7 +14,7 @@ from transpile.arguments import leaf_sources
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
 from transpile.errors import TranspileError
-from transpile.frontend import aliases, changes, containers, grown_lists, memory
+from transpile.frontend import aliases, changes, containers, grown_lists, memory, ways_out
 from transpile.frontend.bindings import Known, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
@@ -48,7 +48,7 @@ def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str
     if rule is not None:
         return rule(lx, args, kwargs, node)
     if short not in _MAKERS or obj is None:
-        raise lx.error("T130", f"{name} cannot be called inside a transformed function", node)
+        raise lx.error("T130", f"{name} cannot be called inside a transformed function", node, ways_out.IN_LINE)
     objects = [_object(lx, a, node) for a in args]
     named = {k: _object(lx, v, node) for k, v in kwargs.items()}
     return Static(at_call(lx, lambda: obj(*objects, **named), node))

@@ -70,7 +70,12 @@ def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
 def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
     x = lx.operand(value, node)
     if x.type.dims:
-        raise lx.error("T213", f"an array of type {x.type} is not a number", node, hint="use .item()")
+        raise lx.error(
+            "T213",
+            f"an array of type {x.type} is not a number",
+            node,
+            hint="take an element of it, or fold it (np.sum)",
+        )
     return x
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile import making
-from transpile.frontend import attributes, calls, containers, formatting, overloads, statics
+from transpile.frontend import attributes, calls, containers, formatting, overloads, statics, ways_out
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.number_calls import items_of
@@ -77,7 +77,7 @@ def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
     while frame is not None and (frame.parent is not None or not frame.code.args.args):
         frame = frame.parent
     if frame is None:
-        raise lx.error("T130", "super() outside a method", node)
+        raise lx.error("T130", "super() outside a method", node, ways_out.SUPER)
     held = frame.code.lookup("__class__", lx.loc(node))
     return Super(held.value, lx.state.vars[frame, frame.code.args.args[0].id])
 

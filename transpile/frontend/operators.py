@@ -37,7 +37,7 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
         if found is not None:
             return found
         _refuse_lists(lx, prim, left, right, node)
-    x, y = _operand(lx, left, prim, node), _operand(lx, right, prim, node)
+    x, y = _operand(lx, left, prim, node, "left"), _operand(lx, right, prim, node, "right")
     if prim == "matmul":
         from transpile.frontend import calls
 
@@ -55,11 +55,25 @@ def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> No
         raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
 
 
-def _operand(lx: Lifter, value: Any, prim: str, node: Any) -> Operand:
+def _operand(lx: Lifter, value: Any, prim: str, node: Any, side: str) -> Operand:
     if isinstance(value, Static) and not isinstance(value.value, (bool, int, float)):
         if value.value is None or isinstance(value.value, str):
-            raise lx.error("T120", f"{describe(lx, value)} is an operand of {SYMBOL[prim]!r}", node)
+            written = getattr(node, side, getattr(node, {"left": "target", "right": "value"}[side], None))
+            text = "" if written is None or isinstance(written, gast.Constant) else _text(written)
+            hint = (
+                f"test for it first: if {text or 'it'} is not None"
+                if value.value is None
+                else "make a number of it outside"
+            )
+            which = f"{text} is {describe(lx, value)}, " if text else f"{describe(lx, value)} is "
+            raise lx.error("T120", f"{which}an operand of {SYMBOL[prim]!r}", node, hint)
     return lx.operand(value, node)
+
+
+def _text(node: Any) -> str:
+    """An expression as it is usually written."""
+    text = gast.unparse(node).strip()
+    return text if '"' in text else text.replace("'", '"')
 
 
 def arithmetic(lx: Lifter, prim: str, x: Operand, y: Operand) -> Operand:

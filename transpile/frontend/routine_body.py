@@ -102,8 +102,8 @@ class _Sizes:
 class _Parameters(Arguments):
     """As `Arguments`; containers cannot be changed, since the caller would not see it."""
 
-    def _node(self, tree: Any, name: str) -> Any:
-        value = super()._node(tree, name)
+    def _node(self, tree: Any, name: str, written: str) -> Any:
+        value = super()._node(tree, name, written)
         cell = getattr(value, "cell", None)
         if isinstance(cell, Cell) and isinstance(self.lx.state.cells[cell], Items):
             cell.readonly = containers.HANDED_ON

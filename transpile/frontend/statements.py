@@ -82,7 +82,9 @@ def _with(lx: Lifter, node: gast.With) -> None:
         held = found.value if isinstance(found, Static) else None
         name = held.name if isinstance(held, Known) else getattr(held, "__name__", "")
         if name not in _CONTEXTS or item.optional_vars is not None:
-            raise lx.error("T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr)
+            raise lx.error(
+                "T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr, _OUTSIDE
+            )
         if name == "numpy.errstate" and isinstance(made, gast.Call):
             for k in made.keywords:
                 if k.arg is not None:
@@ -96,6 +98,7 @@ def _with(lx: Lifter, node: gast.With) -> None:
     lx.block(node.body)
 
 
+_OUTSIDE = "do it around the call, and pass in what the function needs"
 _CONTEXTS = frozenset(
     "numpy.errstate numpy.printoptions warnings.catch_warnings contextlib.nullcontext catch_warnings nullcontext".split()
 )

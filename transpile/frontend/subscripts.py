@@ -217,7 +217,9 @@ def _slice(p: _Parser, part: SliceOf) -> None:
             continue
         op = p.lx.operand(bound, p.node)
         if op.type.dims or op.type.is_float:
-            raise p.lx.error("T207", f"a slice's bound must be an integer, not {op.type}", p.node)
+            raise p.lx.error(
+                "T207", f"a slice's bound must be an integer, not {op.type}", p.node, "use //, or int(...)"
+            )
         slots.append(p.slot(op))
     if slots[2] is not None and isinstance(p.args[slots[2]], Const) and p.args[slots[2]].value == 1:  # type: ignore[union-attr]
         slots[2] = None

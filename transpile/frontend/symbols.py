@@ -85,6 +85,10 @@ class Symbols:
     spans: list[Dim] = field(default_factory=list)  # of the loops whose bodies are being lifted: not negative there
     checked: dict[tuple[Dim, Dim], Block] = field(default_factory=dict)  # where two sizes are compared in the body
     apart: tuple[str, ...] = ()  # the sizes that did not agree, as the example has them
+    shapes: tuple[str, ...] = ()  # the arguments that have them, with their shapes
+    written: dict[int, str] = field(
+        default_factory=dict
+    )  # how the leaves of arguments are read in Python, by their numbers
     count: int = 0
     late: bool = True  # whether sizes that do not fit may be an error where that runs
     is_open: bool = False  # whether sizes where paths meet may differ
@@ -165,7 +169,7 @@ class Symbols:
     def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
         """The size that both are, noted and checked; None where they cannot be equal."""
         x, y = self.resolve(a), self.resolve(b)
-        self.apart = ()
+        self.apart = self.shapes = ()
         if x == y or self.is_checked(lx, x, y):
             return x
         if self._unified_around(lx, x, y):
@@ -175,10 +179,20 @@ class Symbols:
             return None
         if left is not None and right is not None and left != right:
             self.apart = tuple(f"{d} is {n}" for d, n in ((x, left), (y, right)) if not d.is_const)
+            self.shapes = tuple(dict.fromkeys(text for d in (x, y) for text in self._shape_text(d)))
             self._one_of_them(lx, x, y, left, right)
             return self._never(lx, x, y)
         self._equate(lx, x, y)
         return self.resolve(x)
+
+    def _shape_text(self, dim: Dim) -> Iterator[str]:
+        """Whose size it is, with the shape of the example."""
+        for name in dim.symbols():
+            origin = self.origins.get(name)
+            if origin is not None and origin.param in self.written:
+                all_ = sorted((o.axis, o.example) for o in self.origins.values() if o.param == origin.param)
+                if all(size is not None for _, size in all_) and len(all_) == origin.rank:
+                    yield f"{self.written[origin.param]} has shape {tuple(size for _, size in all_)}"
 
     def _unified_around(self, lx: Lifter, x: Dim, y: Dim) -> bool:
         """Whether the function around sees to it that sizes which it gives are equal."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Expr, NotANumber
 from transpile.errors import NO_COMPLEX
-from transpile.frontend import aliases, grids, memory
+from transpile.frontend import aliases, grids, memory, ways_out
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
@@ -23,7 +23,7 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     """The result of the entry ``name``."""
     entry = entries().get(name)
     if entry is None:
-        raise lx.error("T130", f"{shown(name)} is not supported", node)
+        raise lx.error("T130", f"{shown(name)} is not supported", node, ways_out.of_call(name))
     kwargs = dict(kwargs)
     if name in ("numpy.insert", "numpy.delete"):
         args = grids.places(lx, name, args, kwargs, node)

@@ -111,10 +111,11 @@ def method(lx: Lifter, owner: Static, which: str, args: Args, kwargs: Kwargs, no
     name = owner.value.name
     entry = entries()[name]
     if not entry.elementwise:
-        raise lx.error("T130", f"{shown(name)} is not a ufunc", node)
+        raise lx.error("T130", f"{shown(name)} is not a ufunc", node, f"call {shown(name)} itself, or write a loop")
     rule = _METHODS.get(which)
     if rule is None:
-        raise lx.error("T130", f"{shown(name)}.{which} is not supported", node)
+        hint = f"call {shown(name)} itself, its {', '.join(sorted(_METHODS))}, or write a loop"
+        raise lx.error("T130", f"{shown(name)}.{which} is not supported", node, hint)
     with lx.rules(node):
         return rule(lx, owner, args, dict(kwargs), node)
 

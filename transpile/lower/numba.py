@@ -20,6 +20,7 @@ from transpile.lower.entry import Guard, guarded
 from transpile.lower.kept import functions
 from transpile.lower.lowering import lower
 from transpile.lower.outward import Output, outward
+from transpile.transform.guards import say_guards
 from transpile.transform.placeholders import is_any, with_placeholders
 
 MODULES = ("again", "arrays", "blas", "errors", "intmath", "linalg", "scalars", "shares", "special", "vector")
@@ -73,7 +74,7 @@ def lowered(core: Function, options: Options) -> list[Function]:
     kept, entry = [with_placeholders(one, is_any) for one in kept], with_placeholders(entry, is_any)
     found = [optimise(lower(known_adjoints(one), names, is_kept=True), (), 0, vectors) for one in kept]
     threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
-    return [*found, optimise(lower(known_adjoints(entry), names), options.sizes, threads, vectors)]
+    return [*found, optimise(lower(known_adjoints(say_guards(entry, False)), names), options.sizes, threads, vectors)]
 
 
 def _written(

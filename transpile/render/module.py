@@ -13,7 +13,6 @@ from transpile.core.routines import helpers
 from transpile.render.blocks import bare
 from transpile.render.copies import settle_copies
 from transpile.render.exits import resolve
-from transpile.render.guards import say_guards
 from transpile.render.implicit import relax
 from transpile.render.imports import Imports
 from transpile.render.layout import Line, lay_out
@@ -25,6 +24,7 @@ from transpile.render.statements import Writer
 from transpile.render.trees import pack, unpack, whole
 from transpile.render.whole import keep_integers
 from transpile.transform.dce import remove_dead
+from transpile.transform.guards import say_guards
 from transpile.transform.placeholders import with_placeholders
 
 

@@ -173,7 +173,7 @@ TABLE = [
          fresh=False),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
     Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False),
-    # for checks of sizes in printed text (transpile.render.guards): x.shape != (n, d), x.shape, (n, d)
+    # for checks of sizes in printed text (transpile.transform.guards): x.shape != (n, d), x.shape, (n, d)
     Prim("shape_differs", lambda types, params: BOOL, _shape_differs, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
     Prim("shape_of", _shape_type, _shape_of, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
     Prim("shape_tuple", _shape_type, _shape_tuple, jvp=ZERO, vjp=ZERO, cost=0, linear=True),

@@ -3,7 +3,8 @@
     if p != n: raise ...                 if y.shape != (n,):
                                ->            raise ValueError(f"logistic.py:8: y has shape {y.shape}, expected {(n,)}")
 
-A check that a product makes by itself, because both of its operands are the arguments in question, is left to NumPy.
+A check that a product makes by itself, because both of its operands are the arguments in question, is left to NumPy in printed
+text. What is compiled keeps its tests, which teach it what sizes are the same, and says the same.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from os.path import basename
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
 from transpile.core.types import BOOL, INT, Type
+from transpile.tree import Node, leaf_paths
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class _Check:
     where: str
 
 
-def say_guards(fn: Function) -> Function:
-    """The function with the checks of each parameter's sizes in one."""
+def say_guards(fn: Function, is_printed: bool = True) -> Function:
+    """The function with the checks of each parameter's sizes in one, or, if it is not to be printed, with what that would say."""
     sizes: dict[Var, tuple[Var, int]] = {}
     for stmt in fn.body.stmts:
         if isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var) and stmt.args[0] in fn.params:
@@ -53,6 +55,10 @@ def say_guards(fn: Function) -> Function:
     for k, stmt in enumerate(fn.body.stmts):
         if k not in checks:
             stmts.append(stmt)
+            continue
+        if not is_printed:
+            layer = next(layer for layer in _layers(by_param[checks[k].param]) if _is_in(checks[k], layer))
+            stmts.append(_told(stmt, checks[k].param, layer, fn))
             continue
         together = by_param.pop(checks[k].param, None)
         for layer in _layers(together or ()):
@@ -111,6 +117,53 @@ def _is_made_by_product(check: _Check, fn: Function) -> bool:
     return False
 
 
+def _is_in(check: _Check, layer: Sequence[_Check]) -> bool:
+    return any(c.axis == check.axis and c.size == check.size for c in layer)
+
+
+def _told(stmt: Stmt, param: Var, layer: Sequence[_Check], fn: Function) -> Stmt:
+    """The check with the whole shape in its message."""
+    assert isinstance(stmt, If)
+    (raised,) = stmt.then.stmts
+    assert isinstance(raised, Effect)
+    before: list[Stmt] = []
+    wanted = {c.axis: c.size for c in layer}
+    given: list[Operand] = []
+    for axis in range(param.type.rank):
+        size = Var(SYNTHETIC, INT)
+        before.append(Let(size, "dim", (param,), {"axis": axis}, raised.loc))
+        given.append(size)
+    asked = [wanted.get(axis, given[axis]) for axis in range(param.type.rank)]
+    parts = (
+        f"{layer[0].where}{_path(param, fn)} has shape ",
+        *_numbers(given, 0),
+        ", expected ",
+        *_numbers(asked, len(given)),
+    )
+    args = (*given, *asked)
+    return replace(
+        stmt, then=Block((), [*before, replace(raised, args=args, params={**raised.params, "parts": parts})])
+    )
+
+
+def _numbers(sizes: Sequence[Operand], first: int) -> tuple[object, ...]:
+    """The parts of a message that show a tuple of operands, the first of this number."""
+    parts: list[object] = ["("]
+    for k in range(len(sizes)):
+        parts += [*([", "] if k else []), (first + k, "", "")]
+    return (*parts, ",)" if len(sizes) == 1 else ")")
+
+
+def _path(param: Var, fn: Function) -> str:
+    """How the parameter is written in Python: by its name, or as a leaf of an argument."""
+    for spec in fn.arg_tree or ():
+        if isinstance(spec.tree, Node):
+            for path, leaf in leaf_paths(spec.tree, spec.name):
+                if fn.params[leaf.k] is param:
+                    return path
+    return param.name
+
+
 def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> list[Stmt]:
     param, loc = checks[0].param, checks[0].loc
     wanted = {c.axis: c.size for c in known}
@@ -133,7 +186,7 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: Function) -> l
             (shape,) if all(isinstance(o, Const) for o in operands) else (shape, expected),
             {
                 "exception": "ValueError",
-                "parts": (f"{checks[0].where}{param.name} has shape ", (0, "", ""), *_said(operands)),
+                "parts": (f"{checks[0].where}{_path(param, fn)} has shape ", (0, "", ""), *_said(operands)),
             },
             loc,
         ),
