@@ -64,7 +64,7 @@ def test_sizes_that_cannot_be(how: str) -> None:
     gradient = VARIANTS[how](tp.grad(shifted))
     for _ in range(2):
         gradient(example(5, 0), example(3, 1))
-        with pytest.raises(ValueError, match="do not agree"):
+        with pytest.raises(ValueError, match="do not agree|has shape"):
             gradient(example(5, 0), example(4, 1))
 
 
@@ -146,6 +146,6 @@ def test_what_does_not_fit() -> None:
         tp.grad(never)(x, y, 1.0)
     gradient = tp.grad(other)
     np.testing.assert_array_equal(gradient(x, y, 5), np.full(3, 6.0))
-    with pytest.raises(ValueError, match="do not agree"):
+    with pytest.raises(ValueError, match="do not agree|has shape"):
         gradient(x, y, 1)
     np.testing.assert_array_equal(gradient(x, x, 1), x)
