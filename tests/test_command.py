@@ -193,6 +193,8 @@ REFUSED = {
     "sum(f)": "'sum' is none of",
     "grad(f, argnums=__import__('os').mkdir('made'))": "is not a literal",
     "grad(__import__('os').mkdir('made'))": "is none of",
+    "jit(vmap(f))": "'vmap' is not there yet",
+    "linearize(f)": "'linearize' is called with values",
     "grad(f, nums=0)": "unexpected keyword argument 'nums'",
     "grad(f, argnums='x')": "argnums must be an int",
     "jit(grad(f), target='gpu')": "unknown target 'gpu'",

@@ -72,6 +72,18 @@ x.astype(np.result_type(x, np.float32))
 x * np.ones(3, np.result_type(np.float32, 2.0))
 np.ones(2, np.result_type(n, 2.5)) * x[0]
 x * x.itemsize + x.nbytes
+np.vectorize(relu)(m)
+np.vectorize(relu)(m, x[1])
+np.vectorize(relu)(m, slope=x[:2])
+np.vectorize(relu)(x[0])
+np.vectorize(lambda a, b: a * b + n)(m, y[:2])
+np.vectorize(lambda a, b: (a * b, a + b))(m, y[:2])[1]
+np.vectorize(lambda a: 2 if a > 0 else 3, otypes=[float])(m) * m
+np.vectorize(relu, otypes="d")(x[:0])
+np.vectorize(np.hypot)(x, y)
+each(x) + each(y, slope=x[1])
+typed(x) * x
+np.vectorize(lambda k: k * k)(np.arange(n)) * x[0]
 """.strip().splitlines()
 
 WRITES = {
@@ -83,11 +95,21 @@ WRITES = {
 }
 
 
+def relu(v, slope=0.5):
+    if v > 0:
+        return v * v
+    return slope * v
+
+
+each = np.vectorize(relu)
+typed = np.vectorize(lambda v: int(v > 0.4), otypes=[float])
+
+
 def made(body: str, name: str):
     text = f"def f(x, y, m, n):\n    {body}\n"
     file = f"<ordinary {name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope = {"np": np}
+    scope = {"np": np, "relu": relu, "each": each, "typed": typed}
     exec(compile(text, file, "exec"), scope)
     return scope["f"]
 
@@ -126,6 +148,10 @@ def test_compiled(cache_directory):
         ("np.mgrid[0:3, 2]", "T207"),
         ("np.r_[x, 1j]", "T311"),
         ("np.ndarray((2,), float, x)", "T132"),
+        ("np.vectorize(lambda v: 1 if v > 0 else v)(x)", "T205"),  # the first element decides for all
+        ("np.vectorize(np.sum, signature='(n)->()')(m)", "T131"),
+        ("np.vectorize(relu, excluded={'slope'})(x, slope=2.0)", "T131"),
+        ("x.strides", "T121"),
     ],
 )
 def test_what_is_refused(text, code):

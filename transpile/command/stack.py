@@ -14,6 +14,8 @@ from transpile import api
 from transpile.errors import TranspileError, error
 from transpile.levels import Flat, Grad, Jacobian, Level, peeled
 
+LATER = ("vmap", "checkpoint", "remat", "scan", "cond", "pmap")
+BY_CALL = {"linearize": "jvp", "check_grads": "the derivatives that it checks", "eval_shape": "no derivative"}
 HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
 
 
@@ -60,6 +62,10 @@ def levels(text: str, names: Sequence[str]) -> list[Level]:
     found: list[Level] = []
     while isinstance(node, ast.Call):
         name = ast.unparse(node.func).rpartition(".")[2]
+        if name in LATER:
+            _refuse(f"{name!r} is not there yet")
+        if name in BY_CALL:
+            _refuse(f"{name!r} is called with values, when a program runs: its text is that of {BY_CALL[name]}")
         if name not in TRANSFORMS:
             _refuse(f"{ast.unparse(node.func)!r} is none of {', '.join(sorted(TRANSFORMS))}")
         if not node.args:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
+import numpy as np
 
 from transpile.core.nodes import Loc
 from transpile.custom import Custom
@@ -108,6 +109,8 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
         return lambda lx, held, args, kwargs, node: apply(lx, held.value, args, kwargs, node)
     if level_of(held) is not None:
         return nested.call
+    if isinstance(held, np.vectorize):
+        return _of_vectorize
     if isinstance(held, Custom):
         from transpile.frontend import custom_calls
 
@@ -117,6 +120,15 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
 
 def _method_of_ours(lx: Lifter, held: types.MethodType, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return apply(lx, outside(lx, held.__func__), [outside(lx, held.__self__), *args], kwargs, node)
+
+
+def _of_vectorize(lx: Lifter, held: np.vectorize, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    from transpile.frontend import object_calls
+
+    if held.signature is not None or held.excluded:
+        raise lx.error("T131", "np.vectorize with a signature, or with what is excluded", node, "write the loop")
+    made = object_calls.vectorized(lx, outside(lx, held.pyfunc), lx.const(held.otypes), node)
+    return apply(lx, made, args, kwargs, node)
 
 
 def outside(lx: Lifter, value: Any) -> Any:

@@ -164,7 +164,9 @@ def _adjoints(obj: Any, back: Function, trees: list[Any], skipped: list[int]) ->
     tree = back.out_tree
     children = list(tree.children) if isinstance(tree, Node) and tree.kind in ("tuple", "list") else []
     if len(children) != len(wanted):
-        text = f"the backward rule of {obj.__name__!r} must return a tuple of {len(wanted)}: one adjoint for each argument"
+        text = (
+            f"the backward rule of {obj.__name__!r} must return a tuple of {len(wanted)}: one adjoint for each argument"
+        )
         raise error("T307", text, back.loc)
     found: list[Operand] = []
     for k, arg in enumerate(trees):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from transpile import making
 from transpile.frontend import attributes, calls, containers, formatting, overloads, statics, ways_out
 from transpile.frontend.convert import describe
@@ -140,6 +142,33 @@ class _Identity:
         return args[0]
 
 
+def _vectorize(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.vectorize(f)``: what is called then is `Vectorized`."""
+    given = {"pyfunc": args[0]} if args else {}
+    given |= dict(zip(("otypes", "doc", "excluded", "cache", "signature"), args[1:])) | kwargs
+    if "pyfunc" not in given:
+        raise lx.error("T131", "np.vectorize without a function", node, "write np.vectorize(f)")
+    for name in ("excluded", "signature"):
+        if not (isinstance(given.get(name, Static(None)), Static) and given.get(name, Static(None)).value is None):
+            raise lx.error("T131", f"np.vectorize with {name}", node, "write the loop")
+    return vectorized(lx, given["pyfunc"], given.get("otypes", Static(None)), node)
+
+
+def vectorized(lx: Lifter, function: Any, otypes: Any, node: Any) -> Any:
+    types = lx.static(otypes, "otypes of np.vectorize", node)
+    dtypes = None if types is None else tuple(np.dtype(t) for t in types)
+    return Bound(Static(_Vectorized()), (function, lx.const(dtypes)))
+
+
+class _Vectorized:
+    """A function for each element of arrays."""
+
+    def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        from transpile.frontend import table_calls
+
+        return table_calls.library(lx, "library_numpy:vectorized", args, kwargs, node)
+
+
 _OPERATORS = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
     "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor",
@@ -168,6 +197,7 @@ TABLE: dict[str, Any] = {
     "builtins.object.__setattr__": _set_of_object,
     "functools.partial": _partial,
     "functools.reduce": _reduce,
+    "numpy.vectorize": _vectorize,
     "functools.wraps": _wraps,
     "dataclasses.replace": _replace,
     "operator.getitem": _getitem,

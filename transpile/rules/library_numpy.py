@@ -211,3 +211,22 @@ def kaiser(M, beta):  # type: ignore[no-untyped-def]
     n = (np.arange(0, M) - (M - 1) / 2.0) / (last / 2.0)
     beta = np.float64(beta)
     return np.i0(beta * np.sqrt(1 - n**2.0)) / np.i0(beta)
+
+
+def vectorized(pyfunc, otypes, *args, **kwargs):  # type: ignore[no-untyped-def]
+    """A call of ``np.vectorize(pyfunc)``: one call for each element; the dtypes are those of the first call."""
+    arrays = np.broadcast_arrays(*args, *kwargs.values())
+    flat = [np.ravel(a) for a in arrays]
+    if otypes is None:
+        if flat[0].size == 0:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = pyfunc(*[a[0] for a in flat[: len(args)]], **{k: a[0] for k, a in zip(kwargs, flat[len(args) :])})
+        dtypes = [np.asarray(v).dtype for v in (first if isinstance(first, tuple) else (first,))]
+    else:
+        dtypes = list(otypes)
+    found = [pyfunc(*items[: len(args)], **dict(zip(kwargs, items[len(args) :]))) for items in zip(*flat)]
+    if len(dtypes) > 1:
+        return tuple(
+            np.array([one[k] for one in found], dtype=dtype).reshape(arrays[0].shape) for k, dtype in enumerate(dtypes)
+        )
+    return np.array(found, dtype=dtypes[0]).reshape(arrays[0].shape)
