@@ -13,8 +13,8 @@ import transpile as tp
 from transpile.errors import CODES
 
 SOURCES = Path(tp.__file__).parent
-WITHOUT_HINT = {"T110", "T132", "T134", "T202", "T207", "T208", "T209", "T214", "T305", "T306", "T307", "T308", "T309", "T402", "T405",
-                "T408", "T411"}  # fmt: skip
+WITHOUT_HINT = {"T110", "T132", "T134", "T202", "T207", "T208", "T209", "T214", "T305", "T306", "T307", "T308", "T309", "T402",
+                "T405", "T408", "T411"}  # fmt: skip
 """Codes of messages that say themselves what does not fit."""
 
 
