@@ -11,6 +11,8 @@
 """
 
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from transpile.beside import find_runtime as _find_runtime
 
@@ -35,7 +37,6 @@ from transpile.api import (  # noqa: E402
     value_and_grad,
     vjp,
 )
-from transpile.check import check_grads  # noqa: E402
 from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
@@ -43,3 +44,19 @@ __all__ = [
     "hvp", "jacfwd", "jacrev", "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 __version__ = "0.1.0"
+
+if _TYPE_CHECKING:
+    from transpile.check import check_grads
+else:
+
+    def __getattr__(name: str) -> _Any:
+        """`check_grads`: its module is imported when it is wanted, for nobody who only computes needs it."""
+        if name != "check_grads":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from transpile.check import check_grads
+
+        globals()[name] = check_grads
+        return check_grads
+
+    def __dir__() -> list[str]:
+        return [*globals(), "check_grads"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transpile.core.nodes import NOWHERE, Loc
+from transpile.core.loc import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.foreign import as_arrays
 from transpile.levels import jit_level, peeled

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from transpile.core.nodes import Function, Loc
+from transpile.core.output import Output
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.loops import optimise
@@ -19,7 +20,7 @@ from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
 from transpile.lower.kept import functions
 from transpile.lower.lowering import lower
-from transpile.lower.outward import Output, outward
+from transpile.lower.outward import outward
 from transpile.transform.guards import say_guards
 from transpile.transform.placeholders import is_any, with_placeholders
 

@@ -13,17 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import NamedTuple
 
 from transpile.core.nodes import Alloc, Const, Function, Let, Operand, Var
-
-
-class Output(NamedTuple):
-    """Result number ``result`` is an array that the caller makes. A size is a number, or (parameter, axis)."""
-
-    result: int
-    dtype: str
-    sizes: tuple[int | tuple[int, int], ...]
+from transpile.core.output import Output
 
 
 def outward(fn: Function) -> tuple[Function, tuple[Output, ...]]:

@@ -159,18 +159,21 @@ def _dict(node: Any) -> tuple[str, int]:
 
 
 def _joined(node: Any) -> tuple[str, int]:
-    return f'f"{"".join(_piece(v) for v in node.values)}"', ATOM
+    texts = [v.value for v in node.values if _name_of(v) == "Constant"]
+    mark = "'" if any('"' in t for t in texts) and not any("'" in t for t in texts) else '"'
+    return f"f{mark}{''.join(_piece(v, mark) for v in node.values)}{mark}", ATOM
 
 
-def _piece(node: Any) -> str:
-    """A part of an f-string; strings within it are in single quotes, as Python 3.10 asks."""
+def _piece(node: Any, mark: str) -> str:
+    """A part of an f-string in quotation marks; strings within it are in the other ones, as Python 3.10 asks."""
     if _name_of(node) == "Constant":
-        return quoted(node.value)[1:-1].replace("{", "{{").replace("}", "}}")
+        text = quoted(node.value)[1:-1] if mark == '"' else repr(node.value)[1:-1]
+        return text.replace("{", "{{").replace("}", "}}")
     inner = flat(node.value, TERNARY + 1)
-    inner = inner.replace('"', "'")
+    inner = inner.replace(*("\"'" if mark == '"' else "'\""))
     inner = f" {inner}" if inner.startswith("{") else inner
     conversion = "" if node.conversion in (-1, None) else f"!{chr(node.conversion)}"
-    form = "" if node.format_spec is None else ":" + "".join(_piece(v) for v in node.format_spec.values)
+    form = "" if node.format_spec is None else ":" + "".join(_piece(v, mark) for v in node.format_spec.values)
     return f"{{{inner}{conversion}{form}}}"
 
 
