@@ -10,9 +10,8 @@
 (2.5, array([1., 2.]))
 """
 
+import typing as _typing
 from pathlib import Path as _Path
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from transpile.beside import find_runtime as _find_runtime
 
@@ -45,11 +44,11 @@ __all__ = [
 ]  # fmt: skip
 __version__ = "0.1.0"
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from transpile.check import check_grads
 else:
 
-    def __getattr__(name: str) -> _Any:
+    def __getattr__(name: str) -> _typing.Any:
         """`check_grads`: its module is imported when it is wanted, for nobody who only computes needs it."""
         if name != "check_grads":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -159,9 +159,14 @@ def _dict(node: Any) -> tuple[str, int]:
 
 
 def _joined(node: Any) -> tuple[str, int]:
-    texts = [v.value for v in node.values if _name_of(v) == "Constant"]
-    mark = "'" if any('"' in t for t in texts) and not any("'" in t for t in texts) else '"'
+    mark = _mark(node)
     return f"f{mark}{''.join(_piece(v, mark) for v in node.values)}{mark}", ATOM
+
+
+def _mark(node: Any) -> str:
+    """The quotation marks of an f-string."""
+    texts = [v.value for v in node.values if _name_of(v) == "Constant"]
+    return "'" if any('"' in t for t in texts) and not any("'" in t for t in texts) else '"'
 
 
 def _piece(node: Any, mark: str) -> str:
@@ -338,7 +343,8 @@ def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]
     """An f-string cut at blanks; only used within brackets."""
     lines: list[str] = []
     current = ""
-    for piece in (_piece(v) for v in node.values):
+    mark = _mark(node)
+    for piece in (_piece(v, mark) for v in node.values):
         for word in [piece] if piece.startswith("{") and not piece.startswith("{{") else _words(piece):
             if current and column + len(current) + len(word) + 3 > width:
                 lines.append(current)
@@ -346,7 +352,7 @@ def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]
                 column = indent
             current += word
     lines.append(current)
-    text = [f'{"f" if "{" in line else ""}"{line}"' for line in lines]
+    text = [f"{'f' if '{' in line else ''}{mark}{line}{mark}" for line in lines]
     return [text[0], *(" " * indent + line for line in text[1:])]
 
 
