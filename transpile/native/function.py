@@ -47,13 +47,12 @@ def compile_function(
     from numba.core.registry import cpu_target
     from numba.core.typing import signature
 
+    from transpile_runtime.compiled import registries
     from transpile_runtime.compiled.convention import Context
     from transpile_runtime.compiled.machine import addresses_as_written
 
-    with global_compiler_lock:
+    with global_compiler_lock, registries.quiet():
         typing, target = cpu_target.typing_context, cpu_target.target_context
-        typing.refresh()
-        target.refresh()
         context = Context.under(
             target,
             enable_nrt=True,

@@ -66,11 +66,7 @@ class Scalars:
         given = [self.struct(a) if isinstance(a, Array) else a for a in args]
         if target in (max, min):
             return self.extreme(target, given)
-        function = self.type_of_function(target)
-        signature = self.typing.resolve_function_type(function, tuple([a.type for a in given]), {})
-        if signature is None or len(signature.args) != len(given):
-            raise Unsupported(f"{target} of {[str(a.type) for a in given]}")
-        implementation = self.context.get_function(function, signature)
+        signature, implementation = self.implementation(target, tuple([a.type for a in given]))
         values = [self.cast(a, wanted).value for a, wanted in zip(given, signature.args)]
         block = self.builder.block
         before = len(block.instructions)
@@ -91,13 +87,22 @@ class Scalars:
             found = self.builder.select(test, x.value, found)
         return Scalar(found, self.types.int64)
 
-    def type_of_function(self, target: Any) -> Any:
-        try:
-            return self.typing.resolve_value_type(target)
-        except ValueError:  # its module was imported just now
-            self.typing.refresh()
-            self.context.refresh()
-            return self.typing.resolve_value_type(target)
+    def implementation(self, target: Any, types: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The signature of a function for arguments of these types, and what writes a call of it."""
+        from transpile_runtime.compiled import registries
+
+        # its module may have been imported just now, and what it does is declared when it is asked for; or it is none of the few
+        for prepare in (None, registries.some, registries.some, registries.all_):
+            if prepare is not None:
+                prepare(self.typing, self.context)
+            try:
+                function = self.typing.resolve_value_type(target)
+                signature = self.typing.resolve_function_type(function, types, {})
+                if signature is not None and len(signature.args) == len(types):
+                    return signature, self.context.get_function(function, signature)
+            except (ValueError, NotImplementedError):
+                pass
+        raise Unsupported(f"{target} of {[str(t) for t in types]}")
 
     def struct(self, array: Array) -> Scalar:
         raise NotImplementedError

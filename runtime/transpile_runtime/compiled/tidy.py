@@ -10,6 +10,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
+from transpile_runtime.compiled import registries
 from transpile_runtime.compiled.convention import Context
 from transpile_runtime.compiled.objects import is_known
 
@@ -94,6 +95,10 @@ class _Lowering(BaseNativeLowering):
 
 
 class Tidy(CompilerBase):
+    def __init__(self, typingctx, targetctx, *args):
+        registries.all_(typingctx, targetctx)
+        super().__init__(typingctx, targetctx, *args)
+
     def define_pipelines(self):
         found = DefaultPassBuilder.define_nopython_pipeline(self.state)
         found.passes = [(_Lowering if p is NativeLowering else p, about) for p, about in found.passes]
