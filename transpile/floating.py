@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import io
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,31 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
         if isinstance(level, (Pushforward, Pullback)):
             (primals, _), named = (*given, *named.values()), {}
             given = tuple(primals)
-    with contextlib.redirect_stdout(io.StringIO()):
+    with _silent():
         function(*given, **named)
     return ordinary(args, kwargs)
+
+
+class _Silent:
+    """The standard output, of which one thread does not see what it prints: what others print arrives."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.thread = stream, threading.get_ident()
+
+    def write(self, text: str) -> Any:
+        return len(text) if threading.get_ident() == self.thread else self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    before = sys.stdout
+    sys.stdout = made = _Silent(before)
+    try:
+        yield
+    finally:
+        if sys.stdout is made:
+            sys.stdout = before
+        made.thread = 0  # of who has kept it: it is the stream again
