@@ -90,7 +90,7 @@ def forks(monkeypatch):
 
     from transpile.native import threads
 
-    body = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+    body = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 4)  # the lock stays held, as by the layer
     found = []
 
     @ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, *[ctypes.c_ssize_t] * 3)

@@ -119,6 +119,16 @@ def steps(x, n):
     return np.sum(u)
 
 
+def rows(x, n):
+    y = np.zeros(1000)
+    for i in range(1000):
+        value = 1.0
+        for k in range(n):
+            value = value * 0.5 + 1.0 / (1.0 + value + k)
+        y[i] = value * x[i % 10]
+    return np.sum(y)
+
+
 PROGRAMS = {
     "while": (tp.jit(iterated), FOREVER),
     "nested": (tp.jit(nested), FOREVER),
@@ -133,6 +143,8 @@ PROGRAMS = {
     "derivative": (tp.jit(lambda x, n: tp.jvp(iterated, (x, n), (x, 0))[1]), FOREVER),
     "gradient of a long sum": (tp.jit(tp.grad(in_one_loop)), 2 * 10**8),
     "between loops on threads": (tp.jit(steps, parallel=True), FOREVER),
+    "a loop on threads": (tp.jit(nested, parallel=True), FOREVER),
+    "a loop on threads, writing": (tp.jit(rows, parallel=True), 10**9),
 }
 
 

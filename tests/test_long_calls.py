@@ -31,7 +31,7 @@ def test_signals(beside):
     )  # fmt: skip
     assert found.returncode == 0, found.stderr
     lines = found.stdout.splitlines()
-    assert len(lines) == 13
+    assert len(lines) == 15
     assert [line for line in lines if not line.endswith(": in time")] == []
 
 

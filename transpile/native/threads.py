@@ -18,6 +18,7 @@ from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
 from transpile.loops.facts import is_integer
+from transpile.native import watch
 from transpile.native.kept import describe
 from transpile.native.values import Scalar, Unsupported, Value
 from transpile_runtime.compiled import threads as layer
@@ -25,8 +26,9 @@ from transpile_runtime.compiled import threads as layer
 if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
-# The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; and how many these are.
-_CODE, _INFO, _FIRST, _LOCK, _FIELDS = range(5)
+# The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
+# interpreter's lock; and how many these are.
+_CODE, _INFO, _FIRST, _LOCK, _OWNER, _FIELDS = range(6)
 
 
 def loop(written: Statements, stmt: For) -> None:
@@ -41,10 +43,11 @@ def loop(written: Statements, stmt: For) -> None:
     own = _described(written)
     exception = written.context.call_conv.get_function_type(own.restype, own.argtypes).args[1].pointee
     code = ir.IntType(32)
-    type_ = ir.LiteralStructType([code, exception, written.int, code, *(v.type for v in given.passed)])
+    type_ = ir.LiteralStructType([code, exception, written.int, code, written.int, *(v.type for v in given.passed)])
     body, pooled = _body(written, stmt, own, given, type_), _pooled(written, own, type_)
     frame = written.cell(type_)
-    for k, value in enumerate((code(0), exception(None), written.number(0), code(0), *given.passed)):
+    own_thread = b.call(watch.outside(written.module, "PyThread_get_thread_ident", written.int), [])
+    for k, value in enumerate((code(0), exception(None), written.number(0), code(0), own_thread, *given.passed)):
         b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
     chunks = written.index(stmt.bound)
     data = b.bitcast(frame, written.cgutils.voidptr_t)
@@ -143,7 +146,9 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     function.linkage = "internal"
     function.attributes.add("noinline")
     b = inner.builder
-    given.read(inner, b.bitcast(data, type_.as_pointer()))
+    frame = b.bitcast(data, type_.as_pointer())
+    inner.begin_chunk(*(inner.cgutils.gep_inbounds(b, frame, 0, k) for k in (_CODE, _OWNER)))
+    given.read(inner, frame)
     inner.open()
     limits = Var("first", stmt.index.type), Var("last", stmt.index.type)
     for limit, value in zip(limits, (first, b.add(first, count, flags=["nsw"]))):
@@ -180,7 +185,7 @@ def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame:
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
     with b.if_then(status.is_error, likely=False):
-        code, info, first, lock = (written.cgutils.gep_inbounds(b, frame, 0, k) for k in range(_FIELDS))
+        code, info, first, lock = (written.cgutils.gep_inbounds(b, frame, 0, k) for k in range(_OWNER))
         free, taken = lock.type.pointee(0), lock.type.pointee(1)
         wait, go_on = (b.function.append_basic_block(n) for n in ("wait", "alone"))
         b.branch(wait)

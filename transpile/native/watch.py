@@ -21,7 +21,12 @@ FIRST = 2**16  # what is done before it is asked first: 10 to 30 µs
 NEXT = 2**21  # then
 TRIPS = 256  # a loop is cut into pieces of multiples of so many trips
 PAUSE = 50_000_000  # ns between two looks for a signal
-POLL, SEVERAL, CLOCK = "transpile.poll", "transpile.several", "transpile.clock"
+POLL, POLL_TOGETHER, SEVERAL, CLOCK = (
+    "transpile.poll",
+    "transpile.poll_together",
+    "transpile.several",
+    "transpile.clock",
+)
 LEFT, THREAD, DUE = range(3)
 NEVER = 2**62
 _MONOTONIC = 6 if sys.platform == "darwin" else 1
@@ -96,6 +101,37 @@ def poll(module: Any, gives: bool) -> Any:
             b.store(b.call(outside(module, "PyEval_SaveThread", pointer), []), thread)
     b.branch(done)
     b.position_at_end(done)
+    b.ret(number(1))
+    return found
+
+
+def poll_together(module: Any) -> Any:
+    """The same for a chunk of a parallel loop, whose threads share an exception and the name of the thread that has the lock: that
+    one hears signals, and what it has raised ends the others."""
+    from llvmlite import ir
+    from numba.core.callconv import RETCODE_EXC
+
+    found = module.globals.get(POLL_TOGETHER)
+    if found is not None:
+        return found
+    number, _, watch_type = types()
+    code_type = ir.IntType(32)
+    kinds = [watch_type.as_pointer(), code_type.as_pointer(), number.as_pointer()]
+    found = ir.Function(module, ir.FunctionType(number, kinds), POLL_TOGETHER)
+    found.linkage = "internal"
+    for attribute in ("noinline", "cold", "nounwind", "inaccessiblemem_or_argmemonly"):
+        found.attributes.add(attribute)
+    watch, code, owner = found.args
+    b = ir.IRBuilder(found.append_basic_block("entry"))
+    b.store(number(NEXT), field(b, watch, LEFT))
+    left = b.load_atomic(code, "monotonic", 4)
+    with b.if_then(b.icmp_signed("==", left, RETCODE_EXC), likely=False):
+        b.ret(number(0))
+    own = b.call(outside(module, "PyThread_get_thread_ident", number), [])
+    with b.if_then(b.icmp_unsigned("==", own, b.load(owner)), likely=False):
+        signalled = b.call(outside(module, "PyErr_CheckSignals", code_type), [])
+        with b.if_then(b.icmp_signed("!=", signalled, code_type(0)), likely=False):
+            b.ret(number(0))
     b.ret(number(1))
     return found
 

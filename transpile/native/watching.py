@@ -198,6 +198,7 @@ class Watching(Stacks):
         self.watch: Any = None  # the address; None where nobody asks
         self.left: Any = None  # a cell: the work that may be done before it is asked
         self.gives_lock = False
+        self.together: tuple[Any, Any] | None = None  # of a chunk of a parallel loop: see `watch.poll_together`
 
         self.values: dict[Var, Value] = {}
         self.lets: dict[Var, Let] = {}  # those that are written
@@ -219,6 +220,16 @@ class Watching(Stacks):
         if self.is_narrow:
             self.spend(self.number(cost(fn.body)))
             self.ask()
+
+    def begin_chunk(self, code: Any, owner: Any) -> None:
+        """A chunk of a parallel loop has a watch of its own."""
+        number, pointer, type_ = watch.types()
+        self.watch = self.cell(type_)
+        for k, value in ((watch.LEFT, number(watch.FIRST)), (watch.THREAD, pointer(None)), (watch.DUE, number(0))):
+            self.builder.store(value, watch.field(self.builder, self.watch, k))
+        self.left = self.cell(self.int)
+        self.together = code, owner
+        self.watch_back()
 
     def end_watch(self) -> None:
         if self.watch is not None and self.is_narrow:
@@ -245,7 +256,10 @@ class Watching(Stacks):
             return
         b = self.builder
         with b.if_then(b.icmp_signed("<", b.load(self.left), self.number(0)), likely=False):
-            goes_on = b.call(watch.poll(self.module, self.gives_lock), [self.watch])
+            if self.together is None:
+                goes_on = b.call(watch.poll(self.module, self.gives_lock), [self.watch])
+            else:
+                goes_on = b.call(watch.poll_together(self.module), [self.watch, *self.together])
             with b.if_then(b.icmp_signed("==", goes_on, self.number(0)), likely=False):
                 self.interrupted()
             self.watch_back()
