@@ -22,7 +22,10 @@ def assert_none_fails(seeds, **options):
     return tally
 
 
-@pytest.mark.parametrize("first", range(0, 100, PART))
+PARTS = [pytest.param(k, marks=[pytest.mark.slow] if k >= 3 * PART else []) for k in range(0, 100, PART)]
+
+
+@pytest.mark.parametrize("first", PARTS)
 def test_random_programs(first):
     assert_none_fails(range(first, first + PART))
 
