@@ -1,8 +1,11 @@
-"""Programs of `test_long_calls`, run in a process of its own: ``python long_calls.py alone`` or ``beside`` another thread."""
+"""Programs of `test_long_calls`, run in a process of its own: ``long_calls.py alone``, ``beside`` another thread, or ``handlers``
+of signals.
+"""
 
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -129,6 +132,54 @@ def rows(x, n):
     return np.sum(y)
 
 
+def deep(x, n):
+    total = 0.0
+    y = np.ones(min(n, 5000))
+    for i in range(len(y)):
+        for j in range(len(y)):
+            for k in range(len(y)):
+                for m in range(len(y)):
+                    total = total * 0.5 + 1.0 / (1.0 + total + y[k] * y[m])
+    return total
+
+
+def few(x, n):
+    total = 0.0
+    if n > 3:
+        for a in range(60):
+            for b in range(60):
+                for c in range(60):
+                    for d in range(60):
+                        for e in range(60):
+                            for f in range(60):
+                                total = total * 0.5 + 1.0 / (1.0 + total + x[n % 2] * f)
+    return total
+
+
+def sorted_first(x, n):
+    order = np.argsort(x)
+    total = 0.0
+    for _ in range(n):
+        for k in order:
+            total = total * 0.5 + x[order[k]]
+    return total
+
+
+def counted_twice(x, mask, n):
+    before = np.sum(mask)
+    value = before + x[0]
+    for k in range(n):
+        value = value * 0.5 + 1.0 / (1.0 + value)
+    return before - len(x[mask]) + np.sum(x[mask] * value)
+
+
+MASK = np.arange(10) % 3 == 0
+
+
+def with_a_mask(x, n):
+    return counted_twice(x, MASK, n)
+
+
 PROGRAMS = {
     "while": (tp.jit(iterated), FOREVER),
     "nested": (tp.jit(nested), FOREVER),
@@ -142,10 +193,50 @@ PROGRAMS = {
     "a helper": (tp.jit(twice), FOREVER),
     "derivative": (tp.jit(lambda x, n: tp.jvp(iterated, (x, n), (x, 0))[1]), FOREVER),
     "gradient of a long sum": (tp.jit(tp.grad(in_one_loop)), 2 * 10**8),
+    "four loops over sizes": (tp.jit(deep), FOREVER),
+    "loops over few numbers": (tp.jit(few), FOREVER),
+    "indices": (tp.jit(sorted_first), FOREVER),
+    "a mask that is read twice": (tp.jit(with_a_mask), FOREVER),
     "between loops on threads": (tp.jit(steps, parallel=True), FOREVER),
     "a loop on threads": (tp.jit(nested, parallel=True), FOREVER),
     "a loop on threads, writing": (tp.jit(rows, parallel=True), 10**9),
 }
+
+
+def send(name, seconds):
+    """A signal to this process, later, from another one: a thread would be one that runs beside the call."""
+    subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -{name} {os.getpid()}"])
+
+
+def handlers():
+    """Signals in calls that rely on an array of the caller's: what handlers write does no harm."""
+    x, mask, ran = np.linspace(0.1, 1.0, 10**6), np.zeros(10**6, bool), []
+    g = tp.jit(counted_twice)
+    n, took = 10**6, 0.0
+    while took < 2 * WAIT:
+        start = time.perf_counter()
+        g(x, mask, n)
+        took, n = time.perf_counter() - start, 2 * n
+
+    def write(*_):
+        mask[:] = True
+        ran.append("written")
+
+    def start_a_thread(*_):
+        ran.append("a thread")
+        threading.Thread(target=write).start()
+
+    for name in ("INT", "USR1"):
+        for handler in (write, start_a_thread):
+            mask[:] = False
+            before = signal.signal(getattr(signal, f"SIG{name}"), handler)
+            send(name, WAIT)
+            found = g(x, mask, n)
+            while "written" not in ran:
+                time.sleep(0.01)
+            signal.signal(getattr(signal, f"SIG{name}"), before)
+            print(name, *ran, found, mask.all())
+            ran.clear()
 
 
 def main():
@@ -154,7 +245,6 @@ def main():
 
     _nrt_python.memsys_enable_stats()
     x = np.linspace(0.1, 1.0, 10)
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
     stop = threading.Event()
     if sys.argv[1] == "beside":
         threading.Thread(target=stop.wait, daemon=True).start()
@@ -163,7 +253,7 @@ def main():
         g(x, 3)
         gc.collect()
         before = rtsys.get_allocation_stats()
-        signal.setitimer(signal.ITIMER_REAL, WAIT)
+        send("INT", WAIT)
         start = time.perf_counter()
         try:
             g(x, n)
@@ -178,4 +268,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    handlers() if sys.argv[1] == "handlers" else main()

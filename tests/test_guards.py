@@ -24,6 +24,12 @@ def test_a_few_programs(cache_directory) -> None:
     assert "8 functions in guarded memory, 0 wrong" in done.stdout
 
 
+def test_arguments_that_are_written_meanwhile(cache_directory) -> None:
+    done = run("raced")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 functions in guarded memory, 0 wrong" in done.stdout
+
+
 @pytest.mark.slow
 def test_faults_are_found() -> None:
     done = run("faulty")

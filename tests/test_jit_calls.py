@@ -501,3 +501,32 @@ def test_many_threads_at_once():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda k: repr(g(*kinds[k % 4])), range(400)))
     assert found == [wanted[k % 4] for k in range(400)]
+
+
+def added_up(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i]
+    return total
+
+
+LAID = {
+    "in C order": lambda values, dtype: np.array(values, dtype),
+    "read-only": lambda values, dtype: np.frombuffer(np.array(values, dtype).tobytes(), dtype),
+    "unaligned": lambda values, dtype: np.frombuffer(b"0" + np.array(values, dtype).tobytes(), np.uint8)[1:].view(
+        dtype
+    ),
+    "strided": lambda values, dtype: np.repeat(np.array(values, dtype), 2)[::2],
+    "backwards": lambda values, dtype: np.array(values, dtype)[::-1],
+}
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8"])
+def test_the_order_of_bytes_is_looked_at_in_each_call(cache_directory, dtype):
+    g, values = tp.jit(added_up), [1, 2, 3, 4]
+    for make in LAID.values():
+        for _ in range(2):
+            assert g(make(values, f"<{dtype}")) == 10.0
+        for other in LAID.values():
+            with pytest.raises(tp.TranspileError, match="foreign byte order"):
+                g(other(values, f">{dtype}"))

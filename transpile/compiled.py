@@ -85,8 +85,8 @@ class Compiled(Program):
                 raise OverflowError(too_large(self.target, args, kwargs)) from None
             raise
         finally:  # what was written before an exception too
-            for original, copy in back:
-                original[...] = copy
+            for original, copy, first in back:
+                np.copyto(original, copy, where=_differ(copy, first))
         return self.finish(self.joined(out, made))
 
     def joined(self, out: Any, made: Sequence[Any]) -> Any:
@@ -196,10 +196,13 @@ def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> st
     return "an argument is too large for the 64 bits of compiled code"
 
 
-def contiguous(values: Sequence[Any], written: Sequence[bool]) -> tuple[list[Any], list[tuple[ndarray, ndarray]]]:
-    """The values with arrays in C order that may be written, and pairs of those and their copies that are written back."""
+def contiguous(
+    values: Sequence[Any], written: Sequence[bool]
+) -> tuple[list[Any], list[tuple[ndarray, ndarray, ndarray]]]:
+    """The values with arrays in C order that may be written, and of those that are written back what they are, their copies, and
+    what these hold now: the rest of them may be other threads'."""
     ready = list(values)
-    back: list[tuple[ndarray, ndarray]] = []
+    back: list[tuple[ndarray, ndarray, ndarray]] = []
     for k, v in enumerate(values):
         if not isinstance(v, ndarray) or (v.flags.carray and type(v) is ndarray):
             continue
@@ -208,5 +211,12 @@ def contiguous(values: Sequence[Any], written: Sequence[bool]) -> tuple[list[Any
             raise ValueError("assignment destination is read-only")
         ready[k] = np.array(v, order="C")
         if is_written:
-            back.append((v, ready[k]))
+            back.append((v, ready[k], ready[k].copy()))
     return ready, back
+
+
+def _differ(x: ndarray, y: ndarray) -> ndarray:
+    """Where two arrays in C order are not the same, bit for bit."""
+    word = np.dtype(f"u{min(x.itemsize, 8)}")
+    differ = x.view(word) != y.view(word)
+    return np.any(differ.reshape(*x.shape, x.itemsize // word.itemsize), axis=-1)

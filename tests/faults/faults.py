@@ -853,4 +853,20 @@ FAULTS: tuple[Fault, ...] = (
         "vjp inside a function takes the derivative at what its function has written",
         ("tests/test_nested_writes.py", "-m", "not numba", "-k", "by_vjp"),
     ),
+    Fault(
+        "written_meanwhile",
+        "transpile/loops/steering.py",
+        "return _Flow(fn, inner, [p for p in fn.params if p.type.dims]).found",
+        "return NONE",
+        "a mask that another thread writes leads a compiled function out of its memory",
+        ("tests/test_guards.py", "-k", "meanwhile", "-m", "numba"),
+    ),
+    Fault(
+        "deaf_loops",
+        "transpile/native/watching.py",
+        "if len(given) == len(fn.params):",
+        "if True:",
+        "a long loop lets no other thread run",
+        ("tests/test_long_calls.py", "-k", "others_run", "-m", "numba"),
+    ),
 )

@@ -1,9 +1,10 @@
-"""Compiled programs in memory with guard pages: ``python tests/guards/run.py corpus violations fuzz nests`` (or some of them).
+"""Compiled programs in memory with guard pages: ``python tests/guards/run.py corpus violations fuzz nests races`` (or some).
 
 Each program is called, value and gradient, with all memory (arguments, results, what it makes for itself) flush against a page
 behind it that cannot be touched, with two different fillings of new memory; and flush against one before it. It must not die,
 must leave what is around its memory as it was, and must give the same bits whatever was in memory before. Then its requests for
-memory are refused, one by one (`guards.failing`). The programs run in a process of their own; where that dies, the program is
+memory are refused, one by one (`guards.failing`). ``races`` calls the corpus while another thread writes the arguments
+(`guards.racing`). The programs run in a process of their own; where that dies, the program is
 named and another process goes on behind it.
 """
 
@@ -24,9 +25,10 @@ sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.par
 
 import numpy as np  # noqa: E402
 
-KINDS = ("corpus", "violations", "fuzz", "nests")
+KINDS = ("corpus", "violations", "fuzz", "nests", "races")
 SAMPLE = "whiles.grow_until linalg.solve_matrix recursion.merge_sort".split()
 Job = tuple[str, Callable[[], str | None]]  # a name, and what finds out what is wrong
+Check = Callable[[Callable[..., Any], Callable[[], tuple[Any, ...]]], str | None] | None
 PATIENCE = {"violations": 3000}  # seconds for one program, with all its variants
 USUAL = 300
 
@@ -128,7 +130,24 @@ def long_tape(x: Any, n: int) -> Any:
     return y + np.sum(z)
 
 
-def programs(chosen: Sequence[Any]) -> Iterator[Job]:
+def races(first: int, count: int) -> Iterator[Job]:
+    from corpus import all_programs
+
+    from guards import racing
+
+    racing.copy_always()
+    yield from programs(all_programs()[first : first + count], racing.problem)
+
+
+def raced(first: int, count: int) -> Iterator[Job]:
+    from guards import racing
+
+    racing.copy_always()
+    for f in (racing.masked, racing.repeated, racing.counted, racing.gathered, racing.pushed):
+        yield from both(f.__name__, f, racing.arguments, (0,), None, racing.problem)
+
+
+def programs(chosen: Sequence[Any], check: Check = None) -> Iterator[Job]:
     from scalarise import scalarised
 
     with tempfile.TemporaryDirectory() as folder:
@@ -137,18 +156,24 @@ def programs(chosen: Sequence[Any]) -> Iterator[Job]:
                 warnings.simplefilter("ignore")
                 value = program.fn(*program.args())
             f = scalarised(program.fn, program.args(), value, Path(folder), f"weighted_{program.name}")
-            yield from both(program.name, program.fn, program.args, program.wrt, f)
+            yield from both(program.name, program.fn, program.args, program.wrt, f, check)
 
 
 def both(
-    name: str, fn: Any, args: Callable[[], tuple[Any, ...]], wrt: tuple[int, ...], number: Any = None
+    name: str,
+    fn: Any,
+    args: Callable[[], tuple[Any, ...]],
+    wrt: tuple[int, ...],
+    number: Any = None,
+    check: Check = None,
 ) -> Iterator[Job]:
     """The function and its gradient; ``number`` is one that gives a number, if ``fn`` does not."""
     import transpile as tp
 
-    yield f"{name} value", lambda: problem(tp.jit(fn), args)
+    find = check or problem
+    yield f"{name} value", lambda: find(tp.jit(fn), args)
     if wrt:
-        yield f"{name} gradient", lambda: problem(tp.jit(tp.grad(number or fn, argnums=wrt)), args)
+        yield f"{name} gradient", lambda: find(tp.jit(tp.grad(number or fn, argnums=wrt)), args)
 
 
 def violations(first: int, count: int) -> Iterator[Job]:
@@ -225,7 +250,8 @@ def faulty(first: int, count: int) -> Iterator[Job]:
 
 def jobs(kind: str, first: int, count: int) -> Iterator[Job]:
     makers: dict[str, Callable[[int, int], Iterator[Job]]] = {
-        "corpus": corpus, "violations": violations, "fuzz": fuzz, "nests": nests, "sample": sample, "faulty": faulty,
+        "corpus": corpus, "violations": violations, "fuzz": fuzz, "nests": nests, "races": races,
+        "sample": sample, "raced": raced, "faulty": faulty,
     }  # fmt: skip
     return makers[kind](first, count)
 
@@ -275,9 +301,9 @@ def outside(kind: str, first: int, count: int) -> tuple[int, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    known = (*KINDS, "sample", "faulty")
+    known = (*KINDS, "sample", "raced", "faulty")
     parser.add_argument(
-        "kinds", nargs="*", metavar="{" + ",".join(known) + "}", help="all but the last two, if none is named"
+        "kinds", nargs="*", metavar="{" + ",".join(known) + "}", help="all but the last three, if none is named"
     )
     parser.add_argument("--first", type=int, default=0, help="the first program, or seed")
     parser.add_argument("--count", type=int, default=None, help="of programs of a kind (500 of random ones)")

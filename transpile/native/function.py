@@ -41,18 +41,15 @@ def compile_function(
     Raises `Unsupported` for what is not written here.
     """
     from numba.core import callconv, compiler
-    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu_options import FastMathOptions
     from numba.core.environment import Environment
-    from numba.core.registry import cpu_target
     from numba.core.typing import signature
 
     from transpile_runtime.compiled import registries
     from transpile_runtime.compiled.convention import Context
     from transpile_runtime.compiled.machine import addresses_as_written
 
-    with global_compiler_lock, registries.quiet():
-        typing, target = cpu_target.typing_context, cpu_target.target_context
+    with registries.compiler() as (typing, target), registries.quiet():
         context = Context.under(
             target,
             enable_nrt=True,
@@ -77,7 +74,8 @@ def compile_function(
             _write(written, module, fn, own, names, guard, outputs)
             context.post_lowering(module, library)
             library.add_ir_module(module)
-            write_wrapper(context, library, own, environment, has_watch, _copied(fn, kept, guard, len(outputs)))
+            copied = _copied(fn, kept, guard, len(outputs), has_watch and written.gives_lock)
+            write_wrapper(context, library, own, environment, has_watch, copied)
         with addresses_as_written() if written.is_large else nullcontext():
             entry = context.get_executable(library, own, environment)
         return compiler.compile_result(
@@ -102,13 +100,15 @@ def _is_parallel(fn: Function) -> bool:
     return any(isinstance(s, For) and s.index.note == PARALLEL for s in statements(fn.body))
 
 
-def _copied(fn: Function, kept: Sequence[Function], guard: Guard | None, outputs: int) -> Copied:
+def _copied(fn: Function, kept: Sequence[Function], guard: Guard | None, outputs: int, gives_lock: bool) -> Copied:
     """The parameters that are copied where another thread may write them."""
     found = steering(fn, kept)
     given = fn.params[: len(fn.params) - outputs]
     params = [k for k, p in enumerate(given) if p in found]
+    if not gives_lock:
+        return Copied(bool(params))
     written = tuple([k for k in params if given[k].buffer])
-    return Copied(tuple(params), written, () if guard is None else guard.pairs)
+    return Copied(bool(params), tuple(params), written, () if guard is None else guard.pairs)
 
 
 def _write(

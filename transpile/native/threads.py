@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from transpile.native.statements import Statements
 
 # The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
-# interpreter's lock; and how many these are.
-_CODE, _INFO, _FIRST, _LOCK, _OWNER, _FIELDS = range(6)
+# interpreter's lock; whether the call is bare (`watch`); and how many these are.
+_CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
 
 
 def loop(written: Statements, stmt: For) -> None:
@@ -43,11 +43,13 @@ def loop(written: Statements, stmt: For) -> None:
     own = _described(written)
     exception = written.context.call_conv.get_function_type(own.restype, own.argtypes).args[1].pointee
     code = ir.IntType(32)
-    type_ = ir.LiteralStructType([code, exception, written.int, code, written.int, *(v.type for v in given.passed)])
+    number = written.int
+    type_ = ir.LiteralStructType([code, exception, number, code, number, number, *(v.type for v in given.passed)])
     body, pooled = _body(written, stmt, own, given, type_), _pooled(written, own, type_)
     frame = written.cell(type_)
     own_thread = b.call(watch.outside(written.module, "PyThread_get_thread_ident", written.int), [])
-    for k, value in enumerate((code(0), exception(None), written.number(0), code(0), own_thread, *given.passed)):
+    bare = number(0) if written.watch is None else b.load(watch.field(b, written.watch, watch.BARE))
+    for k, value in enumerate((code(0), exception(None), number(0), code(0), own_thread, bare, *given.passed)):
         b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
     chunks = written.index(stmt.bound)
     data = b.bitcast(frame, written.cgutils.voidptr_t)
@@ -147,7 +149,7 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     function.attributes.add("noinline")
     b = inner.builder
     frame = b.bitcast(data, type_.as_pointer())
-    inner.begin_chunk(*(inner.cgutils.gep_inbounds(b, frame, 0, k) for k in (_CODE, _OWNER)))
+    inner.begin_chunk(*(inner.cgutils.gep_inbounds(b, frame, 0, k) for k in (_CODE, _OWNER, _BARE)))
     given.read(inner, frame)
     inner.open()
     limits = Var("first", stmt.index.type), Var("last", stmt.index.type)

@@ -7,9 +7,12 @@ call from Python, whose address all functions of the module have as their last a
     left     what may be done before it is asked again; a kept function leaves it to who called it
     thread   the state of this thread while it has given the lock away, else NULL
     due      when the lock is taken again next to see whether a signal has come, in ns of a clock that never goes back
+    bare     1 where the call relies on what arrays hold that are not its own (`transpile.native.wrapper`), else 0
+    asked    1 when it has asked once
 
 Only the main thread hears signals: the others keep off the lock until they are done. Where no other thread is there, nothing is
-given away: what goes on meanwhile is nobody's business.
+given away: what goes on meanwhile is nobody's business. A bare call keeps the lock, and runs no handler, as that may write: it ends
+at Ctrl-C where that has no handler of its own, the handlers of all others run when it has ended.
 """
 
 from __future__ import annotations
@@ -21,14 +24,16 @@ FIRST = 2**16  # what is done before it is asked first: 10 to 30 µs
 NEXT = 2**21  # then
 TRIPS = 256  # a loop is cut into pieces of multiples of so many trips
 PAUSE = 50_000_000  # ns between two looks for a signal
-POLL, POLL_TOGETHER, SEVERAL, CLOCK = (
+POLL, POLL_TOGETHER, INTERRUPT, SEVERAL, CLOCK = (
     "transpile.poll",
     "transpile.poll_together",
+    "transpile.interrupt",
     "transpile.several",
     "transpile.clock",
 )
-LEFT, THREAD, DUE = range(3)
+LEFT, THREAD, DUE, BARE, ASKED = range(5)
 NEVER = 2**62
+_SIGINT = 2
 _MONOTONIC = 6 if sys.platform == "darwin" else 1
 
 
@@ -37,7 +42,19 @@ def types() -> tuple[Any, Any, Any]:
     from llvmlite import ir
 
     number, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
-    return number, pointer, ir.LiteralStructType([number, pointer, number])
+    return number, pointer, ir.LiteralStructType([number, pointer, number, number, number])
+
+
+def begin(builder: Any, watch: Any, bare: Any) -> None:
+    number, pointer, _ = types()
+    for k, value in (
+        (LEFT, number(FIRST)),
+        (THREAD, pointer(None)),
+        (DUE, number(0)),
+        (BARE, bare),
+        (ASKED, number(0)),
+    ):
+        builder.store(value, field(builder, watch, k))
 
 
 def field(builder: Any, watch: Any, k: int) -> Any:
@@ -72,9 +89,10 @@ def poll(module: Any, gives: bool) -> Any:
     b = ir.IRBuilder(found.append_basic_block("entry"))
     thread, due = field(b, watch, THREAD), field(b, watch, DUE)
     b.store(number(NEXT), field(b, watch, LEFT))
+    b.store(number(1), field(b, watch, ASKED))
     state = b.load(thread)
-    away, here, ask, raised, give, done = (
-        b.append_basic_block(n) for n in ("away", "here", "ask", "raised", "give", "done")
+    away, here, ask, raised, give, done, listen = (
+        b.append_basic_block(n) for n in ("away", "here", "ask", "raised", "give", "done", "listen")
     )
     b.cbranch(b.icmp_unsigned("==", state, pointer(None)), ask, away)
 
@@ -86,6 +104,10 @@ def poll(module: Any, gives: bool) -> Any:
     b.branch(ask)
 
     b.position_at_end(ask)
+    with b.if_then(b.icmp_unsigned("!=", b.load(field(b, watch, BARE)), number(0))):
+        b.cbranch(_is_interrupted(module, b, watch), raised, done)
+    b.branch(listen)
+    b.position_at_end(listen)
     signalled = b.call(outside(module, "PyErr_CheckSignals", ir.IntType(32)), [])
     b.cbranch(b.icmp_signed("!=", signalled, ir.IntType(32)(0)), raised, give)
     b.position_at_end(raised)
@@ -129,10 +151,72 @@ def poll_together(module: Any) -> Any:
         b.ret(number(0))
     own = b.call(outside(module, "PyThread_get_thread_ident", number), [])
     with b.if_then(b.icmp_unsigned("==", own, b.load(owner)), likely=False):
+        with b.if_then(b.icmp_unsigned("!=", b.load(field(b, watch, BARE)), number(0))):
+            b.ret(b.select(_is_interrupted(module, b, watch), number(0), number(1)))
         signalled = b.call(outside(module, "PyErr_CheckSignals", code_type), [])
         with b.if_then(b.icmp_signed("!=", signalled, code_type(0)), likely=False):
             b.ret(number(0))
     b.ret(number(1))
+    return found
+
+
+def _is_interrupted(module: Any, builder: Any, watch: Any) -> Any:
+    """Whether a bare call has to end; if another handler waits for its end it does not ask again."""
+    number, _, _ = types()
+    found = builder.call(_interrupt(module), [])
+    with builder.if_then(builder.icmp_signed("<", found, number(0)), likely=False):
+        builder.store(number(NEVER), field(builder, watch, LEFT))
+    return builder.icmp_signed(">", found, number(0))
+
+
+def _interrupt(module: Any) -> Any:
+    """The function of this module that asks for Ctrl-C alone: 1 where it has raised KeyboardInterrupt; -1 where there is a handler,
+    which has to wait; else 0. It runs nothing that is Python's."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    found = module.globals.get(INTERRUPT)
+    if found is not None:
+        return found
+    number, pointer, _ = types()
+    code, nothing = ir.IntType(32), ir.VoidType()
+    found = ir.Function(module, ir.FunctionType(number, []), INTERRUPT)
+    found.linkage = "internal"
+    for attribute in ("noinline", "cold", "nounwind"):
+        found.attributes.add(attribute)
+    b = ir.IRBuilder(found.append_basic_block("entry"))
+
+    def text(value: str) -> Any:
+        return b.bitcast(
+            cgutils.global_constant(b, "transpile.text", cgutils.make_bytearray(value.encode() + b"\0")), pointer
+        )
+
+    def forget(value: Any) -> None:
+        b.call(outside(module, "Py_DecRef", nothing, pointer), [value])  # takes NULL
+
+    came = b.call(outside(module, "PyOS_InterruptOccurred", code), [])
+    with b.if_then(b.icmp_signed("==", came, code(0)), likely=True):
+        b.ret(number(0))
+    signals = b.call(outside(module, "PyImport_ImportModule", pointer, pointer), [text("_signal")])
+    with b.if_then(b.icmp_unsigned("!=", signals, pointer(None))):
+        own = b.call(
+            outside(module, "PyObject_GetAttrString", pointer, pointer, pointer), [signals, text("default_int_handler")]
+        )
+        ask = cgutils.get_or_insert_function(
+            module, ir.FunctionType(pointer, [pointer] * 3, var_arg=True), "PyObject_CallMethod"
+        )
+        handler = b.call(ask, [signals, text("getsignal"), text("i"), code(_SIGINT)])
+        is_usual = b.and_(b.icmp_unsigned("==", own, handler), b.icmp_unsigned("!=", own, pointer(None)))
+        for value in (own, handler):
+            forget(value)
+        with b.if_then(is_usual):
+            b.call(ask, [signals, text("default_int_handler"), text("iz"), code(_SIGINT), pointer(None)])
+            forget(signals)
+            b.ret(number(1))
+        forget(signals)
+    b.call(outside(module, "PyErr_Clear", nothing), [])
+    b.call(outside(module, "PyErr_SetInterrupt", nothing), [])
+    b.ret(number(-1))
     return found
 
 

@@ -3,6 +3,8 @@
 for i in range(n):                  loops of loops, and ``while``, ask in each trip; what inner loops do counts
 for c in pieces of range(n):        a loop that is in no other runs in pieces, and asks between them: the trips
     for i in c:                     of a piece can still be vectors
+
+Where a trip does too much, which only the run may know, the loops in it do the same.
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ from transpile.native.values import Array, Scalar, Value
 _DEAR, _CALL = 20, 200  # of what a load, a store or a sum of numbers is 1
 _PER_ELEMENT = 16  # of what a function of the runtime does with an array
 _FEW = 64  # trips that are never too many
+_SUMS = ("add", "sub", "maximum", "minimum", "floordiv", "quick_div")
 _CUBIC = ("linalg",)  # modules whose functions take time like a product of matrices
 PIECE = 2 * watch.FIRST  # of the work between two questions
 MANY = 128  # trips
+_LITTLE = 2**14  # work that is never too much
+_MUCH = 2**21  # of a trip, for a loop that asks for those in it
 LONGEST = 2**40  # of the work that is counted at once
 
 
@@ -46,18 +51,50 @@ def is_heavy(stmt: Stmt) -> bool:
 
 
 def is_short(loop: For) -> bool:
-    """Whether it has a few trips at most, with nothing in them that may take long."""
+    """Whether it has a few trips at most, with nothing in them that may take long, and does little in all."""
     if not isinstance(loop.start, Const) or not isinstance(loop.bound, Const) or loop.index.note == PARALLEL:
         return False
-    inner = list(statements(loop.body))
-    return abs(loop.bound.value - loop.start.value) <= _FEW and not any(
+    inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
+    if trips > _FEW or any(
         isinstance(s, While) or (isinstance(s, For) and not is_short(s)) or is_heavy(s) for s in inner
-    )
+    ):
+        return False
+    return trips * cost(loop.body) <= _LITTLE
 
 
 def is_last(loop: For) -> bool:
     """Whether there is no loop in it."""
     return not any(isinstance(s, For) and not is_short(s) for s in statements(loop.body))
+
+
+def is_deep(block: Block, *around: For) -> bool:
+    """Whether loops in loops do more than a walk over an array. No memory is so large that such a walk takes long."""
+    for stmt in block.stmts:
+        nest = around
+        if isinstance(stmt, For) and not is_short(stmt):
+            nest = (*around, stmt)
+            if is_last(stmt) and around and not is_walk(nest):
+                return True
+        if any(is_deep(b, *nest) for b in blocks(stmt)):
+            return True
+    return False
+
+
+def is_walk(nest: Sequence[For]) -> bool:
+    """Whether each trip of the innermost loop has an element of its own: the index of each loop, or its sum with a number, is a
+    subscript."""
+    wanted, block = {loop.index for loop in nest}, nest[-1].body
+    moved = {
+        s.var: s.args[0]
+        for s in block.stmts
+        if isinstance(s, Let) and s.prim in ("add", "sub") and isinstance(s.args[1], Const)
+    }
+    for stmt in block.stmts:
+        if isinstance(stmt, (Store, Add)) or (isinstance(stmt, Let) and stmt.prim == "index"):
+            subscripts = stmt.args[1:] if isinstance(stmt, Let) else stmt.args
+            if wanted <= {moved.get(i, i) for i in subscripts}:  # type: ignore[arg-type]
+                return True
+    return False
 
 
 def _is_clipped(let: Let) -> bool:
@@ -163,11 +200,7 @@ class Work:
     # ---- numbers
 
     def double(self, value: Any) -> Any:
-        from llvmlite import ir
-
-        if isinstance(value, int):
-            return ir.DoubleType()(float(value))
-        return value if value.type == ir.DoubleType() else self.writer.builder.sitofp(value, ir.DoubleType())
+        return self.writer.double(value)
 
     def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
         if isinstance(x, int) and isinstance(y, int):
@@ -207,7 +240,7 @@ class Watching(Stacks):
         )  # indices of inner loops that may have many trips where their work was taken for little
         self.around: dict[Var, For] = {}  # the loops, by their indices
         self.depth = 0  # of loops around what is written
-        self.is_counted = False  # whether the work of one of these is known
+        self.is_counted: Any = False  # whether one of these counts and asks for all in it: if only the run knows, a bit
 
     def begin_watch(self, fn: Function, given: Sequence[Any]) -> None:
         """``given``: the arguments; if there is one more than parameters, it is the watch."""
@@ -221,12 +254,11 @@ class Watching(Stacks):
             self.spend(self.number(cost(fn.body)))
             self.ask()
 
-    def begin_chunk(self, code: Any, owner: Any) -> None:
+    def begin_chunk(self, code: Any, owner: Any, bare: Any) -> None:
         """A chunk of a parallel loop has a watch of its own."""
-        number, pointer, type_ = watch.types()
+        _, _, type_ = watch.types()
         self.watch = self.cell(type_)
-        for k, value in ((watch.LEFT, number(watch.FIRST)), (watch.THREAD, pointer(None)), (watch.DUE, number(0))):
-            self.builder.store(value, watch.field(self.builder, self.watch, k))
+        watch.begin(self.builder, self.watch, self.builder.load(bare))
         self.left = self.cell(self.int)
         self.together = code, owner
         self.watch_back()
@@ -267,10 +299,10 @@ class Watching(Stacks):
     # ---- loops
 
     @contextmanager
-    def nested(self, is_counted: bool = False) -> Iterator[None]:
-        """Inside of a loop. ``is_counted``: its work is known, and what is in it need not count."""
+    def nested(self, is_counted: Any = False) -> Iterator[None]:
+        """Inside of a loop. ``is_counted``: it counts and asks for what is in it."""
         before = self.depth, self.is_counted
-        self.depth, self.is_counted = self.depth + 1, self.is_counted or is_counted
+        self.depth, self.is_counted = self.depth + 1, self.either(self.is_counted, is_counted)
         yield
         self.depth, self.is_counted = before
 
@@ -278,29 +310,60 @@ class Watching(Stacks):
     def watched(self, loop: For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
         """A loop of trips from what the counter holds up to ``last``, and then ``end``, where it is left early too. Gives where its
         trips end as they are written, the block behind them, and whether each of them asks. Writing goes on at ``end``."""
-        b, is_unknown = self.builder, loop.index in self.unknown
+        b, above = self.builder, self.is_counted
         self.around[loop.index] = loop
         is_limited = all(self.is_size(o) for o in (loop.start, loop.bound))
-        if self.watch is None or is_short(loop) or (self.is_counted and is_limited and not is_unknown):
+        if not is_limited or loop.index in self.unknown:
+            above = False
+        if self.watch is None or is_short(loop) or above is True:
             with self.nested():
                 yield last, end, False
             b.position_at_end(end)
             return
-        work = cost(loop.body) if self.is_counted else Work(self, loop).of_trip()
-        with self.nested(work is not None):
+        work = cost(loop.body) if self.is_counted is True else Work(self, loop).of_trip()
+        counts = self.is_little(loop, work)
+        with self.nested(counts):
             if work is None:
                 yield last, end, True
                 b.position_at_end(end)
-            elif is_last(loop) and is_limited and self.depth > 1:
+                return
+            spent = work if counts is True else self.choice(counts, work, cost(loop.body))
+            if is_last(loop) and is_limited and self.depth > 1:
                 first, has_exit = b.load(counter), loop.body.stop is not None
                 if not has_exit:
-                    self.spend_many(work, b.sub(last, first))
+                    self.spend_many(spent, b.sub(last, first), above)
                 yield last, end, False
                 b.position_at_end(end)
                 if has_exit:
-                    self.spend_many(work, b.sub(b.load(counter), first))
+                    self.spend_many(spent, b.sub(b.load(counter), first), above)
             else:
-                yield from self.pieces(work, counter, last, end)
+                yield from self.pieces(work, self.choice(above, 0, spent), above, counter, last, end)
+
+    def is_little(self, loop: For, work: Any) -> Any:
+        """Whether a loop can ask for those in it: True, False, or a bit. ``work``: what its trips do."""
+        if work is None or not is_deep(loop.body):
+            return work is not None
+        if isinstance(work, int):
+            return work <= _MUCH
+        return self.builder.fcmp_ordered("<=", work, work.type(float(_MUCH)))
+
+    def either(self, x: Any, y: Any) -> Any:
+        if isinstance(x, bool) or isinstance(y, bool):
+            return x is True or y is True or (y if x is False else x)
+        return self.builder.or_(x, y)
+
+    def choice(self, test: Any, x: Any, y: Any) -> Any:
+        """One of two amounts of work."""
+        if isinstance(test, bool):
+            return x if test else y
+        return self.builder.select(test, self.double(x), self.double(y))
+
+    def double(self, work: Any) -> Any:
+        from llvmlite import ir
+
+        if isinstance(work, int):
+            return ir.DoubleType()(float(work))
+        return work if work.type == ir.DoubleType() else self.builder.sitofp(work, ir.DoubleType())
 
     def is_size(self, op: Operand) -> bool:
         """Whether an end of a loop is one of an array: no memory has so many elements that one loop over them takes long."""
@@ -311,12 +374,14 @@ class Watching(Stacks):
             return self.is_size(loop.start) and self.is_size(loop.bound)
         if let is None:
             return False
-        is_sum = let.prim in ("add", "sub", "maximum", "minimum", "floordiv", "quick_div")
-        return let.prim == "dim" or (is_sum and all(map(self.is_size, let.args))) or _is_clipped(let)
+        return let.prim == "dim" or (let.prim in _SUMS and all(map(self.is_size, let.args))) or _is_clipped(let)
 
-    def pieces(self, work: Any, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
+    def pieces(
+        self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
+    ) -> Iterator[tuple[Any, Any, bool]]:
+        """``work``: what trips do, ``spent`` what of that counts; ``above``: the whole is one piece, as a loop around it asks."""
         b = self.builder
-        most = self.trips_of_piece(work, b.sub(last, b.load(counter)))
+        most = self.trips_of_piece(work, b.sub(last, b.load(counter)), above)
         head, piece, after = (b.function.append_basic_block(n) for n in ("pieces", "piece", "pause"))
         b.branch(head)
         b.position_at_end(head)
@@ -327,26 +392,32 @@ class Watching(Stacks):
         least = b.select(b.icmp_unsigned("<", rest, most), rest, most)
         yield b.add(first, least, flags=["nsw"]), after, False
         b.position_at_end(after)
-        self.spend_trips(work, b.sub(b.load(counter), first))
+        self.spend_trips(spent, b.sub(b.load(counter), first))
         self.ask()
         b.branch(head)
         b.position_at_end(end)
 
-    def trips_of_piece(self, work: Any, trips: Any) -> Any:
+    def trips_of_piece(self, work: Any, trips: Any, above: Any) -> Any:
         """How many trips there are between two questions. There is no division where all of them are few."""
         if isinstance(work, int):
-            return self.number(max(PIECE // work // watch.TRIPS, 1) * watch.TRIPS)
+            few = PIECE // work // watch.TRIPS * watch.TRIPS or max(PIECE // work, 1)
+            return self.number(few) if above is False else self.builder.select(above, trips, self.number(few))
         b, double = self.builder, work.type
         found = self.cell(self.int)
         b.store(trips, found)
-        with b.if_then(b.not_(b.fcmp_ordered("<", b.fmul(b.sitofp(trips, double), work), double(PIECE))), likely=False):
+        is_large = b.not_(b.fcmp_ordered("<", b.fmul(b.sitofp(trips, double), work), double(PIECE)))
+        if above is not False:
+            is_large = b.and_(is_large, b.not_(above))
+        with b.if_then(is_large, likely=False):
             several = b.fptosi(b.fdiv(double(PIECE), work), self.int)
             b.store(b.select(b.icmp_signed(">", several, self.number(1)), several, self.number(1)), found)
         return b.load(found)
 
-    def spend_many(self, work: Any, trips: Any) -> None:
-        """Of few trips it takes longer to count them."""
-        with self.builder.if_then(self.builder.icmp_signed(">", trips, self.number(MANY)), likely=False):
+    def spend_many(self, work: Any, trips: Any, above: Any) -> None:
+        """Of few trips it takes longer to count them. ``above``: a loop around it counts."""
+        b = self.builder
+        is_many = b.icmp_signed(">", trips, self.number(MANY))
+        with b.if_then(is_many if above is False else b.and_(is_many, b.not_(above)), likely=False):
             self.spend_trips(work, trips)
             self.ask()
 

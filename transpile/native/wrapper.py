@@ -1,23 +1,42 @@
 """What stands between Python and a compiled function: Numba's wrapper, with copies of arrays that other threads might write, and
 with the watch of a long call.
 
-Arrays that say where memory is touched (`transpile.loops.steering`) must say the same as often as they are read. Where there are
-other threads, which may write them at any time, the function gets copies; what it writes into them goes back.
+Arrays that say where memory is touched (`transpile.loops.steering`) must say the same as often as they are read. While a call
+gives the interpreter's lock away, other threads may write them at any time. So there
+
+    copies    are what the function gets where there are other threads, and the call before this one took long;
+              what it has changed in them goes back
+    no copies are worth their time in all other calls: these are bare, that is the watch sees to it that they keep the
+              lock and that nothing of Python's runs meanwhile
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from transpile.native import watch
 
 
-class Copied(NamedTuple):
-    """The parameters that may have to be copied by their numbers, those that the function writes, and the pairs that it wants to
-    share no memory."""
+class _Copy(NamedTuple):
+    """Of a parameter that may be copied, cells of LLVM: what the function is given; where its data were, NULL if there is no copy;
+    what the copy held at first, if the function writes it."""
 
+    param: int
+    taken: Any
+    before: Any
+    first: Any
+
+
+ALWAYS = False  # copies in each call, for tests: of calls that are over before another thread gets the lock
+
+
+class Copied(NamedTuple):
+    """Whether the function relies on what arrays hold that are not its own; the parameters that may have to be copied by their
+    numbers, those that the function writes, and the pairs that it wants to share no memory."""
+
+    is_bare: bool
     params: tuple[int, ...] = ()
     written: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
@@ -31,7 +50,7 @@ def write_wrapper(context: Any, library: Any, own: Any, environment: Any, has_wa
     type_ = context.call_conv.get_function_type(own.restype, own.argtypes)
     callee = ir.Function(module, type_, own.llvm_func_name)
     made = _kind()(context, module, callee, own, environment, call_helper=None, release_gil=False)
-    made.has_watch, made.copied, made.returned = has_watch, copied.params, copied.written
+    made.has_watch, made.is_bare, made.copied, made.returned = has_watch, copied.is_bare, copied.params, copied.written
     made.pairs = [p for p in copied.pairs if {*p} & {*copied.params}]
     made.build()
     library.add_ir_module(module)
@@ -44,6 +63,7 @@ def _kind() -> type:
 
     class Wrapper(PyCallWrapper):
         has_watch: bool
+        is_bare: bool
         copied: Sequence[int]
         returned: Sequence[int]
         pairs: Sequence[tuple[int, int]]
@@ -64,14 +84,16 @@ def _kind() -> type:
             copies = self.copies(api, builder, types, given, held.nextblk) if self.copied else []
             memory = None
             if self.has_watch:
-                memory = self.watch(builder)
+                memory = self.watch(builder, types, copies)
                 given.append(builder.bitcast(memory, cgutils.voidptr_t))
             status, found = convention.call_function(
                 builder, self.func, self.fndesc.restype, self.fndesc.argtypes, given, attrs=("noinline",)
             )
             if memory is not None:
                 watch.end(builder, self.module, memory)
-            self.release(builder, types, copies, self.returned)
+                if copies and not ALWAYS:
+                    builder.store(builder.load(watch.field(builder, memory, watch.ASKED)), self.was_long())
+            self.release(builder, types, copies, goes_back=True)
             held.emit_cleanup()
             with builder.if_then(status.is_ok, likely=True):
                 with builder.if_then(status.is_none):
@@ -81,64 +103,118 @@ def _kind() -> type:
             convention.raise_error(builder, api, status)
             builder.ret(api.get_null_object())
 
-        def watch(self, builder: Any) -> Any:
-            number, pointer, type_ = watch.types()
-            memory = cgutils.alloca_once(builder, type_)
-            builder.store(number(watch.FIRST), watch.field(builder, memory, watch.LEFT))
-            builder.store(pointer(None), watch.field(builder, memory, watch.THREAD))
+        def watch(self, builder: Any, types: Any, copies: Sequence[_Copy]) -> Any:
+            number, _, type_ = watch.types()
+            memory, bare = cgutils.alloca_once(builder, type_), number(int(self.is_bare))
+            if copies:  # there are all or none
+                bare = builder.zext(cgutils.is_null(builder, builder.load(copies[0].before)), number)
+            watch.begin(builder, memory, bare)
             return memory
 
-        def copies(self, api: Any, builder: Any, types: Any, given: list[Any], failed: Any) -> list[Any]:
-            """Puts copies in the place of arrays: of each its number, and where its data were; NULL if there is no copy."""
-            nrt = self.context.nrt
-            arrays = {k: self.array(builder, types, given, k) for k in {*self.copied, *sum(self.pairs, ())}}
+        def copies(self, api: Any, builder: Any, types: Any, given: list[Any], failed: Any) -> list[_Copy]:
+            """Puts copies in the place of arrays."""
+            arrays = {k: self.array(builder, types, given[k], k) for k in {*self.copied, *sum(self.pairs, ())}}
             cells = []
             for k in self.copied:
-                taken = cgutils.alloca_once_value(builder, given[k])  # what the function is given
+                taken = cgutils.alloca_once_value(builder, given[k])
                 before = cgutils.alloca_once_value(builder, arrays[k].data.type(None))
-                cells.append((k, taken, before))
-            alone = builder.icmp_unsigned("==", builder.call(watch.several(self.module), []), watch.types()[0](0))
+                first = cgutils.alloca_once_value(builder, cgutils.voidptr_t(None)) if k in self.returned else None
+                cells.append(_Copy(k, taken, before, first))
+            number, _, _ = watch.types()
+            ready, ask, copy = (builder.append_basic_block(n) for n in ("ready", "ask", "copy"))
+            builder.cbranch(builder.icmp_unsigned("==", builder.load(self.was_long()), number(0)), ready, ask)
+            builder.position_at_end(ask)
+            alone = builder.icmp_unsigned("==", builder.call(watch.several(self.module), []), number(0))
             for x, y in self.pairs:  # then the function says that it is not for this call
                 alone = builder.or_(alone, _share(builder, arrays[x], arrays[y]))
-            ready, copy = (builder.append_basic_block(n) for n in ("ready", "copy"))
             builder.cbranch(alone, ready, copy)
             builder.position_at_end(copy)
-            for k, taken, before in cells:
-                old, new = arrays[k], self.array(builder, types, given, k)
-                size = builder.mul(old.nitems, old.itemsize)
-                info = nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
-                with builder.if_then(cgutils.is_null(builder, info), likely=False):
-                    self.release(builder, types, cells)
-                    api.err_set_string("PyExc_MemoryError", "unable to allocate a copy of an array of indices")
-                    builder.branch(failed)
-                data = nrt.meminfo_data(builder, info)
-                cgutils.raw_memcpy(builder, data, builder.bitcast(old.data, cgutils.voidptr_t), size, 1)
+            for cell in cells:
+                old, new = arrays[cell.param], self.array(builder, types, given[cell.param], cell.param)
+                info = self.copy(api, builder, types, cells, old, failed)
+                data = self.context.nrt.meminfo_data(builder, info)
+                if cell.first is not None:
+                    builder.store(self.copy(api, builder, types, cells, old, failed, data, info), cell.first)
                 new.data, new.meminfo = builder.bitcast(data, new.data.type), info
                 new.parent = new.parent.type(None)
-                builder.store(new._getvalue(), taken)
-                builder.store(old.data, before)
+                builder.store(new._getvalue(), cell.taken)
+                builder.store(old.data, cell.before)
             builder.branch(ready)
             builder.position_at_end(ready)
-            for k, taken, _ in cells:
-                given[k] = builder.load(taken)
+            for cell in cells:
+                given[cell.param] = builder.load(cell.taken)
             return cells
 
-        def array(self, builder: Any, types: Any, given: list[Any], k: int) -> Any:
-            return self.context.make_array(types[k])(self.context, builder, given[k])
+        def was_long(self) -> Any:
+            """What the call before this one says of itself: a number of this module."""
+            number, _, _ = watch.types()
+            name = f"{self.func.name}.was_long"
+            found = self.module.globals.get(name) or cgutils.add_global_variable(self.module, number, name)
+            found.linkage, found.initializer = "internal", number(int(ALWAYS))
+            return found
 
-        def release(self, builder: Any, types: Any, cells: Any, returned: Collection[int] = ()) -> None:
-            """Frees the copies, and writes those back that the function may have written."""
-            for k, taken, before in cells:
-                there = builder.load(before)
+        def copy(
+            self,
+            api: Any,
+            builder: Any,
+            types: Any,
+            cells: Any,
+            array: Any,
+            failed: Any,
+            data: Any = None,
+            other: Any = None,
+        ) -> Any:
+            """New memory with what the array holds, or with ``data``, which ``other`` holds."""
+            size = builder.mul(array.nitems, array.itemsize)
+            info = self.context.nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
+            with builder.if_then(cgutils.is_null(builder, info), likely=False):
+                if other is not None:
+                    self.forget(builder, other)
+                self.release(builder, types, cells)
+                api.err_set_string("PyExc_MemoryError", "unable to allocate a copy of an array of indices")
+                builder.branch(failed)
+            held = builder.bitcast(array.data, cgutils.voidptr_t) if data is None else data
+            cgutils.raw_memcpy(builder, self.context.nrt.meminfo_data(builder, info), held, size, 1)
+            return info
+
+        def forget(self, builder: Any, info: Any) -> None:
+            from numba.core import types
+
+            self.context.nrt.decref(builder, types.MemInfoPointer(types.voidptr), info)  # type: ignore[attr-defined]
+
+        def array(self, builder: Any, types: Any, value: Any, k: int) -> Any:
+            return self.context.make_array(types[k])(self.context, builder, value)
+
+        def release(self, builder: Any, types: Any, cells: Sequence[_Copy], goes_back: bool = False) -> None:
+            """Frees the copies. What the function has changed in them goes back: the rest may be others' by now."""
+            for cell in cells:
+                there = builder.load(cell.before)
                 with builder.if_then(cgutils.is_not_null(builder, there), likely=False):
-                    copy = builder.load(taken)
-                    if k in returned:
-                        array = self.context.make_array(types[k])(self.context, builder, copy)
-                        to, data = (builder.bitcast(p, cgutils.voidptr_t) for p in (there, array.data))
-                        cgutils.raw_memcpy(builder, to, data, builder.mul(array.nitems, array.itemsize), 1)
-                    self.context.nrt.decref(builder, types[k], copy)
+                    copy = builder.load(cell.taken)
+                    if cell.first is not None:
+                        first = builder.load(cell.first)
+                        if goes_back:
+                            array = self.array(builder, types, copy, cell.param)
+                            _put_changes(builder, array, self.context.nrt.meminfo_data(builder, first), there)
+                        self.forget(builder, first)
+                    self.context.nrt.decref(builder, types[cell.param], copy)
 
     return Wrapper
+
+
+def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
+    """Writes those elements of an array that are not what they were ``first``."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    size = array.itemsize.constant if isinstance(array.itemsize, ir.Constant) else 1
+    word = ir.IntType(8 * size) if size in (1, 2, 4, 8) else ir.IntType(8)
+    count = builder.udiv(builder.mul(array.nitems, array.itemsize), array.nitems.type(word.width // 8))
+    now, then, to = (builder.bitcast(p, word.as_pointer()) for p in (array.data, first, there))
+    with cgutils.for_range(builder, count) as loop:
+        value, old = (builder.load(builder.gep(p, [loop.index])) for p in (now, then))
+        with builder.if_then(builder.icmp_unsigned("!=", value, old)):
+            builder.store(value, builder.gep(to, [loop.index]))
 
 
 def _share(builder: Any, x: Any, y: Any) -> Any:

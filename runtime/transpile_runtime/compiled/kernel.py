@@ -37,6 +37,8 @@ class Kernel(_dispatcher.Dispatcher):
     def typeof_pyval(self, value):
         """As Numba's, which imports `numpy.ma` to see that an array is not masked."""
         if type(value) is np.ndarray:
+            if not (value.flags.aligned and value.dtype.isnative):  # the dispatcher takes one of these for the other
+                return types.pyobject
             try:
                 return types.Array(from_dtype(value.dtype), value.ndim, map_layout(value), not value.flags.writeable)
             except NumbaError:

@@ -95,11 +95,10 @@ def compile_result(found, context):
 
 def _library(found):
     """The loaded code, and the environment of its function."""
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import cpu_target
+    from transpile_runtime.compiled import registries
 
-    with global_compiler_lock:
-        codegen = cpu_target.target_context.codegen()
+    with registries.compiler() as (_, context):
+        codegen = context.codegen()
         _register_helpers()
         for prepare in found["init"]:
             prepare()

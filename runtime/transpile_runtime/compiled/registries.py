@@ -9,9 +9,21 @@ is not known, or a function goes through Numba's own compiler.
 from contextlib import contextmanager
 
 from numba.core.base import BaseContext
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 _state = {"is_full": False}
+
+
+@contextmanager
+def compiler():
+    """Numba's compiler for this thread alone.
+
+    Its contexts are made before: who makes them holds a lock of theirs (up to Python 3.11) when it asks for this one.
+    """
+    typing, context = cpu_target.typing_context, cpu_target.target_context
+    with global_compiler_lock:
+        yield typing, context
 
 
 @contextmanager
