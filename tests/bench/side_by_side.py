@@ -1,11 +1,13 @@
 """Calls from two Python threads at once beside the same calls one after another; and how soon a call hears Ctrl-C.
 
-``python tests/bench/side_by_side.py`` prints a table and writes it to ``results/side_by_side.md``. Two cores must be free. Rounds
-of both kinds alternate; a ratio is the median of those of the rounds: 0.5 is what two cores can do at best, 1 what one thread does.
+``python tests/bench/side_by_side.py`` prints a table and writes it to ``results/side_by_side.md``. Two cores must be free. A round
+has all rows, one after the other and at once; a ratio is the median of those of the rounds: 0.5 is what two cores can do at best, 1
+what one thread does.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import statistics
 import subprocess
@@ -20,12 +22,14 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(ROOT), str(ROOT / "runtime")]
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `a product of matrices` would use both cores alone
+
 import numpy as np  # noqa: E402
 
 import transpile as tp  # noqa: E402
 
 TABLE = HERE / "results" / "side_by_side.md"
-ROUNDS, WAIT = 9, 0.3
+ROUNDS, WAIT = 15, 0.3
 
 
 def nested(x, n):
@@ -72,33 +76,30 @@ def line(count: int) -> np.ndarray:
 
 
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {  # with what makes it last forever
-    "loops of loops": (nested, (line(1000), 25_000), 10**10),
-    "the gradient of these": (tp.grad(nested), (line(1000), 25_000), 10**10),
-    "one loop of vectors": (vectors, (line(12_000_000), 0), 0),
-    "while": (iterated, (line(100), 8_000_000), 10**12),
+    "loops of loops": (nested, (line(1000), 60_000), 10**10),
+    "the gradient of these": (tp.grad(nested), (line(1000), 60_000), 10**10),
+    "one loop of vectors": (vectors, (line(40_000_000), 0), 0),
+    "while": (iterated, (line(100), 12_000_000), 10**12),
     "a product of matrices": (product, (line(2_000_000), 1000), 0),
-    "an array of indices": (gathered, (line(200_000), 100), 10**10),
-    "recursion": (recursive, (line(2), 32), 90),
+    "an array of indices": (gathered, (line(200_000), 400), 10**10),
+    "recursion": (recursive, (line(2), 34), 90),
 }
 
 
 def ratio(g: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, float]:
     """Seconds of a call, and of two at once beside two in a row."""
-    found, one = [], []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        g(*args)
-        one.append(time.perf_counter() - start)
-        g(*args)
-        serial = time.perf_counter() - start
-        threads = [threading.Thread(target=g, args=args) for _ in range(2)]
-        start = time.perf_counter()
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        found.append((time.perf_counter() - start) / serial)
-    return min(one), statistics.median(found)
+    start = time.perf_counter()
+    g(*args)
+    one = time.perf_counter() - start
+    g(*args)
+    serial = time.perf_counter() - start
+    threads = [threading.Thread(target=g, args=args) for _ in range(2)]
+    start = time.perf_counter()
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return one, (time.perf_counter() - start) / serial
 
 
 LOOP = """
@@ -112,12 +113,15 @@ for line in sys.stdin:
 """
 
 
-def of_processes() -> float:
+class Processes:
     """The same ratio of two processes, which share nothing but the machine: what its two cores give at this hour."""
-    command = [sys.executable, "-c", LOOP]
-    both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
 
-    def seconds(some: list[Any]) -> float:
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", LOOP]
+        self.both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in "ab"]
+        self.seconds(self.both)
+
+    def seconds(self, some: list[Any]) -> float:
         start = time.perf_counter()
         for p in some:
             p.stdin.write("\n")
@@ -126,12 +130,9 @@ def of_processes() -> float:
             p.stdout.readline()
         return time.perf_counter() - start
 
-    seconds(both)
-    found = [seconds(both) / (seconds(both[:1]) + seconds(both[:1])) for _ in range(ROUNDS)]
-    for p in both:
-        p.stdin.close()
-        p.wait()
-    return statistics.median(found)
+    def ratio(self) -> float:
+        one, other = self.both
+        return self.seconds(self.both) / (self.seconds([one]) + self.seconds([other]))
 
 
 def heard(g: Callable[..., Any], x: np.ndarray, n: int) -> float:
@@ -153,18 +154,23 @@ def heard(g: Callable[..., Any], x: np.ndarray, n: int) -> float:
 
 
 def main() -> None:
+    compiled = {name: tp.jit(f) for name, (f, _, _) in CALLS.items()}
+    for name, g in compiled.items():
+        for _ in range(2):
+            g(*CALLS[name][1])
+    processes, of_processes = Processes(), []
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in compiled}
+    for _ in range(ROUNDS):
+        of_processes.append(processes.ratio())
+        for name, g in compiled.items():
+            found[name].append(ratio(g, CALLS[name][1]))
     rows = ["| call | ms | two threads / serial | Ctrl-C after, ms |", "|---|---:|---:|---:|"]
-    rows.append(f"| two processes, NumPy | - | {of_processes():.2f} | - |")
-    print(rows[-1], flush=True)
-    for name, (f, args, forever) in CALLS.items():
-        g = tp.jit(f)
-        g(*args), g(*args)
-        one, both = ratio(g, args)
-        late = f"{1e3 * heard(g, args[0], forever):.1f}" if forever else "-"
-        rows.append(f"| {name} | {1e3 * one:.0f} | {both:.2f} | {late} |")
-        print(rows[-1], flush=True)
-    rows.append(f"| two processes, NumPy, once more | - | {of_processes():.2f} | - |")
-    print(rows[-1], flush=True)
+    rows.append(f"| two processes, NumPy | - | {statistics.median(of_processes):.2f} | - |")
+    for name, (_, args, forever) in CALLS.items():
+        late = f"{1e3 * heard(compiled[name], args[0], forever):.1f}" if forever else "-"
+        one, both = zip(*found[name])
+        rows.append(f"| {name} | {1e3 * min(one):.0f} | {statistics.median(both):.2f} | {late} |")
+    print(*rows, sep="\n")
     note = "Calls from two Python threads, `python tests/bench/side_by_side.py`; BLAS has one thread."
     TABLE.write_text("\n".join([note, "", *rows, ""]), encoding="utf-8")
 
