@@ -244,6 +244,7 @@ def main():
     from numba.core.runtime import _nrt_python, rtsys
 
     _nrt_python.memsys_enable_stats()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background is begun without it
     x = np.linspace(0.1, 1.0, 10)
     stop = threading.Event()
     if sys.argv[1] == "beside":
