@@ -19,9 +19,10 @@ def is_generated(cls: type, name: str) -> bool:
         return False
     if code.co_name == "<lambda>":  # of a named tuple
         return True
-    # a dataclass makes them in a function, on its second line; what `python -c` defines has the same file name
-    within = getattr(code, "co_qualname", "__create_fn__").startswith("__create_fn__")
-    return within and code.co_firstlineno <= 2 and bool(code.co_flags & inspect.CO_NESTED)
+    # a dataclass makes them in a function, up to Python 3.12 on its second line; what `python -c` defines has the same file name
+    if hasattr(code, "co_qualname"):
+        return bool(code.co_qualname.startswith("__create_fn__.<locals>."))
+    return code.co_firstlineno <= 2 and bool(code.co_flags & inspect.CO_NESTED)
 
 
 def owner(cls: type, name: str) -> type:
