@@ -869,4 +869,20 @@ FAULTS: tuple[Fault, ...] = (
         "a long loop lets no other thread run",
         ("tests/test_long_calls.py", "-k", "others_run", "-m", "numba"),
     ),
+    Fault(
+        "memory_of_lanes_apart",
+        "transpile/analysis/mapped.py",
+        "if under or self.has(stmt.value, *stmt.args):",
+        "if self.has(stmt.value, *stmt.args):",
+        "memory that some lanes write is taken for the same in all",
+        ("tests/test_mapped.py", "-k", "memory"),
+    ),
+    Fault(
+        "sizes_of_masks",
+        "transpile/analysis/mapped.py",
+        "found.append(operands[item.arg])",
+        "pass",
+        "what a mask finds is taken to be of one size in all lanes",
+        ("tests/test_mapped.py", "-k", "data_control"),
+    ),
 )

@@ -1,0 +1,180 @@
+"""What differs between lanes: the values, the memory and the sizes that depend on mapped parameters, through data or control.
+
+while y > tol: y = g(y); k = k + 1        y mapped: so is the test, and with it k, which no data of a lane go into
+z = x[mask]                               mask mapped: the size of z differs; of x[idx] it does not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Call,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    Mask,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Reshape,
+    Slice,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from transpile.core.types import Type
+from transpile.core.walk import defines, dim_symbols, statements
+
+
+class Mapped:
+    """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols."""
+
+    def __init__(self, fn: Function, given: Iterable[Var]) -> None:
+        self.fn = fn
+        self.values: set[Var] = set(given)
+        self.sizes: set[str] = set()
+        self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
+        self.under: set[Var] = set()  # what a branch or a loop gives that lanes do not all take alike
+        size = (-1, -1, -1)
+        while size != (size := (len(self.values), len(self.sizes), len(self.under))):
+            self.block(fn.body, False)
+            self.sizes.update(name for name, op in fn.symbols.items() if self.differs(name, op))
+
+    def has(self, *operands: Operand | None) -> bool:
+        """Whether one of them differs between lanes."""
+        return any(isinstance(o, Var) and o in self.values for o in operands)
+
+    def has_size(self, type_: Type) -> bool:
+        """Whether a value of the type is of another size in other lanes."""
+        return any(name in self.sizes for d in type_.dims for name in d.symbols())
+
+    def diverges(self, stmt: Stmt) -> bool:
+        """Whether lanes may take another way at a branch, or go on longer in a loop."""
+        match stmt:
+            case If():
+                return self.has(stmt.test)
+            case For():
+                return self.has(stmt.start, stmt.bound, stmt.step, stmt.body.stop)
+            case While():
+                return self.has(*stmt.test.yields, stmt.body.stop)
+        return False
+
+    # ---- sizes
+
+    def differs(self, name: str, op: Operand) -> bool:
+        let = self.made.get(op) if isinstance(op, Var) else None
+        if not isinstance(let, Let) or let.prim != "dim":
+            return self.has(op)
+        source = let.args[0]
+        if name not in source.type.dims[let.params["axis"]].symbols() or not isinstance(source, Var):
+            return self.has(op)
+        return self.decides(source)  # the size is what a value is found to have
+
+    def decides(self, var: Var) -> bool:
+        """Whether what decides the size of a value differs."""
+        stmt = self.made.get(var)
+        match stmt:
+            case None:
+                return False  # a parameter
+            case Let(prim="index"):
+                return self.has_size(stmt.args[0].type) or self.has(*_deciding(stmt)) or self.gathers(stmt)
+            case Let() | Alloc():
+                return self.has(*stmt.args) or any(self.has_size(a.type) for a in stmt.args)
+            case If():
+                k = stmt.results.index(var)
+                return var in self.under or any(self.has_size(side.yields[k].type) for side in (stmt.then, stmt.orelse))
+            case For() | While():
+                k = stmt.results.index(var)
+                return var in self.under or self.has_size(stmt.inits[k].type) or self.has_size(stmt.body.yields[k].type)
+        return self.has(var)
+
+    def gathers(self, stmt: Let) -> bool:
+        return any(self.has_size(a.type) for a in stmt.args[1:])
+
+    # ---- values
+
+    def note(self, *found: Operand) -> None:
+        self.values.update(v for v in found if isinstance(v, Var))
+
+    def block(self, block: Block, under: bool) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt, under)
+
+    def stmt(self, stmt: Stmt, under: bool) -> None:
+        match stmt:
+            case Let(prim="dim"):
+                dims = stmt.args[0].type.dims
+                if dims and any(name in self.sizes for name in dims[stmt.params["axis"]].symbols()):
+                    self.note(stmt.var)
+            case Let() | Alloc():
+                if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):
+                    self.note(stmt.var)
+            case Store() | Add():
+                if under or self.has(stmt.value, *stmt.args):
+                    self.note(stmt.buf)
+            case NewStack():
+                pass
+            case Push():
+                if under or self.has(stmt.value):
+                    self.note(stmt.stack)
+            case Pop():
+                if under or self.has(stmt.stack):
+                    self.note(stmt.var, stmt.stack)
+            case Call():
+                if self.has(*stmt.args):
+                    self.note(*stmt.results)
+            case If():
+                inner = under or self.diverges(stmt)
+                for side in (stmt.then, stmt.orelse):
+                    self.block(side, inner)
+                for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    self.join(result, self.diverges(stmt), a, b)
+            case For() | While():
+                self.loop(stmt, under)
+
+    def join(self, result: Var, diverges: bool, *given: Operand) -> None:
+        if diverges:
+            self.under.add(result)
+        if diverges or self.has(*given):
+            self.note(result)
+
+    def loop(self, stmt: For | While, under: bool) -> None:
+        if isinstance(stmt, While):
+            self.block(stmt.test, under or self.diverges(stmt))
+        elif self.has(stmt.start, stmt.bound, stmt.step):
+            self.note(stmt.index)
+        diverges = self.diverges(stmt)
+        for k, (param, init, result) in enumerate(zip(stmt.body.params, stmt.inits, stmt.results)):
+            self.join(result, diverges, init, stmt.body.yields[k])
+            # in a trip that several lanes are in, what is carried is the same for these
+            self.join(param, diverges, init, stmt.body.yields[k])
+            if isinstance(stmt, While):
+                self.join(stmt.test.params[k], diverges, init, stmt.body.yields[k])
+        if diverges and stmt.trips is not None:
+            self.note(stmt.trips)
+        self.block(stmt.body, under or diverges)
+
+
+def _deciding(stmt: Let) -> list[Operand]:
+    """The operands of a place that its size depends on: masks, bounds of slices, sizes of a reshape."""
+    found: list[Operand] = []
+    operands = stmt.args[1:]
+    for step in stmt.params["path"]:
+        match step:
+            case Index():
+                for item in step.items:
+                    if isinstance(item, Mask):
+                        found.append(operands[item.arg])
+                    elif isinstance(item, Slice):
+                        found += [operands[k] for k in (item.start, item.stop, item.step) if k is not None]
+            case Reshape():
+                found += [operands[k] for k in step.args]
+    return found
