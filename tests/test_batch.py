@@ -169,3 +169,20 @@ def test_what_is_written_is_written_in_each_lane(cache_directory: Any, axis: int
     found = tp.jit(Transformed(doubled_in_place, ByLane((axis, 0))))(x, k)
     np.testing.assert_array_equal(x, wanted)
     np.testing.assert_allclose(found, wanted.sum(axis=1 - axis), rtol=1e-15)
+
+
+def told(x, n):
+    for k in range(n):
+        print(k, x)
+    if x > 1.0:
+        raise ValueError(f"{x} is too large")
+    return x * 2.0
+
+
+def test_what_is_printed_and_raised_is_in_the_order_of_lanes(capsys: Any) -> None:
+    g = Transformed(told, ByLane((0, None)))
+    assert g(np.array([0.25, 0.5]), 2).tolist() == [0.5, 1.0]
+    assert capsys.readouterr().out == "0 0.25\n1 0.25\n0 0.5\n1 0.5\n"
+    with pytest.raises(ValueError, match="2.0 is too large"):
+        g(np.array([0.5, 2.0, 3.0]), 1)
+    assert capsys.readouterr().out == "0 0.5\n0 2.0\n"

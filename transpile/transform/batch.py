@@ -19,7 +19,6 @@ from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operan
 from transpile.core.types import INT, Type
 from transpile.errors import error
 from transpile.transform.custom import splice
-from transpile.transform.routines import silenced
 
 BATCH = "batch"
 
@@ -27,8 +26,8 @@ BATCH = "batch"
 def by_lane(fn: Function, axes: Sequence[int | None], outs: Sequence[int | None]) -> Function:
     """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
 
-    Parameters with an axis, and results with one, have one dim more, of the size ``batch``. Without an axis a result is that of the
-    last lane. At least one parameter has an axis. Arguments that the function writes are written lane by lane.
+    Parameters with an axis, and results with one, have one dim more, of the size ``batch``. Results without an
+    axis are left out. At least one parameter has an axis. Arguments that the function writes are written lane by lane.
     """
     return _ByLane(fn, axes, outs).run()
 
@@ -56,7 +55,7 @@ class _ByLane:
         lane = Var("lane", INT)
         with b.into(Block()) as body:
             args = [self.of_lane(p, a, lane) for p, a in zip(self.params, self.axes)]
-            found = splice(b, silenced(fn), args)
+            found = splice(b, fn, args)
             for param, axis, arg in zip(self.params, self.axes, args):
                 if param.buffer and axis is not None:
                     b.store(param, _place(param.type, axis), [lane], b.read(arg))
