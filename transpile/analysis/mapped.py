@@ -1,7 +1,7 @@
 """What differs between lanes: the values, the memory and the sizes that depend on mapped parameters, through data or control.
 
-while y > tol: y = g(y); k = k + 1        y mapped: so is the test, and with it k, which no data of a lane go into
-z = x[mask]                               mask mapped: the size of z differs; of x[idx] it does not
+while y > tol: y = g(y); k = k + 1      y mapped: so is the test, and with it k, which no data of a lane go into
+z = x[mask]                             mask mapped: the size of z differs; of x[idx] it does not
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from transpile.core.nodes import (
     Index,
     Let,
     Mask,
-    NewStack,
     Operand,
     Pop,
     Push,
@@ -38,7 +37,6 @@ class Mapped:
     """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols."""
 
     def __init__(self, fn: Function, given: Iterable[Var]) -> None:
-        self.fn = fn
         self.values: set[Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
@@ -85,7 +83,7 @@ class Mapped:
             case None:
                 return False  # a parameter
             case Let(prim="index"):
-                return self.has_size(stmt.args[0].type) or self.has(*_deciding(stmt)) or self.gathers(stmt)
+                return self.has(*_deciding(stmt)) or any(self.has_size(a.type) for a in stmt.args)
             case Let() | Alloc():
                 return self.has(*stmt.args) or any(self.has_size(a.type) for a in stmt.args)
             case If():
@@ -95,9 +93,6 @@ class Mapped:
                 k = stmt.results.index(var)
                 return var in self.under or self.has_size(stmt.inits[k].type) or self.has_size(stmt.body.yields[k].type)
         return self.has(var)
-
-    def gathers(self, stmt: Let) -> bool:
-        return any(self.has_size(a.type) for a in stmt.args[1:])
 
     # ---- values
 
@@ -120,8 +115,6 @@ class Mapped:
             case Store() | Add():
                 if under or self.has(stmt.value, *stmt.args):
                     self.note(stmt.buf)
-            case NewStack():
-                pass
             case Push():
                 if under or self.has(stmt.value):
                     self.note(stmt.stack)
@@ -132,11 +125,11 @@ class Mapped:
                 if self.has(*stmt.args):
                     self.note(*stmt.results)
             case If():
-                inner = under or self.diverges(stmt)
+                diverges = self.diverges(stmt)
                 for side in (stmt.then, stmt.orelse):
-                    self.block(side, inner)
+                    self.block(side, under or diverges)
                 for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
-                    self.join(result, self.diverges(stmt), a, b)
+                    self.join(result, diverges, a, b)
             case For() | While():
                 self.loop(stmt, under)
 
@@ -152,12 +145,10 @@ class Mapped:
         elif self.has(stmt.start, stmt.bound, stmt.step):
             self.note(stmt.index)
         diverges = self.diverges(stmt)
-        for k, (param, init, result) in enumerate(zip(stmt.body.params, stmt.inits, stmt.results)):
-            self.join(result, diverges, init, stmt.body.yields[k])
-            # in a trip that several lanes are in, what is carried is the same for these
-            self.join(param, diverges, init, stmt.body.yields[k])
-            if isinstance(stmt, While):
-                self.join(stmt.test.params[k], diverges, init, stmt.body.yields[k])
+        tests = [stmt.test.params] if isinstance(stmt, While) else []
+        for carried in (stmt.results, stmt.body.params, *tests):
+            for var, init, out in zip(carried, stmt.inits, stmt.body.yields):
+                self.join(var, diverges, init, out)
         if diverges and stmt.trips is not None:
             self.note(stmt.trips)
         self.block(stmt.body, under or diverges)

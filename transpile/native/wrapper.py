@@ -132,9 +132,9 @@ def _kind() -> type:
             for cell in cells:
                 old, new = arrays[cell.param], self.array(builder, types, given[cell.param], cell.param)
                 info = self.copy(api, builder, types, cells, old, failed)
-                data = self.context.nrt.meminfo_data(builder, info)
                 if cell.first is not None:
-                    builder.store(self.copy(api, builder, types, cells, old, failed, data, info), cell.first)
+                    builder.store(self.copy(api, builder, types, cells, old, failed, info), cell.first)
+                data = self.context.nrt.meminfo_data(builder, info)
                 new.data, new.meminfo = builder.bitcast(data, new.data.type), info
                 new.parent = new.parent.type(None)
                 builder.store(new._getvalue(), cell.taken)
@@ -161,10 +161,9 @@ def _kind() -> type:
             cells: Any,
             array: Any,
             failed: Any,
-            data: Any = None,
             other: Any = None,
         ) -> Any:
-            """New memory with what the array holds, or with ``data``, which ``other`` holds."""
+            """New memory with what the array holds, or with what such memory (``other``) holds."""
             size = builder.mul(array.nitems, array.itemsize)
             info = self.context.nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
             with builder.if_then(cgutils.is_null(builder, info), likely=False):
@@ -173,8 +172,9 @@ def _kind() -> type:
                 self.release(builder, types, cells)
                 api.err_set_string("PyExc_MemoryError", "unable to allocate a copy of an array of indices")
                 builder.branch(failed)
-            held = builder.bitcast(array.data, cgutils.voidptr_t) if data is None else data
-            cgutils.raw_memcpy(builder, self.context.nrt.meminfo_data(builder, info), held, size, 1)
+            data = self.context.nrt.meminfo_data
+            held = builder.bitcast(array.data, cgutils.voidptr_t) if other is None else data(builder, other)
+            cgutils.raw_memcpy(builder, data(builder, info), held, size, 1)
             return info
 
         def forget(self, builder: Any, info: Any) -> None:
