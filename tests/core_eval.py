@@ -56,6 +56,7 @@ from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile.rules import prims
 from transpile.rules.spelling import Spelling
+from transpile_runtime import random
 
 
 def evaluate(fn: Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
@@ -305,6 +306,10 @@ def _invoked(values: list[Any], params: Mapping[str, Any]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def _drawing(name: str) -> Callable[[_Machine, list[Any], Mapping[str, Any]], Any]:
+    return lambda m, v, p: getattr(random, name)(v[0], [m.dim(d) for d in p["dims"]], p["dtype"])
+
+
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
     "invoke": lambda machine, values, params: _invoked(values, params),
     "index": lambda m, v, p: np.array(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
@@ -317,6 +322,8 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
         [m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype
     ),
     "empty": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], 77, dtype=p["dtype"]),
+    "random_split": lambda m, v, p: random.split(v[0], [m.dim(d) for d in p["dims"]]),
+    **{f"random_{name}": _drawing(name) for name in ("bits", "unit", "normal")},
     "copy": lambda m, v, p: np.array(v[0]),
     "item": lambda m, v, p: v[0][p["k"]],
     "dim": lambda m, v, p: int(np.shape(v[0])[p["axis"]]),

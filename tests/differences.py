@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.tree import Node, Static, flatten, unflatten
+from transpile.aggregates import Node, Static, flatten, unflatten
 
 WIDE = np.longdouble
 STEPS = (1e-3, 1e-5, 1e-7)  # the first step of each table; smaller ones where a kink is near

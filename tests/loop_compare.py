@@ -11,11 +11,11 @@ from differences import is_single, same_tree
 from loop_memory import Violation
 from loop_text import STAGES, Loops, Outcome, outcome
 
+from transpile.aggregates import flatten
 from transpile.api import Transformed
 from transpile.errors import TranspileError
 from transpile.levels import Level, is_derivative, jit_level
 from transpile.loader import generated_lines
-from transpile.tree import flatten
 
 EXACT = 1e-9
 

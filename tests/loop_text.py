@@ -27,6 +27,7 @@ from differences import copied
 from loop_check import checked_passes
 
 import transpile as tp
+from transpile.aggregates import flatten
 from transpile.captured import Place
 from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
@@ -41,7 +42,6 @@ from transpile.request import Request
 from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots
 from transpile.sharing import overlap
-from transpile.tree import flatten
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")

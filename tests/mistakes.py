@@ -186,6 +186,21 @@ def f(p):
 tp.jit(f)({"w": x})
 
 
+# T121: a functional update by a name that it does not have
+def f(x):
+    return np.sum(x.at[0].minimum(0.5))
+
+tp.grad(f)(x)
+
+
+# T123: a functional update that is written as an assignment
+def f(x):
+    x.at[0] = 2.0
+    return np.sum(x**2)
+
+tp.grad(f)(x)
+
+
 # T130: a function of NumPy that is not supported
 def f(x):
     return np.sum(np.linalg.eig(np.outer(x, x))[0])
@@ -308,6 +323,13 @@ def f(x):
     return np.sum(y * x)
 
 tp.grad(f)(x)
+
+
+# T131: a functional update in a mode that there is not
+def f(x, i):
+    return np.sum(x.at[i].add(1.0, mode="wrap"))
+
+tp.grad(f)(x, 4)
 
 
 # T207: more subscripts than axes

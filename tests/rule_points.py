@@ -55,6 +55,11 @@ POINTS: dict[str, list[tuple[Any, ...]]] = {
     "arccos": UNIT,
     "arctanh": UNIT,
     "erfinv": UNIT,
+    "random_between": [(0.25, -1.0, 2.0), (0.7, 0.5, 0.6), (0.01, 3.0, -4.0)],
+    "random_offset": [
+        (np.uint32(7), np.uint32(2**31 + 5), np.uint32(1000)),
+        (np.uint32(3), np.uint32(9), np.uint32(0)),
+    ],
     "erfcinv": [(0.1,), (0.7,), (1.2,), (1.9,)],
     "arccosh": [(1.05,), (1.5,), (4.0,), (90.0,)],
     "logit": PROBABILITY,

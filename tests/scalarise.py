@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from differences import floats, is_float, is_scalar
 
-from transpile.tree import open_node
+from transpile.aggregates import open_node
 
 
 def scalarised(f: Callable, args: tuple, value: Any, folder: Path, name: str = "weighted") -> Callable:

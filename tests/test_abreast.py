@@ -7,8 +7,8 @@ import pytest
 from loop_text import Loops
 
 import transpile as tp
+from transpile.aggregates import flatten
 from transpile.loops.trips import AT_ONCE
-from transpile.tree import flatten
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 names = lambda x: getattr(x, "__name__", "")  # noqa: E731

@@ -265,6 +265,12 @@ case("T503", "def f(x):\n    return x * 2.0\n", 1.0, call="(hide('numba'), tp.ji
 case("T505", "def f(x):\n    return x\n", 1.0, call="tp.jit(f, target='gpu')")
 case("T505", "def f(x):\n    return x\n", 1.0, call="tp.source(tp.grad(f), *a, stage='nothing')")
 
+# -------------------------------------------------------------------------------- T6xx: batching
+
+case("T601", "def f(x):\n    return x\n", X, call="tp.vmap(f, in_axes=2)(*a)")
+case("T602", "def f(x, y):\n    return x * y\n", X, X[:2], call="tp.vmap(f)(*a)")
+case("T603", "$def f(x):\n    return x[x > 1.0]\n", A, call="tp.vmap(f)(*a)")
+
 # ------------------------------------------------------------------------------------------- the command line
 
 COMMANDS: list[tuple[str, str, int, str]] = [

@@ -42,9 +42,9 @@ from differences import (
 from scalarise import scalarised
 
 import transpile as tp
+from transpile.aggregates import flatten
 from transpile.api import Transformed
 from transpile.levels import Level
-from transpile.tree import flatten
 
 PROGRAMS = all_programs()
 ACTIVE = [p for p in PROGRAMS if p.wrt]

@@ -64,6 +64,7 @@ CASES = {
         "leapfrog": lambda: (0.3, 0.1, 4, 0.1),
         "first_above": lambda: (_vector(), 1.0),
         "swap": lambda: (_vector(), _vector(), 3),
+        "updated": lambda: (_vector(), np.array([2, 0, 7])),
     },
 }
 

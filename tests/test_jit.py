@@ -11,8 +11,8 @@ import pytest
 from scipy import special
 
 import transpile as tp
+from transpile.aggregates import flatten
 from transpile.lower.differences import TABLE
-from transpile.tree import flatten
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 rng = np.random.default_rng(0)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import transpile as tp
+from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
 from transpile.levels import Level
-from transpile.tree import flatten, unflatten
 
 G = 3.0
 

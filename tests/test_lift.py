@@ -12,11 +12,11 @@ import pytest
 from core_eval import evaluate
 from corpus import all_programs
 
+from transpile.aggregates import flatten, unflatten
 from transpile.core.nodes import Function
 from transpile.core.verify import verify
 from transpile.frontend import NeedStatic, lift
 from transpile.request import Request
-from transpile.tree import flatten, unflatten
 
 
 def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[Function, list[Any]]:

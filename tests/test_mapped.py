@@ -10,9 +10,9 @@ from corpus import all_programs
 from fuzz.check import limited
 
 import transpile as tp
+from transpile.aggregates import flatten, leaf_numbers, walk_leaves
 from transpile.analysis.mapped import Mapped
 from transpile.request import Request
-from transpile.tree import flatten, leaf_numbers, walk_leaves
 
 PROGRAMS = {p.name: p for p in all_programs()}
 

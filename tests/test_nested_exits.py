@@ -17,6 +17,7 @@ from differences import same_tree
 from fuzz.check import load
 
 import transpile as tp
+from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, If, Let, Var
@@ -24,7 +25,6 @@ from transpile.core.types import Type
 from transpile.levels import Level
 from transpile.render.exits import resolve
 from transpile.render.nesting import Nested
-from transpile.tree import flatten, unflatten
 
 CHANGES = {
     "written": "B[0] = B[1] + 0.5 * x[{k}]",

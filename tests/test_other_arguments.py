@@ -18,9 +18,9 @@ from differences import copied, is_single, same, same_tree
 from fuzz.check import limited
 
 import transpile as tp
+from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
 from transpile.levels import Level
-from transpile.tree import flatten, unflatten
 
 Change = Callable[[list[Any]], list[Any]]
 EVERY = 5  # one program in so many, with one change each, in `make test`

@@ -15,6 +15,7 @@ import pytest
 import transpile as tp
 from tests import core_eval
 from tests.render_fuzz import random_function
+from transpile.aggregates import ArgSpec, Leaf, Node
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -43,7 +44,6 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.render import render
-from transpile.tree import ArgSpec, Leaf, Node
 
 n, m = Dim.symbol("n"), Dim.symbol("m")
 VEC, MAT, IDX = Type("float64", (n,)), Type("float64", (n, m)), Type("int64", (m,))

@@ -199,7 +199,8 @@ def test_special_is_complete() -> None:
 def test_sources_are_there() -> None:
     def is_there(source: str) -> bool:
         module, _, name = source.rpartition(":")
-        return callable(getattr(import_module(f"transpile.rules.{module or 'library'}"), name, None))
+        home = module if "." in module else f"transpile.rules.{module or 'library'}"
+        return callable(getattr(import_module(home), name, None))
 
     assert not [n for n, e in ENTRIES.items() if e.source and not is_there(e.source)]
 

@@ -35,27 +35,36 @@ from transpile.api import (  # noqa: E402
     stop_gradient,
     value_and_grad,
     vjp,
+    vmap,
 )
+from transpile.at import at  # noqa: E402
 from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
-    "Diagnostic", "TranspileError", "check_grads", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian",
-    "hvp", "jacfwd", "jacrev", "jit", "jvp", "linearize", "report", "source", "stop_gradient", "value_and_grad", "vjp",
+    "Diagnostic", "TranspileError", "at", "check_grads", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian",
+    "hvp", "jacfwd", "jacrev", "jit", "jvp", "lax", "linearize", "random", "report", "source", "stop_gradient", "tree",
+    "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
+_LATER = {"check_grads": "transpile.check", "lax": "", "random": "", "tree": ""}
+
 if _typing.TYPE_CHECKING:
+    from transpile import lax as lax
+    from transpile import random as random
+    from transpile import tree as tree
     from transpile.check import check_grads
 else:
 
     def __getattr__(name: str) -> _typing.Any:
-        """`check_grads`: its module is imported when it is wanted, for nobody who only computes needs it."""
-        if name != "check_grads":
+        """What is imported when it is wanted, as not everybody needs it: modules, and names of others."""
+        if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from transpile.check import check_grads
+        from importlib import import_module
 
-        globals()[name] = check_grads
-        return check_grads
+        module = import_module(_LATER[name] or f"{__name__}.{name}")
+        globals()[name] = found = getattr(module, name) if _LATER[name] else module
+        return found
 
     def __dir__() -> list[str]:
-        return [*globals(), "check_grads"]
+        return [*globals(), *_LATER]

@@ -6,18 +6,18 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
+from transpile.aggregates import flatten
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.frames import CAUGHT, edge, framed
-from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, level_of
+from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, Vmap, level_of
 from transpile.specialize import Specializer
-from transpile.tree import flatten
 
 if TYPE_CHECKING:
     from transpile.memory.report import Report
@@ -127,13 +127,15 @@ def _numbers(argnums: Any) -> Any:
     )
 
 
-def _index(k: Any) -> int:
+def _index(k: Any, what: str = "argnums") -> int:
     import operator
 
     try:
         return operator.index(k)
     except TypeError:
-        raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
+        if what == "argnums":
+            raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
+        raise error("T601", f"{what} must be an int, not {k!r}") from None
 
 
 def _names(argnames: Any) -> Any:
@@ -394,6 +396,54 @@ def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Se
     if f is jvp:
         return _made(fn, Pushforward()), (primals, tangents), {}
     return _of_gradient(fn, _all_of_float(primals)), (primals, tangents), {}
+
+
+@overload
+def vmap(
+    f: Callable[P, Any],
+    in_axes: Any = ...,
+    out_axes: Any = ...,
+    axis_name: Hashable = ...,
+    axis_size: int | None = ...,
+) -> Callable[P, Any]: ...
+@overload
+def vmap(
+    f: None = ...,
+    in_axes: Any = ...,
+    out_axes: Any = ...,
+    axis_name: Hashable = ...,
+    axis_size: int | None = ...,
+) -> Decorator: ...
+@edge
+def vmap(
+    f: Callable[..., Any] | None = None,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Any:
+    """The function that does for all lanes what ``f`` does for one; a lane is an entry along an axis of the arguments.
+
+    ``in_axes``: an int, the axis of each argument; None for what all lanes share; a tuple with one entry for each positional
+    argument, each an int, None or a tree of these of which that of the argument may have more (``({"w": 0, "b": None}, 0)``).
+    Axes may be negative. Arguments given by name have their lanes along axis 0. ``out_axes``, in the same way, is where the
+    results have the lanes; None where the result is the same in all. ``axis_size`` is the number of lanes where no argument
+    says it, ``axis_name`` what the collectives of `transpile.lax` call the axis.
+
+    Raises `TranspileError` T601 where axes do not fit, T602 where arguments have different numbers of lanes, T603 where
+    a result would have another size in other lanes, or where ``f`` writes into what all lanes share.
+
+    >>> import numpy as np
+    >>> def distance(a, b):
+    ...     return np.sqrt(np.sum((a - b) ** 2))
+    >>> vmap(distance, in_axes=(0, None))(np.array([[0.0, 1.0], [3.0, 5.0]]), np.array([0.0, 1.0]))
+    array([0., 5.])
+    """
+    from transpile.axes import axes_tree
+
+    if axis_size is not None:
+        axis_size = _index(axis_size, "axis_size")
+    return _transform(f, Vmap(axes_tree(in_axes, "in_axes"), axes_tree(out_axes, "out_axes"), axis_name, axis_size))
 
 
 @overload

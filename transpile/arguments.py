@@ -7,9 +7,7 @@ from dataclasses import replace
 from types import MethodType
 from typing import Any
 
-from transpile.core.nodes import Function
-from transpile.errors import error
-from transpile.tree import (
+from transpile.aggregates import (
     ArgSpec,
     Leaf,
     Node,
@@ -22,6 +20,8 @@ from transpile.tree import (
     structure_text,
     walk_leaves,
 )
+from transpile.core.nodes import Function
+from transpile.errors import error
 
 Named = tuple[str, Tree]
 
@@ -283,7 +283,9 @@ def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: st
         ):
             raise error("T309", f"{where} has structure {structure_text(have)}, expected {structure_text(want)}")
         for k, (a, b) in enumerate(zip(want.children, have.children)):
-            _check_tree(a, b, type_of, f"{where}[{want.keys[k] if want.keys else k!r}]")
+            _check_tree(
+                a, b, type_of, f"{where}[{want.keys[k] if len(want.keys) > k and want.kind != 'registered' else k!r}]"
+            )
 
 
 def _check_leaf(type_: Any, have: Tree, where: str) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import flatten, unflatten
 from transpile.api import jvp, vjp
 from transpile.errors import error
 from transpile.frames import edge
 from transpile.nested import own
-from transpile.tree import flatten, unflatten
 
 __tracebackhide__ = True
 

@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The text of the module that is asked for, and the files that were read for it."""
     from transpile.command import asked, stack
+    from transpile.frontend.static_rules import with_rule
     from transpile.levels import jit_level
     from transpile.transform.kept import apart, renamed
 
@@ -57,8 +58,9 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
         if options.command == "emit":
             levels = stack.levels(options.stack, [one.name])
         else:
-            levels = stack.of_command(options.command, one.argnums(wrt), getattr(options, "value", False))
-        core, written = lifted(stack.stacked(levels, one.function), one.args, one.kwargs)
+            levels = stack.of_command(options, one.argnums(wrt))
+        target = stack.stacked(levels, with_rule(one.function))
+        core, written = lifted(target, *stack.arguments(levels, one), options.jit)
         if core.name in [c.name for c, _ in cores]:
             own = one.function.__name__
             core = renamed(core, f"{one.name.replace('.', '_')}{core.name.removeprefix(own)}")
@@ -72,16 +74,16 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     return printed([core for core, _ in cores], options.standalone), list(module.program)
 
 
-def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, set[int]]:
+def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
     """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
+    from transpile.aggregates import number_leaves
     from transpile.arguments import leaf_sources
     from transpile.frontend import NeedStatic, changes
     from transpile.pipeline import core_of
-    from transpile.tree import number_leaves
 
     try:
         with changes.recorded() as found:
-            core = core_of(target, args, kwargs)
+            core = core_of(target, args, kwargs, is_compiled)
     except NeedStatic as needed:
         raise needed.why or error(
             "T210", "the value of an argument must be known: give it with --arg 'name=value'"
@@ -96,10 +98,15 @@ def printed(cores: Sequence[Any], standalone: bool) -> str:
     from transpile.render import render_module
 
     try:
-        return render_module(cores, runtime=not standalone)
+        text = render_module(cores, runtime=not standalone)
     except ValueError as failed:
         hint = "leave --standalone out, and install the package with the emitted file"
         raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
+    if standalone:
+        from transpile.lower.standalone import copied
+
+        text = copied(text, cores[0])
+    return text
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from transpile.aggregates import Tree, flatten
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
 from transpile.core.taken import Taken
@@ -17,7 +18,6 @@ from transpile.program import Program, slim
 from transpile.repeated import Call, Otherwise, result
 from transpile.results import Wanted, assemble_flat, converter, is_as_returned
 from transpile.sharing import instead, is_twice, overlap
-from transpile.tree import Tree, flatten
 from transpile_runtime.compiled.again import Again, OtherSizes
 
 ndarray = np.ndarray

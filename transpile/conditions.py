@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from transpile.aggregates import Leaf, Node, Static, Tree, flatten
 from transpile.frontend.reads import MISSING, Read
-from transpile.tree import Leaf, Node, Static, Tree, flatten
 
 FAILURES = (NameError, AttributeError, LookupError, ValueError, TypeError)
 """What reading something outside raises where it is no longer there."""
@@ -139,6 +139,8 @@ def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
         scope.need(f"{value} is {scope.constant(tree.value)}")  # another that is equal takes the long way
         return True
     assert isinstance(tree, Node), tree
+    if tree.kind == "registered":
+        return False  # its own function takes it apart
     scope.need(scope.is_type(value, _class(tree)))
     if tree.kind in ("tuple", "list"):
         scope.need(f"{scope.constant(len)}({value}) == {len(tree.children)}")

@@ -6,9 +6,9 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from transpile.aggregates import Leaf, Node, Static, Tree, structure_text
 from transpile.core.nodes import Function
 from transpile.frontend.bindings import StaticClass
-from transpile.tree import Leaf, Node, Static, Tree
 
 WIDTH = 92
 
@@ -42,6 +42,13 @@ def hessian(core: Function, chosen: Sequence[tuple[str, Tree]]) -> str:
     return finish(f"The Hessian of {core.name} in {listed([name for name, _ in chosen])}, for {arguments(core)}.")
 
 
+def batched(core: Function, done: Function) -> str:
+    """``loss_grad of each lane: float64[batch, d], for w: float64[d], x: float64[batch, d].``"""
+    leaves = {k: str(y.type) for k, y in enumerate(done.body.yields)}
+    result = structure_text(done.out_tree, lambda leaf: leaves[leaf.k])
+    return finish(f"{core.name} of each lane: {result}, for {arguments(done)}.")
+
+
 def listed(parts: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -68,6 +75,8 @@ def types(core: Function, tree: Tree) -> str:
     if tree.kind == "tuple":
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
     name = tree.cls.__name__ if tree.cls is not None else tree.kind
+    if tree.kind == "registered":
+        return f"{name}({', '.join(parts)})"
     return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"
 
 

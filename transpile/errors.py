@@ -106,6 +106,10 @@ CODES: dict[str, str] = {
     "T503": "Numba is not installed",
     "T504": "Numba failed",
     "T505": "an unknown target or option",
+    # ---- T6xx: batching
+    "T601": "axes that do not fit what they are for",
+    "T602": "arguments with different numbers of lanes",
+    "T603": "what lanes cannot have in common, or each for itself",
     # ---- T9xx: command line
     "T901": "a request that cannot be read",
     "T903": "an output file that cannot be written",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.levels import Pullback, Pushforward, is_derivative, jit_level, peeled
+from transpile.levels import Pullback, Pushforward, Vmap, is_derivative, jit_level, peeled
 from transpile.sharing import instead
 
 try:
@@ -41,10 +41,12 @@ def is_watched() -> bool:
 
 def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
     """The call where it is: a function that is only compiled runs as Python runs it."""
+    levels, function = peeled(target)
+    if any(isinstance(level, Vmap) for level in levels):
+        return ordinary(args, kwargs)  # the function of one lane has other arguments
     if jit_level(target) is not None and not is_derivative(target):
         return instead(target, args, kwargs)
     given, named = copy.deepcopy((tuple(args), dict(kwargs)))
-    levels, function = peeled(target)
     for level in levels:
         if isinstance(level, (Pushforward, Pullback)):
             (primals, _), named = (*given, *named.values()), {}

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from transpile.aggregates import Node, close_node, open_node
 from transpile.errors import error
-from transpile.tree import Node, close_node, open_node
 
 ON_THE_HOST = (1, 3, 11)  # DLPack's numbers of devices: CPU, and memory of it that CUDA or ROCm has pinned
 

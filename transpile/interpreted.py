@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import ArgSpec, flatten, unflatten
 from transpile.captured import Place, Stale, reader
 from transpile.conditions import Scope, checker
 from transpile.core.nodes import Const, Function, Let, Loc
@@ -23,7 +24,6 @@ from transpile.repeated import Call, Otherwise
 from transpile.request import Request, leaf_slots
 from transpile.results import adjust_tree, converters
 from transpile.sharing import instead, is_twice, overlap, refuse_copied
-from transpile.tree import ArgSpec, flatten, unflatten
 
 
 class Interpreted(Program):

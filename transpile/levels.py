@@ -7,6 +7,7 @@ none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Lift = Callable[..., "Function"]  # of a target and the trees of its arguments
 Numbers = int | tuple[int, ...] | None
 Names = str | tuple[str, ...] | None
+COMPILED: ContextVar[bool] = ContextVar("compiled", default=False)  # whether what is lifted now is to be compiled
 
 
 class Level:
@@ -24,6 +26,7 @@ class Level:
     __slots__: tuple[str, ...] = ()
     suffix = ""
     is_derivative = False
+    is_plain = True  # whether what it gives is called as the function itself is
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -71,7 +74,7 @@ class Grad(Level):
 
     __slots__ = ("argnames", "argnums", "has_aux", "value")
     suffix = "grad"
-    is_derivative = True
+    is_derivative, is_plain = True, False
 
     def __init__(
         self, argnums: Numbers = 0, argnames: Names = None, has_aux: bool = False, value: bool = False
@@ -87,7 +90,7 @@ class Pushforward(Level):
 
     __slots__ = ("value",)
     suffix = "jvp"
-    is_derivative = True
+    is_derivative, is_plain = True, False
 
     def __init__(self, value: bool = True) -> None:
         self.value = value
@@ -98,7 +101,7 @@ class Pullback(Level):
 
     __slots__ = ("has_aux",)
     suffix = "vjp"
-    is_derivative = True
+    is_derivative, is_plain = True, False
 
     def __init__(self, has_aux: bool = False) -> None:
         self.has_aux = has_aux
@@ -109,7 +112,7 @@ class Jacobian(Level):
 
     __slots__ = ("argnames", "argnums", "forward", "has_aux")
     suffix = "jac"
-    is_derivative = True
+    is_derivative, is_plain = True, False
 
     def __init__(self, forward: bool, argnums: Numbers = 0, argnames: Names = None, has_aux: bool = False) -> None:
         self.forward, self.argnums, self.argnames, self.has_aux = forward, argnums, argnames, has_aux
@@ -119,10 +122,21 @@ class Flat(Level):
     """``f_jvp(x, y, x_dot)`` or ``f_vjp(x, y, z_bar)``: what an emitted module offers, without tuples around the arguments."""
 
     __slots__ = ("argnames", "argnums", "forward", "value")
-    is_derivative = True
+    is_derivative, is_plain = True, False
 
     def __init__(self, forward: bool = True, argnums: Numbers = 0, argnames: Names = None, value: bool = False) -> None:
         self.forward, self.argnums, self.argnames, self.value = forward, argnums, argnames, value
+
+
+class Vmap(Level):
+    """The function of all lanes. ``in_axes`` and ``out_axes`` are trees of axes (`transpile.axes`)."""
+
+    __slots__ = ("axis_name", "axis_size", "in_axes", "out_axes")
+    suffix = "vmap"
+    is_plain = False
+
+    def __init__(self, in_axes: Any, out_axes: Any, axis_name: Any = None, axis_size: int | None = None) -> None:
+        self.in_axes, self.out_axes, self.axis_name, self.axis_size = in_axes, out_axes, axis_name, axis_size
 
 
 # ------------------------------------------------------------------------------------------------------- stacks

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from transpile import describe
+from transpile.aggregates import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
 from transpile.arguments import (
     IGNORED,
     as_given,
@@ -25,8 +26,8 @@ from transpile.arguments import (
     two_tuples,
 )
 from transpile.core.nodes import Function
-from transpile.levels import Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, level_of
-from transpile.tree import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
+from transpile.lanes import batched
+from transpile.levels import Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, Vmap, level_of
 
 Args = Sequence[Tree]
 Kwargs = Mapping[str, Tree]
@@ -226,4 +227,5 @@ _LIFTS: dict[type[Level], Callable[..., Function]] = {
     Pullback: _pullback,
     Jacobian: _jacobian,
     Flat: _flat,
+    Vmap: batched,
 }

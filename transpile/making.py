@@ -57,7 +57,7 @@ def is_made_by_keywords(cls: Any, keys: Iterable[str]) -> bool:
     if unusual(cls) is not None or any(is_descriptor(cls, k) for k in keys):
         return False
     if not dataclasses.is_dataclass(cls):
-        return True
+        return issubclass(cls, tuple)
     made_by = owner(cls, "__init__")
     takes = [f.name for f in vars(made_by).get("__dataclass_fields__", {}).values() if f.init and is_instance_field(f)]
     has_more = hasattr(made_by, "__post_init__")

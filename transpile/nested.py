@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.signature import plain_array
-from transpile.tree import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 
 
 def own(values: Any) -> Any:

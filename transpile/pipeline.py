@@ -7,10 +7,10 @@ from functools import partial
 from types import MethodType
 from typing import Any
 
+from transpile.aggregates import Tree
 from transpile.core.nodes import Function
 from transpile.custom import Custom, call_custom
-from transpile.levels import is_derivative, jit_level, level_of
-from transpile.tree import Tree
+from transpile.levels import COMPILED, Jit, Vmap, is_derivative, level_of, peeled
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
@@ -53,7 +53,13 @@ def clean(fn: Function) -> Function:
     return settled(fn, lambda one: with_placeholders(remove_dead(tidy(expand_calls(one))), is_size))
 
 
-def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
-    """The core function that is rendered or compiled."""
-    mutable = jit_level(target) is not None and not is_derivative(target)
-    return clean(lift(target, args, kwargs, mutable=mutable))
+def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> Function:
+    """The core function that is rendered or compiled; ``is_compiled`` where nobody but the caller knows that it is to be."""
+    levels, _ = peeled(target)
+    mutable = any(isinstance(level, (Jit, Vmap)) for level in levels) and not is_derivative(target)
+    token = COMPILED.set(is_compiled or any(isinstance(level, Jit) for level in levels))
+    try:
+        core = lift(target, args, kwargs, mutable=mutable)
+    finally:
+        COMPILED.reset(token)
+    return clean(core)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Leaf, Node, Static, Tree, close_node
 from transpile.captured import HOLDERS, Place
 from transpile.conditions import Scope, commonest, structure, unchanged
 from transpile.floating import CALM, is_watched, state
 from transpile.frames import CAUGHT, framed
 from transpile.frontend.reads import Read
 from transpile.sharing import are_copied, is_twice, overlap
-from transpile.tree import Leaf, Node, Static, Tree, close_node
 
 ndarray = np.ndarray
 MISS = object()  # an argument that was not given

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transpile.aggregates import (
+    ArgLeaf,
+    Leaf,
+    Static,
+    Tree,
+    flatten,
+    leaf_numbers,
+    map_leaves,
+    number_leaves,
+    unflatten,
+)
 from transpile.core.loc import NOWHERE, Loc
 from transpile.errors import TranspileError, error
 from transpile.foreign import as_arrays
 from transpile.levels import jit_level, peeled
-from transpile.tree import ArgLeaf, Leaf, Static, Tree, flatten, leaf_numbers, map_leaves, number_leaves, unflatten
 
 if TYPE_CHECKING:
     from transpile.core.nodes import Function

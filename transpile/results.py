@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transpile.tree import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
+from transpile.aggregates import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
 
 if TYPE_CHECKING:
     from transpile.core.nodes import Operand

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transpile.aggregates import flatten, open_node, unflatten
 from transpile.frontend.changes import SHARED
 from transpile.frontend.reads import MISSING, Read
-from transpile.levels import is_derivative, level_of
-from transpile.tree import flatten, open_node, unflatten
+from transpile.levels import level_of, peeled
 
 if TYPE_CHECKING:
     from transpile.captured import Place
@@ -46,7 +46,7 @@ def _containers(value: Any) -> Iterator[Any]:
     opened = open_node(value) if value is not MISSING else None
     if opened is not None:
         kind, children, _, _ = opened
-        if kind in ("list", "dict", "dataclass"):
+        if kind in ("list", "dict", "dataclass", "registered"):
             yield value
         for child in children:
             yield from _containers(child)
@@ -80,7 +80,7 @@ def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -
 
 def instead(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What such a call gives."""
-    if not is_derivative(target):
+    if all(level.is_plain for level in peeled(target)[0]):
         return run_plain(target, args, kwargs)
     raise refusal(target)
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Static, open_node
 from transpile.foreign import Foreign, is_foreign
-from transpile.tree import Static, open_node
 
 ndarray = np.ndarray
 

@@ -1,304 +1,272 @@
-"""Trees: how Python containers of arrays become a flat sequence of leaves, and back.
+"""Trees: Python containers of arrays, worked on leaf by leaf. Names and meaning are those of ``jax.tree``.
 
-A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named
-tuples and dataclasses are nodes. All else (None, strings, flags, callables, dtypes, objects of other classes) is static: part
-of the structure, compared by value where it is hashable and by identity where it is not.
+Tuples, lists, dicts (leaves in the order of the sorted keys), named tuples, dataclasses and instances of registered classes are
+containers; None is a tree without leaves; all else is a leaf. In transformed code the functions unroll: what stands in the
+program is the work on the leaves.
 
->>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
->>> leaves
-[1.5, 2.0]
->>> unflatten(tree, [10, 20])
-{'w': 10, 'b': (20, None)}
->>> tree == flatten({"w": 0.0, "b": (0.0, None)})[1]
-True
+>>> import numpy as np
+>>> params = {"w": np.array([1.0, 2.0]), "b": 0.5}
+>>> map(lambda p, g: p - 0.1 * g, params, {"w": np.ones(2), "b": 1.0})
+{'w': array([0.9, 1.9]), 'b': 0.4}
 """
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+import functools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from transpile import treedef
+from transpile.aggregates import REGISTERED, Registered
+from transpile.errors import error
+from transpile.treedef import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, TreeDef
 
-class Leaf:
-    """Leaf number ``k`` of the flat sequence. Of a result, ``zero_dim`` says that a number is given as an array of rank 0."""
+__all__ = [
+    "DictKey", "FlattenedIndexKey", "GetAttrKey", "SequenceKey", "TreeDef", "all", "flatten", "keystr", "leaves", "map",
+    "map_with_path", "ravel_pytree", "reduce", "register_dataclass", "register_node", "structure", "transpose", "unflatten",
+]  # fmt: skip
 
-    __slots__ = ("k", "zero_dim")
-
-    def __init__(self, k: int, zero_dim: bool = False) -> None:
-        self.k, self.zero_dim = k, zero_dim
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Leaf and other.k == self.k
-
-    def __hash__(self) -> int:
-        return hash(self.k)
-
-    def __repr__(self) -> str:
-        return f"Leaf({self.k})"
+C = TypeVar("C", bound=type)
+IsLeaf = Callable[[Any], bool] | None
+_MISSING: Any = object()
 
 
-class ArgLeaf:
-    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
-    an array of rank 0, not a number."""
+def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeDef]:
+    """The leaves of a tree, and its structure. ``is_leaf(subtree)`` says what is a leaf too.
 
-    __slots__ = ("example", "type", "zero_dim")
-
-    def __init__(self, type: Any, example: Any = None, zero_dim: bool | None = None) -> None:
-        self.type, self.example = type, example
-        self.zero_dim = isinstance(example, np.ndarray) and example.ndim == 0 if zero_dim is None else zero_dim
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ArgLeaf) and other.type == self.type and other.zero_dim == self.zero_dim
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-    def __repr__(self) -> str:
-        return f"ArgLeaf({self.type!r})"
-
-
-class Static:
-    """A part of the structure: equal to another only if the types agree too (``1``, ``1.0`` and ``True`` are three things)."""
-
-    __slots__ = ("_key", "value")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self._key = (type(value), _identity(value))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __reduce__(self) -> Any:
-        return Static, (self.value,)  # the key may hold an id
-
-    def __repr__(self) -> str:
-        return f"Static({self.value!r})"
-
-
-def _identity(value: Any) -> Any:
-    if type(value) in (float, complex):
-        return repr(value)  # -0.0 is not 0.0, nan is nan
-    if type(value) is slice:
-        return (value.start, value.stop, value.step)
-    if type(value) is set:
-        return frozenset(value)
-    try:
-        hash(value)
-    except (TypeError, ValueError):  # ValueError: a memoryview that may be written
-        return ("id", id(value))  # the Static holds a reference, so the id stays taken
-    return value
-
-
-class Node:
-    """A container. ``kind``: tuple, list, dict, namedtuple, dataclass; ``keys`` are dict keys or field names."""
-
-    __slots__ = ("children", "cls", "keys", "kind")
-
-    def __init__(
-        self, kind: str, children: tuple[Any, ...], keys: tuple[Any, ...] = (), cls: type | None = None
-    ) -> None:
-        self.kind, self.children, self.keys, self.cls = kind, children, keys, cls
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not Node:
-            return False
-        same = other.kind == self.kind and other.cls is self.cls and other.keys == self.keys
-        return same and other.children == self.children
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.children, self.keys, self.cls))
-
-    def __repr__(self) -> str:
-        return f"Node({self.kind!r}, {self.children!r}, {self.keys!r}, {self.cls!r})"
-
-
-Tree = Leaf | ArgLeaf | Static | Node
-
-
-class ArgSpec:
-    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
-
-    ``at`` is the position in the signature of one that has a position.
+    >>> flatten({"b": (1.0, None), "a": 2.0})
+    ([2.0, 1.0], TreeDef({'a': *, 'b': (*, None)}))
     """
-
-    __slots__ = ("at", "kind", "name", "tree")
-
-    def __init__(self, name: str, tree: Any, kind: str = "pos", at: int = -1) -> None:
-        self.name, self.tree, self.kind, self.at = name, tree, kind, at
-
-    def __repr__(self) -> str:
-        return f"ArgSpec({self.name!r}, {self.tree!r}, {self.kind!r}, {self.at})"
+    found: list[Any] = []
+    return found, _flatten(tree, is_leaf, found)
 
 
-NUMBERS = (int, float, complex)
+def _flatten(tree: Any, is_leaf: IsLeaf, found: list[Any]) -> TreeDef:
+    opened = None if is_leaf is not None and is_leaf(tree) else treedef.opened(tree)
+    if opened is None:
+        found.append(tree)
+        return treedef.LEAF
+    shape, children = opened
+    if not children:
+        return shape
+    parts = [m if m.kind == "meta" else _flatten(c, is_leaf, found) for m, c in zip(shape.children, children)]
+    return TreeDef(shape.kind, parts, shape.keys, shape.cls, shape.order)
 
 
-def is_leaf(value: Any) -> bool:
-    """Whether a value can be computed with; a Python bool is a flag and an enum a name, so they are not."""
-    return type(value) in NUMBERS or isinstance(value, (np.ndarray, np.generic))
+def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
+    """The tree of a structure with these leaves; the inverse of `flatten`. T203 if there are more or fewer leaves.
 
-
-def flatten(value: Any) -> tuple[list[Any], Tree]:
-    """The leaves of a value, from left to right, and its structure."""
-    leaves: list[Any] = []
-    return leaves, _flatten(value, leaves)
-
-
-def _flatten(value: Any, leaves: list[Any]) -> Tree:
-    if is_leaf(value):
-        leaves.append(value)
-        return Leaf(len(leaves) - 1)
-    found = open_node(value)
-    if found is None:
-        return Static(value)
-    kind, children, keys, cls = found
-    return Node(kind, tuple(_flatten(c, leaves) for c in children), keys, cls)
-
-
-def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
-    """``(kind, children, keys, cls)`` of a container, or None if it is not one of ours."""
-    cls = type(value)
-    opener = _OPENERS.get(cls)
-    if opener is not None:
-        return opener(value)
-    if isinstance(value, tuple) and hasattr(cls, "_fields"):
-        return "namedtuple", value, tuple(cls._fields), cls
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = tuple(f.name for f in dataclasses.fields(value))
-        return "dataclass", [getattr(value, n) for n in names], names, cls
-    if isinstance(value, dict) and not _reads_its_own_way(cls):
-        return "dict", value.values(), tuple(value), None
-    return None
-
-
-def _reads_its_own_way(cls: type) -> bool:
-    """Whether a class that is derived from ``dict`` says itself what it holds."""
-    own = [c for c in cls.__mro__ if issubclass(c, dict) and c.__module__ not in ("builtins", "collections")]
-    return any(name in vars(c) for c in own for name in _READING)
-
-
-_READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
-
-_OPENERS: dict[type, Callable[[Any], Any]] = {
-    tuple: lambda v: ("tuple", v, (), None),
-    list: lambda v: ("list", v, (), None),
-    dict: lambda v: ("dict", v.values(), tuple(v), None),
-    OrderedDict: lambda v: ("dict", v.values(), tuple(v), OrderedDict),
-}
-
-
-def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
-    """The value of a structure with these leaves; the inverse of `flatten`."""
-    if isinstance(tree, Leaf):
-        return leaves[tree.k]
-    if isinstance(tree, Static):
-        return tree.value
-    assert isinstance(tree, Node), tree
-    return close_node(tree, [unflatten(c, leaves) for c in tree.children])
-
-
-def close_node(node: Node, children: Sequence[Any]) -> Any:
-    """The container that a node stands for, with these children."""
-    return _CLOSERS[node.kind](node, children)
-
-
-def _close_dataclass(node: Node, children: Sequence[Any]) -> Any:
-    # not through __init__: a gradient need not satisfy what __post_init__ checks
-    assert node.cls is not None
-    value: Any = object.__new__(node.cls)
-    for name, child in zip(node.keys, children):
-        object.__setattr__(value, name, child)
-    return value
-
-
-_CLOSERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
-    "tuple": lambda node, children: tuple(children),
-    "list": lambda node, children: list(children),
-    "dict": lambda node, children: (node.cls or dict)(zip(node.keys, children)),
-    "namedtuple": lambda node, children: tuple.__new__(node.cls, children),  # type: ignore[arg-type]
-    "dataclass": _close_dataclass,
-}
-
-
-# ------------------------------------------------------------------------------------------- work on structures
-
-
-def leaf_numbers(tree: Tree) -> tuple[int, ...]:
-    """The ``k`` of the leaves of a tree, from left to right."""
-    return tuple(leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf))
-
-
-def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
-    """The leaves of a tree, from left to right."""
-    if isinstance(tree, (Leaf, ArgLeaf)):
-        yield tree
-    elif isinstance(tree, Node):
-        for child in tree.children:
-            yield from walk_leaves(child)
-
-
-def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:
-    """The tree with each leaf replaced by ``f(leaf)``: another leaf or a whole subtree."""
-    if isinstance(tree, (Leaf, ArgLeaf)):
-        return f(tree)
-    if isinstance(tree, Node):
-        return Node(tree.kind, tuple(map_leaves(c, f) for c in tree.children), tree.keys, tree.cls)
-    return tree
-
-
-def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], list[Any]]:
-    """The trees with their leaves numbered on from ``start``, and the leaves that stood there."""
-    old: list[Any] = []
-
-    def number(leaf: Any) -> Leaf:
-        old.append(leaf)
-        return Leaf(start + len(old) - 1, getattr(leaf, "zero_dim", False))
-
-    return [map_leaves(t, number) for t in trees], old
-
-
-def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
-    """Each leaf with how it is written in Python, of a value of this name.
-
-    >>> [path for path, _ in leaf_paths(flatten({"w": [1.0, 2.0], "cfg": {"n": 3}})[1], "p")]
-    ['p["w"][0]', 'p["w"][1]', 'p["cfg"]["n"]']
+    >>> unflatten(structure({"b": (1.0, None), "a": 2.0}), [10, 20])
+    {'b': (20, None), 'a': 10}
     """
-    if not isinstance(tree, Node):
-        if not isinstance(tree, Static):
-            yield name, tree
-        return
-    for k, child in enumerate(tree.children):
-        yield from leaf_paths(child, name + part_text(tree, k))
+    return treedef.unflatten(leaves)
 
 
-def part_text(tree: Node, k: int) -> str:
-    """How child ``k`` is read in Python: ``["w"]``, ``[0]``, ``.w``."""
-    if tree.kind == "dict":
-        key = tree.keys[k]
-        return f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
-    return f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
+def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves of a tree.
+
+    >>> leaves([1.0, None, (2.0, {"z": 3.0})])
+    [1.0, 2.0, 3.0]
+    """
+    return flatten(tree, is_leaf)[0]
 
 
-def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:
-    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars."""
-    if isinstance(tree, (Leaf, ArgLeaf)):
-        return leaf(tree)
-    if isinstance(tree, Static):
-        return repr(tree.value)
-    parts = [structure_text(c, leaf) for c in tree.children]
-    if tree.kind == "dict":
-        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
-    if tree.kind == "list":
-        return f"[{', '.join(parts)}]"
-    if tree.kind == "tuple":
-        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-    name = tree.cls.__name__ if tree.cls is not None else tree.kind
-    return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"
+def structure(tree: Any, is_leaf: IsLeaf = None) -> TreeDef:
+    """The structure of a tree, to be compared or filled again.
+
+    >>> structure((1.0, [2.0])) == structure((3.0, [4.0]))
+    True
+    """
+    return flatten(tree, is_leaf)[1]
+
+
+def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+    """The tree with ``f(leaf, ...)`` for each leaf. Each tree of ``rest`` has the structure of ``tree``, or goes on below its
+    leaves; T203 if not.
+
+    >>> map(lambda x, y: x + y, (1, [2]), (10, [20]))
+    (11, [22])
+    """
+    first, shape = flatten(tree, is_leaf)
+    others = [shape.flatten_up_to(other) for other in rest]
+    return shape.unflatten([f(*together) for together in zip(first, *others)])
+
+
+def map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+    """As `map` with ``f(path, leaf, ...)``; a path is a tuple of `DictKey`, `SequenceKey`, `GetAttrKey` and `FlattenedIndexKey`.
+
+    >>> map_with_path(lambda path, x: keystr(path), {"w": [1.0, 2.0]})
+    {'w': ["['w'][0]", "['w'][1]"]}
+    """
+    first, shape = flatten(tree, is_leaf)
+    others = [shape.flatten_up_to(other) for other in rest]
+    return shape.unflatten([f(*together) for together in zip(_paths(tree, is_leaf, ()), first, *others)])
+
+
+def _paths(tree: Any, is_leaf: IsLeaf, here: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    opened = None if is_leaf is not None and is_leaf(tree) else treedef.opened(tree)
+    if opened is None:
+        return [here]
+    shape, children = opened
+    keys = treedef.keyed(tree, shape)
+    return [path for mark, key, child in zip(shape.children, keys, children) if mark.kind != "meta"
+            for path in _paths(child, is_leaf, (*here, key))]  # fmt: skip
+
+
+def keystr(keys: Sequence[Any]) -> str:
+    """A path as it is written in Python.
+
+    >>> keystr((DictKey("w"), SequenceKey(0), GetAttrKey("bias")))
+    "['w'][0].bias"
+    """
+    return "".join(str(key) for key in keys)
+
+
+def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: IsLeaf = None) -> Any:
+    """The leaves folded from the left.
+
+    >>> reduce(lambda a, b: a + b, {"a": 1, "b": (2, 3)}), reduce(lambda a, b: a + b, [], 0)
+    (6, 0)
+    """
+    given = () if initializer is _MISSING else (initializer,)
+    return functools.reduce(function, leaves(tree, is_leaf), *given)
+
+
+def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
+    """Whether all leaves are true.
+
+    >>> all({"a": True, "b": 1}), all((True, [False]))
+    (True, False)
+    """
+    return builtins.all(leaves(tree, is_leaf))
+
+
+def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_transpose: Any) -> Any:
+    """A tree of trees, inside out: the inner structure (None: that of the first) of the outer one. T203 if it does not have both.
+
+    >>> transpose(structure([0, 0]), structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}, {"a": 3, "b": 4}])
+    {'a': [1, 3], 'b': [2, 4]}
+    """
+    parts = outer_treedef.flatten_up_to(pytree_to_transpose)
+    if inner_treedef is None:
+        inner_treedef = structure(parts[0])
+    rows = [inner_treedef.flatten_up_to(part) for part in parts]
+    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in zip(*rows)])
+
+
+# ------------------------------------------------------------------------------------------------------------ ravel
+
+
+def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """All leaves as one array of rank 1, and the function that makes a tree of such an array again. Numbers come back as NumPy's.
+
+    >>> flat, unravel = ravel_pytree({"w": np.array([[1.0, 2.0]]), "b": 3.0})
+    >>> flat, unravel(10 * flat)
+    (array([3., 1., 2.]), {'w': array([[10., 20.]]), 'b': np.float64(30.0)})
+    """
+    found, shape = flatten(pytree)
+    shapes = tuple(np.shape(leaf) for leaf in found)
+    dtypes = tuple(np.result_type(leaf) for leaf in found)
+    flat = np.concatenate([np.ravel(leaf) for leaf in found]) if found else np.zeros(0)
+    return flat, Unravel(shape, shapes, dtypes)
+
+
+def _unravel(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
+    """What `Unravel` does; transformed code has these lines."""
+    size = sum([math.prod(shape) for shape in shapes])
+    if np.shape(flat) != (size,):
+        raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
+    parts = []
+    start = 0
+    for shape, dtype in zip(shapes, dtypes):
+        stop = start + math.prod(shape)
+        part = np.reshape(flat[start:stop], shape) if len(shape) > 0 else flat[start]
+        parts.append(part.astype(dtype))
+        start = stop
+    return unflatten(treedef, parts)
+
+
+class Unravel:
+    """The second result of `ravel_pytree`."""
+
+    def __init__(self, treedef: TreeDef, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[Any, ...]) -> None:
+        self.treedef, self.shapes, self.dtypes = treedef, shapes, dtypes
+
+    def __call__(self, flat: Any) -> Any:
+        return _unravel(self.treedef, self.shapes, self.dtypes, flat)
+
+    def __lifter_call__(self, lx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        from transpile.frontend import tree_calls
+
+        return tree_calls.unravel(lx, self, args, kwargs, node)
+
+
+# ----------------------------------------------------------------------------------------------------- registration
+
+
+def register_node(
+    nodetype: type,
+    flatten_func: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_func: Callable[[Any, tuple[Any, ...]], Any],
+    flatten_with_keys_func: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None,
+) -> None:
+    """Makes the instances of a class containers. ``flatten_func(x) -> (children, aux)``, ``unflatten_func(aux, children) -> x``;
+    ``aux`` belongs to the structure and can be compared. In transformed code both functions are lifted like any other. ValueError
+    if the class is registered already.
+
+    >>> class Line:
+    ...     def __init__(self, slope, start):
+    ...         self.slope, self.start = slope, start
+    >>> register_node(Line, lambda line: ((line.slope, line.start), None), lambda aux, children: Line(*children))
+    >>> leaves([Line(1.0, 2.0), 3.0])
+    [1.0, 2.0, 3.0]
+    """
+    _register(nodetype, Registered(flatten_func, unflatten_func, flatten_with_keys_func))
+
+
+def register_dataclass(
+    nodetype: C,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+) -> C:
+    """Says which fields of a class hold trees and which belong to the structure; gives the class back, so that it can be a
+    decorator. Without ``data_fields`` and ``meta_fields`` those of a dataclass are found: a field with ``metadata={"static":
+    True}`` belongs to the structure. (A dataclass that is not registered has all its fields as children.) TypeError if fields are
+    missing.
+
+    >>> @register_dataclass
+    ... @dataclasses.dataclass
+    ... class Layer:
+    ...     w: float
+    ...     name: str = dataclasses.field(metadata={"static": True})
+    >>> map(lambda x: 2 * x, Layer(1.5, "first"))
+    Layer(w=3.0, name='first')
+    """
+    if (data_fields is None) != (meta_fields is None):
+        raise TypeError("give data_fields and meta_fields, or neither")
+    own = [f for f in dataclasses.fields(nodetype) if f.init] if dataclasses.is_dataclass(nodetype) else None
+    if data_fields is None or meta_fields is None:
+        if own is None:
+            raise TypeError(f"{nodetype.__name__} is no dataclass: give data_fields and meta_fields")
+        meta_fields = [f.name for f in own if f.metadata.get("static", False)]
+        data_fields = [f.name for f in own if f.name not in (*meta_fields, *drop_fields)]
+    if own is not None:
+        given, wanted = {*data_fields, *meta_fields, *drop_fields}, {f.name for f in own}
+        if given != wanted:
+            raise TypeError(f"{nodetype.__name__} has the fields {sorted(wanted)}, {sorted(given)} are named")
+    _register(nodetype, Registered(fields=tuple(data_fields), meta=tuple(meta_fields)))
+    return nodetype
+
+
+def _register(cls: type, how: Registered) -> None:
+    if not isinstance(cls, type):
+        raise error("T411", f"expected a class, got {type(cls).__name__}")
+    if cls in REGISTERED:
+        raise ValueError(f"class {cls.__name__} is registered already")
+    REGISTERED[cls] = how

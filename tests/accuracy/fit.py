@@ -123,6 +123,28 @@ def _x(t: mpf, pole: object) -> mpf:
     return mp.mpmathify(pole) * (1 + t) / (1 - t)
 
 
+def erfinv_over(w: mpf) -> mpf:
+    """``erfinv(x) / x`` of ``w = -log(1 - x**2)``."""
+    with mp.extradps(20):
+        if w < mpf(10) ** -20:
+            return mp.sqrt(mp.pi) / 2
+        x = mp.sqrt(-mp.expm1(-w))
+        wanted = mp.log(mp.exp(-w) / (1 + x))  # the logarithm of 1 - x
+        y = mp.sqrt(w) * mpf("0.95") if w > 1 else x
+        for _ in range(50):  # Newton on log erfc
+            rest = mp.erfc(y)
+            step = (wanted - mp.log(rest)) * rest * mp.sqrt(mp.pi) * mp.exp(y * y) / 2
+            y -= step
+            if abs(step) < mpf(10) ** -45:
+                break
+        return y / x
+
+
+def erfinv_far(t: mpf) -> mpf:
+    """The same of ``t = (sqrt(w) - 4) / (sqrt(w) + 4)``."""
+    return erfinv_over(_x(t, 4) ** 2)
+
+
 def stirling(z: mpf) -> mpf:
     with mp.extradps(30):
         x = 1 / mp.sqrt(z)
@@ -171,6 +193,8 @@ FITS: dict[str, tuple] = {
     ),
     "ERFC": (erfc_scaled("4.0859375"), lambda t: mpf(1), -1 - E9, _t("27.3", "4.0859375"), 23, 0, 0),
     "ERFC_NEAR": (erfc_scaled("1.96875"), lambda t: mpf(1), -1 - E9, _t("10.2", "1.96875"), 0, 10, 0),
+    "ERFINV": (erfinv_over, lambda w: 1 / erfinv_over(w), mpf(0), mpf("6.25"), 24, 11, 2),
+    "ERFINV_FAR": (erfinv_far, lambda t: 1 / erfinv_far(t), _t("2.5", 4), _t("6.005", 4), 25, 10, 0),
     "GAMMALN": (_tail(1)(lambda u: mp.loggamma(2 + u) / u), lambda u: mpf(1), mpf(-0.5), mpf(0.5), 19, 9, 0),
     "STIRLING": (stirling, lambda z: mp.sqrt(z), E8, mpf("0.16"), 13, 5, 1),
     "DIGAMMA": (digamma_over, lambda w: mpf(1), 1 - ROOT, 2 - ROOT, 22, 10, 0),

@@ -47,12 +47,12 @@ RANGES = {
     "erf": (-6, 6, -4, 4), "erfc": (-6, 28, -4, 10.2), "expit": (-745, 40, -104, 20),
     "gammaln": (0, 12, 0, 12), "digamma": (0, 12, 0, 12), "pow": (0, 10, 0, 10),
     "arcsin": (-1, 1, -1, 1), "arccos": (-1, 1, -1, 1), "arcsinh": (-4, 4, -4, 4), "arccosh": (1, 4, 1, 4),
-    "arctanh": (-1, 1, -1, 1), "logit": (0, 1, 0, 1), "hypot": (-4, 4, -4, 4), "ndtr": (-38, 9, -14, 6),
+    "arctanh": (-1, 1, -1, 1), "erfinv": (-1, 1, -1, 1), "logit": (0, 1, 0, 1), "hypot": (-4, 4, -4, 4), "ndtr": (-38, 9, -14, 6),
     "log_expit": (-20, 745, -20, 104), "logaddexp": (-40, 40, -20, 20), "logaddexp2": (-60, 60, -30, 30),
     "xlogy": (0, 4, 0, 4), "xlog1py": (0, 4, 0, 4), "entr": (0, 4, 0, 4),
 }  # fmt: skip
 POSITIVE = {"log", "log2", "log10", "gammaln", "digamma", "entr"}
-UP_TO_ONE = {"arcsin", "arccos", "arctanh", "logit"}
+UP_TO_ONE = {"arcsin", "arccos", "arctanh", "erfinv", "logit"}
 TWO_ARGUMENTS = {"pow", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy", "xlog1py"}
 # what `transpile_runtime.compiled.vector` calls the function that is right in a part of the numbers
 LOOPS = {"sin": "sin_bounded", "cos": "cos_bounded", "tan": "tan_bounded", "gammaln": "gammaln_normal",
@@ -64,7 +64,7 @@ FASTER = {
 }  # fmt: skip
 BOUND = {np.float64: 2.0**36, np.float32: 2.0**16}  # of these
 
-_SPECIAL = "erf erfc gammaln digamma expit logit ndtr log_expit xlogy xlog1py entr".split()
+_SPECIAL = "erf erfc erfinv gammaln digamma expit logit ndtr log_expit xlogy xlog1py entr".split()
 NUMPY = {
     **{n: getattr(np, n) for n in RANGES if hasattr(np, n)},
     **{n: getattr(scipy.special, n) for n in _SPECIAL},

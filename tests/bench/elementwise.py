@@ -42,7 +42,7 @@ UNARY = {
     (-3.0, 3.0): """exp expm1 exp2 sin cos tan tanh sinh cosh arctan arcsinh cbrt square absolute sign floor rint isnan
         erf erfc expit log_expit ndtr""",
     (0.1, 5.0): "log log1p log2 log10 sqrt reciprocal gammaln digamma entr",
-    (-0.9, 0.9): "arcsin arccos arctanh",
+    (-0.9, 0.9): "arcsin arccos arctanh erfinv",
     (0.1, 0.9): "logit",
     (1.1, 5.0): "arccosh",
 }

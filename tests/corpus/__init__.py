@@ -1,7 +1,7 @@
 """Programs of the accepted language, one small one for each construct, and real kernels.
 
 In: nothing. Out: `all_programs()`, each with example arguments. A bug of the compiler arrives here
-first. The programs import nothing of transpile, except those of `nested_transforms`.
+first. The programs import nothing of transpile, except those of `nested_transforms` and `functional`.
 """
 
 from importlib import import_module
@@ -22,6 +22,7 @@ MODULES = (
     "swaps",
     "aliases",
     "indexing",
+    "functional",
     "scalars",
     "functions",
     "recursion",

@@ -71,3 +71,9 @@ def swap(u, v, steps):
         w = u * v
         u, v = v, w
     return np.sum(v)
+
+
+def updated(x, i):
+    for k in range(len(i)):
+        x = x.at[i[k]].multiply(x[k])
+    return np.sum(x)

@@ -71,7 +71,7 @@ def others(array: np.ndarray) -> list[np.ndarray]:
 
 def _call_often(function: Callable[..., Any], tree: Any, given: list[Any]) -> None:
     from guards.failing import calls
-    from transpile.tree import unflatten
+    from transpile.aggregates import unflatten
 
     end = time.perf_counter() + SECONDS
     while time.perf_counter() < end:
@@ -85,8 +85,8 @@ def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -
 
     from guards.failing import calls
     from guards.install import filled
+    from transpile.aggregates import flatten
     from transpile.errors import TranspileError
-    from transpile.tree import flatten
 
     error = [calls(function, make()) for _ in range(2)][1]
     if error is not None:

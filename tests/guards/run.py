@@ -39,7 +39,7 @@ USUAL = 300
 def outcome(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]], mode: int, filling: int) -> Any:
     """The bits of the results and of the arguments after a call, or the exception."""
     from guards.install import filled, memory
-    from transpile.tree import flatten, unflatten
+    from transpile.aggregates import flatten, unflatten
 
     leaves, tree = flatten(make())
     memory.STATE[memory.DAMAGED] = 0

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Node, Static, Tree, flatten
 from transpile.cache import directory, kernels
 from transpile.cache.likeness import PLAIN, Unlike, likeness, structure
 from transpile.cache.trail import Lost, Trail, follow
@@ -25,7 +26,6 @@ from transpile.captured import Place
 from transpile.compiled import Compiled, Recipe
 from transpile.frontend.reads import MISSING, Read, read_place
 from transpile.levels import Jit, Level, peeled
-from transpile.tree import Node, Static, Tree, flatten
 from transpile_runtime.compiled.cache import digest, environment, python_files
 
 _VARIANTS = 16  # kept in one file, the latest first

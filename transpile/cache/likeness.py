@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Leaf, Node, Static, Tree
 from transpile.custom import Custom
 from transpile.levels import level_of
-from transpile.tree import Leaf, Node, Static, Tree
+from transpile.treedef import TreeDef
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range)
 _NATIVE = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
@@ -152,6 +153,12 @@ def _inside(value: Any) -> list[Any] | None:
     if isinstance(value, Custom):  # a function with a derivative of the user's own
         rules = [getattr(value, name, None) for name in ("jvp", "forward", "backward")]
         return [value.nondiff_argnums, value.__wrapped__, *rules]
+    if isinstance(value, TreeDef):
+        return [value.kind, value.children, value.keys, value.cls, value.order]
+    if isinstance(value, Static):
+        return [value.value]
+    if getattr(type(value), "__module__", "") == "transpile.tree":  # what unravels an array
+        return list(vars(value).values())
     if type(value).__module__.startswith("numba.") and hasattr(value, "py_func"):
         return [value.py_func]
     return None
@@ -198,4 +205,5 @@ def structure(tree: Tree) -> Any:
         return ("static", likeness(tree.value))
     assert isinstance(tree, Node), tree
     cls = None if tree.cls is None else likeness(tree.cls)
-    return (tree.kind, [likeness(k) for k in tree.keys], cls, [structure(c) for c in tree.children])
+    keys = [k.value if isinstance(k, Static) else k for k in tree.keys]
+    return (tree.kind, [likeness(k) for k in keys], cls, [structure(c) for c in tree.children])

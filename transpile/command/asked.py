@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transpile.aggregates import Static, Tree
 from transpile.command import STDIN
 from transpile.errors import error
 from transpile.frontend.annotations import annotation_tree, class_tree, parse_arg
 from transpile.frontend.origin import register
 from transpile.frontend.static import StaticFunction, StaticModule, decoded
-from transpile.tree import Static, Tree
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ COMMANDS = {
     "jacrev": "the Jacobian, by reverse mode: cheap where the results are few",
     "hessian": "the second derivatives",
     "hvp": "the product of the Hessian with a vector: f_hvp(x, ..., x_dot)",
+    "vmap": "the function of all lanes; types are those of one lane",
 }
 WITH_VALUE = ("grad", "jvp", "vjp")
 EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
@@ -30,6 +31,11 @@ def parser() -> argparse.ArgumentParser:
                          "-:FUNC reads standard input")  # fmt: skip
         if name == "emit":
             one.add_argument("stack", metavar="STACK", help="the transforms around f, with literal arguments")
+        elif name == "vmap":
+            one.add_argument(
+                "--in-axes", default="0", metavar="AXES", help="the axis of the lanes in each argument: 0, '(None, 0)'"
+            )
+            one.add_argument("--out-axes", default="0", metavar="AXES", help="where the results have the lanes")
         else:
             first = "the first, if not given; of a method, the first behind self"
             one.add_argument("--wrt", metavar="x,w", help=f"the arguments to differentiate ({first})")

@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from transpile import api
+from transpile.aggregates import Tree
+from transpile.command.asked import Asked
 from transpile.errors import TranspileError, error
-from transpile.levels import Flat, Grad, Jacobian, Level, peeled
+from transpile.lanes import of_all_lanes
+from transpile.levels import Flat, Grad, Jacobian, Level, Vmap, peeled
 
-LATER = ("vmap", "checkpoint", "remat", "scan", "cond", "pmap")
+LATER = ("checkpoint", "remat", "scan", "cond", "pmap")
 BY_CALL = {"linearize": "jvp", "check_grads": "the derivatives that it checks", "eval_shape": "no derivative"}
 HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
 
@@ -36,9 +40,12 @@ def stacked(levels: Sequence[Level], function: Any) -> Any:
     return function
 
 
-def of_command(command: str, argnums: Any, value: bool) -> list[Level]:
+def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
     """The levels of a command that is named like its transform, with respect to these arguments."""
+    command, value = options.command, getattr(options, "value", False)
     match command:
+        case "vmap":
+            return _levels("vmap", [_axes("--in-axes", options.in_axes), _axes("--out-axes", options.out_axes)], {})
         case "grad":
             return [Grad(argnums, value=value)]
         case "jvp" | "vjp":
@@ -48,6 +55,24 @@ def of_command(command: str, argnums: Any, value: bool) -> list[Level]:
         case "hessian":
             return [Jacobian(True, argnums), Jacobian(False, argnums)]
     return [Jacobian(command == "jacfwd", argnums)]
+
+
+def _axes(option: str, text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        raise error(
+            "T901", f"{option}: cannot read {text!r}", hint="write it as in Python: 0, None or (None, 0)"
+        ) from None
+
+
+def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
+    """The arguments of the stack: what the types of the function are under each `vmap`."""
+    args, kwargs = asked.args, asked.kwargs
+    for level in reversed(levels):
+        if isinstance(level, Vmap):
+            args, kwargs = of_all_lanes(level, args, kwargs)
+    return args, kwargs
 
 
 # ------------------------------------------------------------------------------------------------- an expression
@@ -127,7 +152,7 @@ def _hvp(argnums: Any = api._FIRST, argnames: Any = None) -> list[Level]:
 TRANSFORMS: dict[str, Callable[..., list[Level]]] = {
     **{
         one.__name__: _of_api(one)
-        for one in (api.grad, api.value_and_grad, api.jacfwd, api.jacrev, api.hessian, api.jit)
+        for one in (api.grad, api.value_and_grad, api.jacfwd, api.jacrev, api.hessian, api.vmap, api.jit)
     },
     "jvp": _flat(True),
     "vjp": _flat(False),

@@ -225,7 +225,8 @@ class For:
 
     ``body.params`` are the carried values, set by ``inits`` and then by ``body.yields``; ``results`` are their last
     values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
-    ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not.
+    ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
+    `transpile.transform.batching`, whose trips are lanes and carry nothing.
     """
 
     index: Var
@@ -238,6 +239,7 @@ class For:
     trips: Var | None = None
     backwards: bool = False
     loc: Loc = NOWHERE
+    lanes: bool = False
 
 
 @dataclass(slots=True)
@@ -299,9 +301,12 @@ class Call:
     """``results = fn(args)``, with a derivative of the user's own (`transpile.transform.custom`).
 
     ``rule`` is "jvp" or "vjp". For "jvp", ``derivative`` takes the arguments and a tangent for each floating-point one and gives
-    the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback
-    wants to know (``results`` has those too), and ``derivative`` takes those and a cotangent for each floating-point
-    result and gives an adjoint for each floating-point argument. `expand_calls` puts the bodies in the place of what is left.
+    the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback wants to
+    know (``results`` has those too), and ``derivative`` takes those and a cotangent for each floating-point result and gives an
+    adjoint for each floating-point argument. For "implicit" the call stays what gives the results: ``derivative`` takes the
+    arguments, the ``outputs`` and a tangent for each floating-point argument, and gives one for each floating-point output;
+    ``pullback``, if there is one, takes a cotangent for each of these instead, and gives the adjoints of the arguments (else the
+    derivative is transposed). `expand_calls` puts the bodies in the place of what is left.
     """
 
     fn: Function
@@ -311,6 +316,7 @@ class Call:
     derivative: Function
     outputs: int  # how many of the results are those of the user's function
     loc: Loc = NOWHERE
+    pullback: Function | None = None
 
 
 Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call
@@ -329,7 +335,7 @@ class Function:
     the caller sees it.
 
     ``arg_tree`` says how the parameters are found in the Python arguments, ``out_tree`` how the results are put together
-    (`transpile.tree`); ``static`` maps the names of arguments that are not leaves to what they were.
+    (`transpile.aggregates`); ``static`` maps the names of arguments that are not leaves to what they were.
     """
 
     name: str

@@ -143,7 +143,7 @@ class _Verifier:
         self.trees()
 
     def trees(self) -> None:
-        from transpile.tree import leaf_numbers
+        from transpile.aggregates import leaf_numbers
 
         fn = self.fn
         if fn.out_tree is not None:
@@ -309,6 +309,8 @@ class _Verifier:
         self.check(results == yields, f"{results} results for {yields} yields")
         verify(s.fn)
         verify(s.derivative)
+        if s.pullback is not None:
+            verify(s.pullback)
 
     # ---- parts
 

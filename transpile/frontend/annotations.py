@@ -21,12 +21,12 @@ from typing import Any, NoReturn
 
 import gast
 
+from transpile.aggregates import REGISTERED, ArgLeaf, Node, Static, Tree
 from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.core.types import BOOL, DTYPES, FLOAT, INT, Type
 from transpile.errors import NO_COMPLEX, TranspileError, error
 from transpile.frontend.bindings import Known, StaticClass, StaticValue
-from transpile.tree import ArgLeaf, Node, Static, Tree
 
 PYTHON = {"float": FLOAT, "int": INT, "bool": BOOL}
 # jaxtyping's classes of dtypes: where several fit, the one that NumPy makes by default
@@ -123,6 +123,21 @@ def class_tree(cls: StaticClass, name: str, loc: Loc = NOWHERE) -> Tree:
     return _Reader(cls.scope, name, loc).fields(cls, cls.node)
 
 
+def static_defaults(cls: StaticClass) -> dict[str, Static]:
+    """The values of the fields that belong to the structure (`transpile.tree.register_dataclass`): their defaults."""
+    how = REGISTERED.get(cls)  # type: ignore[call-overload]
+    from transpile.frontend.literals import evaluate
+
+    found: dict[str, Static] = {}
+    for name, _, default in cls.fields if how is not None else ():
+        given = default
+        if isinstance(default, gast.Call):  # field(default=3, metadata=...)
+            given = next((k.value for k in default.keywords if k.arg == "default"), None)
+        if name in how.meta and given is not None:
+            found[name] = Static(evaluate(given, cls.scope))
+    return found
+
+
 class _Reader:
     def __init__(self, scope: Any, name: str, loc: Loc) -> None:
         self.scope, self.name, self.loc = scope, name, loc
@@ -186,7 +201,11 @@ class _Reader:
         if cls.kind == "class":
             self.refuse(node)
         readers = [(_Reader(cls.scope, f"{self.name}.{f}", self.loc), a) for f, a, _ in cls.fields]
-        children = tuple(annotation_tree(None, None, r.name, self.loc) if a is None else r.tree(a) for r, a in readers)
+        known = static_defaults(cls)
+        children = tuple(
+            known[f[0]] if f[0] in known else annotation_tree(None, None, r.name, self.loc) if a is None else r.tree(a)
+            for f, (r, a) in zip(cls.fields, readers)
+        )
         return Node(cls.kind, children, tuple(f for f, _, _ in cls.fields), cls)  # type: ignore[arg-type]
 
     def subscripted(self, node: gast.Subscript, base: str, items: list[gast.expr]) -> Tree:

@@ -28,6 +28,16 @@ def check_method(
     _check(lx, f"{kind}.{name}", found, [None, *args] if found is not None else args, kwargs, node)
 
 
+def bound(
+    lx: Lifter, name: str, found: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any], node: Any
+) -> dict[str, Any]:
+    """The arguments by the names of the parameters; T132 where they do not fit."""
+    try:
+        return dict(found.bind(*args, **kwargs).arguments)
+    except TypeError as e:
+        raise lx.error("T132", f"{name}: {e}", node) from None
+
+
 def _check(
     lx: Lifter, name: str, found: inspect.Signature | None, args: Sequence[Any], kwargs: Mapping[str, Any], node: Any
 ) -> None:

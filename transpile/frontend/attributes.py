@@ -10,13 +10,14 @@ import gast
 import numpy as np
 
 from transpile import making
+from transpile.aggregates import REGISTERED
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute, Var
-from transpile.frontend import containers, memory, names, operators, reads, resolve, statics, ways_out
+from transpile.frontend import containers, functional, memory, names, operators, reads, resolve, statics, ways_out
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Super, Tuple
+from transpile.frontend.values import Array, Bound, Method, Ref, Scalar, Static, Super, Tuple, Updates
 from transpile.rules.api import METHODS, PROPERTIES
 
 
@@ -61,8 +62,8 @@ def _of_array(lx: Lifter, value: Any, name: str, node: Any) -> Any:
         return calls.table_call(lx, METHODS[name], [value], {}, node)
     if name in METHODS or name in _WRITING:
         return Method(value, name)
-    if name == "at":
-        return Method(value, name)
+    if name == "at" and isinstance(value, Array):
+        return Updates(value)
     return None
 
 
@@ -247,6 +248,10 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
         return Method(value, name)
     if isinstance(held, StaticClass):
         return _of_written(lx, held, name)
+    if name in getattr(type(held), "__lifter_methods__", ()):
+        return Bound(Static(Known(held.__lifter_methods__[name])), (value,))
+    if name in getattr(type(held), "__lifter_constants__", ()):
+        return lx.const(getattr(held, name))
     descriptor = _in_classes(type(held).__mro__, name)
     if descriptor is not None and isinstance(descriptor[1], property):
         from transpile.frontend import calls
@@ -269,7 +274,7 @@ def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
 
 _RULES: dict[type, Callable[[Lifter, Any, str, Any], Any]] = {
     Array: _of_array, Scalar: _of_array, Tuple: _of_tuple, Ref: _of_ref, Static: _of_static,
-    Super: _of_super,
+    Super: _of_super, Updates: functional.attribute,
 }  # fmt: skip
 
 
@@ -324,6 +329,10 @@ def _set(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
     state = containers.items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
     held[name] = value
+    if state.cls in REGISTERED:
+        from transpile.frontend import registered
+
+        held = dict(zip(held, registered.settled(lx, state.cls, tuple(held), tuple(held.values()))))
     containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
 
 

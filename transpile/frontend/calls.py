@@ -10,12 +10,13 @@ from typing import Any
 import gast
 import numpy as np
 
-from transpile.core.nodes import Loc
+from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
 from transpile.errors import TranspileError
 from transpile.frontend import containers, iteration, iterators, names, resolve, ways_out
 from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
+from transpile.frontend.known import OWN_TEXT
 from transpile.frontend.lifter import Frame, Lifter
 from transpile.frontend.sources import Code, maybe_unassigned
 from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
@@ -231,11 +232,25 @@ def code_of(lx: Lifter, opened: Any) -> Code:
     if found is None:
         located = opened.located
         name = "<lambda>" if located.is_lambda else located.node.name
-        found = Code(located.node, name, located.loc, opened.scope.lookup)
+        found = Code(located.node, name, _placed(opened), opened.scope.lookup)
+        found.ours = _is_ours(opened)
         if not located.is_lambda:
             found.unassigned = maybe_unassigned(located.node)
         lx.codes[opened.key] = found
     return found
+
+
+def _placed(opened: Any) -> Callable[[Any, Loc | None], Loc]:
+    """Where the lines of a function are: those of our own vocabulary are at the call, those of the functions that it is given
+    not."""
+    if not _is_ours(opened):
+        locate: Callable[[Any, Loc | None], Loc] = opened.located.loc
+        return locate
+    return lambda node, caller: NOWHERE if caller is None else caller
+
+
+def _is_ours(opened: Any) -> bool:
+    return (getattr(getattr(opened.scope, "fn", None), "__module__", None) or "").startswith(OWN_TEXT)
 
 
 def run(
@@ -245,7 +260,7 @@ def run(
     from transpile.frontend import routines
 
     depth = lx.frame.depth + 1
-    count = _running(lx, code)
+    count = 0 if code.ours else _running(lx, code)  # a scan in the body of a scan is no recursion
     if count and (count > MAX_NESTED or depth > MAX_DEPTH):
         raise routines.NeedRoutine(code)
     if depth > MAX_DEPTH:
@@ -294,7 +309,7 @@ def body(lx: Lifter, frame: Frame) -> Any:
 
 def _caller(lx: Lifter, node: Any) -> Loc | None:
     if lx.frame.up is None:
-        return None
+        return lx.frame.caller
     return lx.loc(node) if node is not None and getattr(node, "lineno", None) is not None else lx.b.loc
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from transpile import making
+from transpile.aggregates import Meta, is_leaf, open_node
 from transpile.core.nodes import Var
 from transpile.core.types import Type
 from transpile.frontend import memory, reads
 from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Tuple
+from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
 from transpile.signature import unsupported
-from transpile.tree import is_leaf, open_node
 
 OUTSIDE = "an array from outside the function cannot be written"
 
@@ -36,16 +36,32 @@ def _new(lx: Lifter, found: Captured) -> Any:
     if opened is None:
         return lx.const(example)
     kind, children, keys, cls = opened
+    if kind == "registered":
+        return _instance(lx, found, example)
     parts = list(children)
     read = kind == "dataclass" or kind == "namedtuple" and not any(making.is_descriptor(cls, k) for k in keys)
     steps = [("attr", k) for k in keys] if read else [
         ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
     ]  # fmt: skip
-    values = [captured(lx, found.child(*step)) for step in steps]
+    values = [
+        Static(part.value) if type(part) is Meta else captured(lx, found.child(*step))
+        for part, step in zip(parts, steps)
+    ]
     if kind in ("tuple", "namedtuple"):
         return Tuple(tuple(values), cls)
     cell = Cell(found.path, readonly=_outside(kind))
     lx.captured_cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
+    return Ref(cell)
+
+
+def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
+    """An instance of a registered class: its attributes are read, whatever its own function makes of them."""
+    held = getattr(example, "__dict__", None)
+    if held is None:
+        return lx.const(example)
+    cell = Cell(found.path, readonly=_outside("instance"))
+    values = tuple(captured(lx, found.child("attr", k)) for k in held)
+    lx.captured_cells[cell] = Items("instance", values, tuple(held), type(example))
     return Ref(cell)
 
 
@@ -109,6 +125,7 @@ def _present(lx: Lifter, value: Any) -> None:
 
 def static_tree(lx: Lifter, value: Any) -> Any:
     """The abstract value of a Python object: literals are constants, containers are containers."""
+    value = value.value if type(value) is Meta else value
     if isinstance(value, np.ndarray):
         return lx.value(_literal_array(lx, value))
     opened = open_node(value)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from transpile.tree import ArgLeaf
+from transpile.aggregates import ArgLeaf
 
 if TYPE_CHECKING:
     from transpile.frontend.lifter import Lifter

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile import making
+from transpile.aggregates import REGISTERED
 from transpile.frontend import array_calls, attributes, calls, overloads, reads
 from transpile.frontend.bindings import StaticClass
 from transpile.frontend.lifter import Lifter
@@ -95,7 +96,10 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
     _check_usual(lx, cls, node)
     known = vars(made_by)["__dataclass_fields__"]
     taken = [f for f in known.values() if f.init and (making.is_instance_field(f) or making.is_init_variable(f))]
-    defaults = {f.name: calls.outside(lx, f.default) for f in taken if f.default is not dataclasses.MISSING}
+    how = REGISTERED.get(cls)
+    meta = how.meta if how is not None else ()
+    given = {f.name: f.default for f in taken if f.default is not dataclasses.MISSING}
+    defaults = {k: lx.const(v) if k in meta else calls.outside(lx, v) for k, v in given.items()}
     made_later = {f.name: None for f in taken if f.default_factory is not dataclasses.MISSING}
     positional = [f.name for f in taken if not f.kw_only]
     names = [f.name for f in taken]
@@ -110,8 +114,8 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
                 value = calls.apply(lx, calls.outside(lx, f.default_factory), [], {}, node)
             attributes.initialise(lx, made, f.name, value, node)
     if hasattr(made_by, "__post_init__"):
-        given = [bound[f.name] for f in known.values() if making.is_init_variable(f) and f.name in bound]
-        calls.apply(lx, Static(cls.__post_init__), [made, *given], {}, node)
+        more = [bound[f.name] for f in known.values() if making.is_init_variable(f) and f.name in bound]
+        calls.apply(lx, Static(cls.__post_init__), [made, *more], {}, node)
     return made
 
 

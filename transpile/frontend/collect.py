@@ -88,7 +88,7 @@ def _collect_target(module: Any, target: gast.expr, value: Any, stmt: gast.stmt,
 def _collect_call(module: Any, stmt: gast.Expr, certain: bool) -> None:
     """``GRID.append(1.0)``: a method that is called for its effect changes the constant."""
     match stmt.value:
-        case gast.Call(func=gast.Attribute(value=gast.Name(id=name))):
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr=attr)) if attr not in ("defjvp", "defvjp"):
             before = module.entries.get(name)
             if before is not None and before.kind == "assign":
                 module.entries[name] = Entry("changed", stmt, "changed after it is assigned")

@@ -28,6 +28,7 @@ from transpile.frontend.values import (
     SliceOf,
     Static,
     Tuple,
+    Updates,
 )
 
 
@@ -168,6 +169,7 @@ _NAMES: dict[type, str] = {
     RangeOf: "a range",
     SliceOf: "a slice",
     Generator: "a generator expression",
+    Updates: "x.at",
     Conflict: "a value whose structure depends on the data",
 }
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.aggregates import Static as StaticTree
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Call, Const, Function, Operand, Var
 from transpile.core.types import Type
@@ -18,8 +20,6 @@ from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.nested import Passed, at_call, from_tree, lifted, outside
 from transpile.frontend.values import Static
-from transpile.tree import ArgLeaf, Node, map_leaves, number_leaves
-from transpile.tree import Static as StaticTree
 
 
 def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -52,7 +52,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         lx.customs.pop()
     fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
-    results = _results(lx, fn, ops)
+    results = results_of(fn, ops)
     lx.b.emit(Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
     return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
 
@@ -71,7 +71,8 @@ def _first(tree: Any) -> Any:
     return number_leaves([tree.children[0]])[0][0]
 
 
-def _results(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...]:
+def results_of(fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...]:
+    """Variables for the results of a call of the function with these operands."""
     dims: dict[str, Dim] = {}
     for param, op in zip(fn.params, ops):
         for have, given in zip(param.type.dims, op.type.dims):

@@ -8,11 +8,13 @@ from typing import Any
 import gast
 import numpy as np
 
+from transpile.aggregates import ArgLeaf, ArgSpec, Leaf, Node, number_leaves, part_text
+from transpile.aggregates import Static as StaticTree
 from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, changes, containers, memory, names, outputs, resolve, statics
+from transpile.frontend import calls, changes, containers, memory, names, outputs, registered, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -36,8 +38,6 @@ from transpile.frontend.values import (
     Tuple,
 )
 from transpile.rules.api import entries
-from transpile.tree import ArgLeaf, ArgSpec, Leaf, Node, number_leaves, part_text
-from transpile.tree import Static as StaticTree
 
 MAX_RESTARTS = 60
 
@@ -55,8 +55,8 @@ def lift(
 ) -> Function:
     """The core function of a Python function for arguments of these types.
 
-    Trees have `transpile.tree.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of an
-    integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
+    Trees have `transpile.aggregates.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of
+    an integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
     of all statements where the function is not the user's own text.
     """
     kept = Tries(Symbols())
@@ -257,7 +257,8 @@ class Arguments:
             if callable(value) or hasattr(value, "__dict__") else self.lx.const(value)  # fmt: skip
 
     def _node(self, tree: Node, name: str, written: str) -> Any:
-        keys = tree.keys if tree.keys else tuple(range(len(tree.children)))
+        own = tree.keys if tree.kind != "registered" else ()
+        keys = own or tuple(range(len(tree.children)))
         items = tuple(
             self.value(c, f"{name}_{_plain(key)}", written + part_text(tree, k))
             for k, (key, c) in enumerate(zip(keys, tree.children))
@@ -268,11 +269,30 @@ class Arguments:
                 self.lx.nameless[var] = var.name
         if tree.kind in ("tuple", "namedtuple"):
             return Tuple(items, tree.cls)
-        cell = Cell(name, readonly=containers.GIVEN if self.lx.mutable else "")
+        readonly = containers.GIVEN if self.lx.mutable else ""
+        if tree.kind == "registered":
+            return self._registered(tree, items, name, written, readonly)
+        cell = Cell(name, readonly=readonly)
         kind = {"list": "list", "dict": "dict", "dataclass": "instance"}[tree.kind]
+        items = registered.settled(self.lx, tree.cls, tree.keys, items)
         self.lx.state.cells[cell] = Items(kind, items, None if kind == "list" else tree.keys, tree.cls)
         changes.argument(self.lx, cell, tree)
         return Ref(cell)
+
+    def _registered(self, tree: Node, items: tuple[Any, ...], name: str, written: str, readonly: str) -> Any:
+        """The instance that the class's own function makes; its leaves are called as the attributes that they become."""
+        with self.lx.b.at(NOWHERE):
+            made = registered.from_node(self.lx, tree, items)
+        if isinstance(made, Ref):
+            made.cell.readonly = readonly
+            changes.argument(self.lx, made.cell, tree)
+            held: Items = self.lx.state.cells[made.cell]
+            for key, item in zip(held.keys or (), held.items):
+                if any(item is own for own in items) and isinstance(item, (Scalar, Array)):
+                    var = _var(self, item)
+                    var.name = self.lx.nameless[var] = f"{name}_{_plain(key)}"
+                    self.lx.symbols.written[self.lx.params[var]] = f"{written}.{key}"
+        return made
 
     def leaf(self, leaf: ArgLeaf, name: str, written: str) -> Any:
         lx, k = self.lx, len(self.params)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from transpile.aggregates import ArgLeaf, map_leaves, number_leaves
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Operand
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.symbols import Symbols
-from transpile.tree import ArgLeaf, map_leaves, number_leaves
 
 Axis = tuple[int, int]
 """Of which leaf of the arguments, and which of its axes."""

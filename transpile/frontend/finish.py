@@ -27,6 +27,7 @@ from transpile.core.places import _itself
 from transpile.core.types import Type
 from transpile.core.walk import Cloner, defined, statements, uses
 from transpile.frontend import symbols as symbolic
+from transpile.frontend.in_place import in_place
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.prune import prune
 from transpile.rules import prims
@@ -50,7 +51,7 @@ def finish(lx: Lifter, fn: Function) -> Function:
     done.symbols = {_final_name(final, k): cloner.operand(v) for k, v in fn.symbols.items()}
     merge_copies(done.body)
     done.taken = lx.symbols.taken(lx.first_capture)
-    return prune(done)
+    return prune(in_place(done))
 
 
 def _atom(lx: Lifter, name: str) -> Dim:

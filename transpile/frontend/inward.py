@@ -45,6 +45,14 @@ def imported(lx: Lifter, frame: Frame, name: str, node: Any) -> Any:
     return found
 
 
+def brought(lx: Lifter, owner: Lifter, value: Any, name: str = "given") -> Any:
+    """A value of a lifter around, however far out, as hidden parameters of the function that is lifted."""
+    if lx is owner:
+        return value
+    assert lx.outer is not None
+    return _inward(lx, lx.outer, brought(lx.outer, owner, value, name), name)
+
+
 def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
     match value:
         case Scalar():

@@ -32,6 +32,21 @@ ROOTS = frozenset(
     " jaxtyping nptyping __future__ types string io pdb pandas matplotlib tqdm sklearn torch jax".split()
 )
 
+_VOCABULARY = (
+    "transpile.random",
+    "transpile_runtime.random",
+)  # functions that the tables list by the name of their package
+
+
+OWN_TEXT = ("transpile.lax", "transpile.tree")
+"""Our own vocabulary that is plain Python: what no rule of the frontend's stands for is lifted like a function of the user's."""
+
+
+def _own_name(module: str, name: str) -> str:
+    """What a function of our own vocabulary is called by its users, or else by its module."""
+    package = module.rpartition(".")[0]
+    return f"{package}.{name}" if name in getattr(sys.modules.get(package), "__all__", ()) else f"{module}.{name}"
+
 
 def known_object(obj: Any) -> Known | None:
     """What a live object is known as, or None: functions, classes and float constants of the known modules."""
@@ -109,8 +124,16 @@ def foreign(obj: Any) -> str | None:
     root = module.partition(".")[0]
     if root == "builtins" and isinstance(obj, FunctionType):
         return None  # made by exec, which gives no module
-    if module == "transpile.api":  # stop_gradient and the transforms: they mean more than their Python text
+    if module in (
+        "transpile.api",
+        "transpile.at",
+    ):  # stop_gradient and the transforms: they mean more than their Python text
         return f"transpile.{obj.__name__}"
+    if module.startswith(OWN_TEXT) and isinstance(obj, FunctionType) and "." not in obj.__qualname__:
+        return _own_name(module, obj.__name__)
+    for package in _VOCABULARY:
+        if f"{module}.".startswith(f"{package}.") and not obj.__name__.startswith("_"):
+            return f"{package}.{obj.__name__}"
     if root in ROOTS - {"transpile"}:
         return f"{module}.{getattr(obj, '__qualname__', None) or getattr(obj, '__name__', type(obj).__name__)}"
     return None

@@ -10,14 +10,19 @@ import numpy as np
 from transpile.frontend import (
     arity,
     array_calls,
+    implicit_calls,
     instances,
     iteration,
     iterator_calls,
     iterators,
+    lax_calls,
+    lax_slices,
+    library_calls,
     number_calls,
     object_calls,
     statics,
     table_calls,
+    tree_calls,
     ways_out,
 )
 from transpile.frontend.bindings import Known
@@ -32,6 +37,10 @@ Special = Callable[[Lifter, list[Any], dict[str, Any], Any], Any]
 def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
     """The result of calling what the dotted name means."""
     found = Known(name) if isinstance(name, str) else name
+    if found.name not in SPECIAL and (own := library_calls.own_text(found.name)) is not None:
+        from transpile.frontend import calls
+
+        return calls.user(lx, own, args, kwargs, node)
     arity.check(lx, found.name, args, kwargs, node)
     if found.name in iterators.OF_ITERABLES:
         args = [iteration.opened(lx, value, node) for value in args]
@@ -100,4 +109,6 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
 
 SPECIAL: dict[str, Special] = {
     **iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **instances.TABLE, **array_calls.TABLE,
+    **tree_calls.TABLE, **lax_calls.TABLE, **lax_slices.TABLE,
+    **implicit_calls.TABLE,
 }  # fmt: skip

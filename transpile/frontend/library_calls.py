@@ -7,13 +7,21 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from transpile.frontend.known import OWN_TEXT
+
+
+def own_text(name: str) -> Callable[..., Any] | None:
+    """The function of `transpile.lax` or `transpile.tree` that a dotted name means: plain Python, which is lifted."""
+    module, _, last = name.rpartition(".")
+    return getattr(import_module(module), last, None) if module.startswith(OWN_TEXT) else None
+
 
 @cache
 def function(source: str) -> Callable[..., Any]:
-    """The Python function that ``Entry.source`` names: in ``rules/library.py``, or ``module:name`` of the rules."""
+    """The Python function that ``Entry.source`` names: in ``rules/library.py``, ``module:name`` of the rules, or anywhere."""
     module, _, name = source.rpartition(":")
     if module:
-        return getattr(import_module(f"transpile.rules.{module}"), name)
+        return getattr(import_module(module if "." in module else f"transpile.rules.{module}"), name)
     for candidate in ("library", "library_special"):
         try:
             found = getattr(import_module(f"transpile.rules.{candidate}"), name, None)

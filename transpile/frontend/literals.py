@@ -19,6 +19,7 @@ import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend import static_rules
 from transpile.frontend.bindings import Binding, Known, Literal, StaticClass, StaticValue, User
 from transpile.frontend.spines import Chain
 
@@ -43,6 +44,8 @@ def kind_of(module: StaticModule, node: gast.FunctionDef | gast.Lambda) -> str:
     for one in getattr(node, "decorator_list", []):
         bound = _maybe(module, one.func if isinstance(one, gast.Call) else one)
         name = bound.name if isinstance(bound, Known) else None
+        if static_rules.is_rule(one):
+            continue
         if name in MEMBERS and not isinstance(one, gast.Call):
             kind = MEMBERS[name]
         elif name not in TRANSPARENT:
@@ -87,7 +90,7 @@ def resolve_value(module: StaticModule, name: str, node: gast.expr, loc: Loc = N
         case gast.Constant() if node.value in (None, ...) or isinstance(node.value, (bool, str, bytes)):
             return StaticValue(node.value)
         case gast.Call():
-            special = _call(module, node)
+            special = _call(module, name, node)
             if special is not None:
                 return special
     problem = not_literal(node, module.scope)
@@ -120,7 +123,7 @@ def _is_static_tuple(node: gast.expr) -> bool:
     return shape and all(n.value is None or isinstance(n.value, (bool, str)) for n in leaves)
 
 
-def _call(module: StaticModule, node: gast.Call) -> Binding | None:
+def _call(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
     """Calls that bind a function or a class: ``partial(f, 2.0)``, ``njit(f)``, ``namedtuple("P", "x y")``."""
     called = _maybe(module, node.func)
     if called is None:
@@ -130,6 +133,8 @@ def _call(module: StaticModule, node: gast.Call) -> Binding | None:
         "collections.namedtuple": _namedtuple,
         **dict.fromkeys(TRANSPARENT, _wrapped),
     }
+    if isinstance(called, Known) and called.name in static_rules.CUSTOM:
+        return static_rules.assigned(module, name, node)
     handler = handlers.get(called.name) if isinstance(called, Known) else None
     return None if handler is None else handler(module, node)
 
@@ -180,6 +185,8 @@ def static_class(module: StaticModule, node: gast.ClassDef) -> StaticClass:
     bases = [_maybe(module, b) for b in node.bases]
     decorators = [_maybe(module, d.func if isinstance(d, gast.Call) else d) for d in node.decorator_list]
     for found, written in zip(decorators, node.decorator_list):
+        if static_rules.is_registration(module, written):
+            continue
         if not isinstance(found, Known) or found.name not in _OF_CLASSES:
             _refuse_decorator(module, written, node.name)
     kind = "class"

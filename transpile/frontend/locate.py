@@ -155,7 +155,7 @@ def transparent(obj: Any) -> Any:
     if type(obj).__module__.startswith("numba."):
         return getattr(obj, "py_func", None)
     level = level_of(obj)
-    if level is not None and not level.is_derivative:
+    if level is not None and level.is_plain:
         return obj.__wrapped__
     return None
 

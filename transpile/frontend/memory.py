@@ -249,14 +249,20 @@ def write_place(lx: Lifter, base: Cell, path: Path, used: tuple[Operand, ...], v
     var = to_buffer(lx, base)
     dims = tuple(_place_dims(lx, var, path, used))
     x = _number(lx, x, var.type.dtype) if not dims else lx.b.cast(x, var.type.dtype)
-    if dims and len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
-        x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
-    _check_fits(lx, x, dims)
-    if not isinstance(x.op, Const) or dims:
-        x = lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
+    x = fitted(lx, x, dims)
     aliases.check_write(lx, base)
     (lx.b.add if add else lx.b.store)(var, path, used, x)
     changed(lx, base)
+
+
+def fitted(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> Expr:
+    """The value broadcast to a place of these sizes; leading axes of one entry are dropped, as NumPy does it."""
+    if dims and len(x.dims) > len(dims) and all(d.is_one for d in x.dims[: len(x.dims) - len(dims)]):
+        x = lx.b.let("reshape", x, dims=x.dims[len(x.dims) - len(dims) :])
+    _check_fits(lx, x, dims)
+    if isinstance(x.op, Const) and not dims:
+        return x
+    return lx.b.broadcast(x, tuple(lx.symbols.resolve(d) for d in dims))
 
 
 def _number(lx: Lifter, x: Expr, dtype: str) -> Expr:

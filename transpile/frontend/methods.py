@@ -9,7 +9,7 @@ from transpile.frontend import arity, array_calls, containers, formatting, itera
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple, Updates
 from transpile.rules.api import METHODS
 
 Args = list[Any]
@@ -20,6 +20,10 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
     """``owner.name(*args, **kwargs)``."""
     if isinstance(owner, (Array, Scalar)):
         return _of_array(lx, owner, name, args, kwargs, node)
+    if isinstance(owner, Updates):
+        from transpile.frontend import functional
+
+        return functional.call(lx, owner, name, args, kwargs, node)
     kind = _kind(lx, owner)
     for value in args:
         iterators.use(lx, value, node)

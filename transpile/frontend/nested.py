@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transpile.aggregates import ArgLeaf, Leaf, Node, number_leaves
+from transpile.aggregates import Static as StaticTree
 from transpile.arguments import leaf_sources
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
 from transpile.errors import TranspileError
-from transpile.frontend import aliases, changes, containers, grown_lists, memory, ways_out
+from transpile.frontend import aliases, changes, containers, functional, grown_lists, memory, registered, ways_out
 from transpile.frontend.bindings import Known, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Ref, Scalar, Static, Tuple
-from transpile.tree import ArgLeaf, Leaf, Node, number_leaves
-from transpile.tree import Static as StaticTree
 
 
 class Stand:
@@ -43,7 +43,7 @@ class Stand:
 
 def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A call of one of transpile's own functions."""
-    short = name.removeprefix("transpile.").removeprefix("api.")
+    short = name.removeprefix("transpile.").removeprefix("api.").removeprefix("at.")
     rule = _OWN.get(short)
     if rule is not None:
         return rule(lx, args, kwargs, node)
@@ -54,7 +54,7 @@ def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str
     return Static(at_call(lx, lambda: obj(*objects, **named), node))
 
 
-_MAKERS = frozenset("grad value_and_grad jacfwd jacrev hessian jit custom_jvp custom_vjp".split())
+_MAKERS = frozenset("grad value_and_grad jacfwd jacrev hessian vmap jit custom_jvp custom_vjp".split())
 
 
 def _object(lx: Lifter, value: Any, node: Any) -> Any:
@@ -183,7 +183,13 @@ def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter
     return [found[n] for n in names]
 
 
-_OWN: dict[str, Callable[..., Any]] = {"jvp": _jvp, "hvp": _hvp, "vjp": _vjp, "linearize": _linearize}
+_OWN: dict[str, Callable[..., Any]] = {
+    "jvp": _jvp,
+    "hvp": _hvp,
+    "vjp": _vjp,
+    "linearize": _linearize,
+    "at": functional.at,
+}
 
 
 def copied(lx: Lifter, value: Any) -> Any:
@@ -232,6 +238,8 @@ class Passed:
                 if state.kind in grown_lists.KINDS:
                     message = "a list whose length depends on the data cannot be an argument of this function"
                     raise self.lx.error("T131", message, hint="pass np.array(...) of it")
+                if state.kind == "instance" and registered.of(state.cls) is not None:
+                    return registered.as_node(self.lx, value, state.cls, self.tree)
                 kind = {"instance": "dataclass"}.get(state.kind, state.kind)
                 return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), state.cls)
             case Static() if value.value is None or isinstance(value.value, (bool, str)):
@@ -248,7 +256,7 @@ class Passed:
 def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A call of a transformed function: ``grad(f)(x)``."""
     level = obj.__transpile_level__
-    if not level.is_derivative and not isinstance(obj.__wrapped__, Stand):
+    if level.is_plain and not isinstance(obj.__wrapped__, Stand):
         from transpile.frontend import calls
 
         return calls.apply(lx, Static(User(obj.__wrapped__)), args, kwargs, node)
@@ -299,9 +307,13 @@ def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, An
 
 def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, ...]:
     """The results of a core function on these operands and on what it reads of the outside."""
+    return spliced_with(lx, fn, [*ops, *(outside(lx, c) for c in fn.captured)])
+
+
+def spliced_with(lx: Lifter, fn: Function, given: Sequence[Operand]) -> tuple[Operand, ...]:
+    """The results of a core function on these operands, those of its hidden parameters too."""
     from transpile.transform.custom import splice
 
-    given = [*ops, *(outside(lx, c) for c in fn.captured)]
     return splice(lx.b, fn, _agreeing(lx, fn, given))
 
 
@@ -346,8 +358,5 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand], leaf: Callable[[int
                 return Tuple(tuple(items), tree.cls)
             if tree.kind == "list":
                 return new_list(lx, items)
-            cell = Cell(tree.kind)
-            kind = {"dataclass": "instance"}.get(tree.kind, tree.kind)
-            lx.state.cells[cell] = Items(kind, tuple(items), tree.keys, tree.cls)
-            return Ref(cell)
+            return registered.from_node(lx, tree, items)
     raise TypeError(tree)

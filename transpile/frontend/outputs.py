@@ -6,13 +6,13 @@ import dataclasses
 from typing import Any
 
 from transpile import making
+from transpile.aggregates import Leaf, Node
+from transpile.aggregates import Static as StaticTree
 from transpile.core.nodes import Operand, Var
-from transpile.frontend import attributes, containers, iteration, memory, statics
+from transpile.frontend import attributes, containers, iteration, memory, registered, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Conflict, Generator, Items, Iteration, Ref, Scalar, Static, Tuple
-from transpile.tree import Leaf, Node
-from transpile.tree import Static as StaticTree
 
 
 class _Results:
@@ -72,6 +72,8 @@ class _Results:
 
     def _instance(self, value: Ref, state: Items, cls: type) -> Any:
         """A dataclass: it has the attributes that are fields, those that only its class has too."""
+        if registered.of(cls) is not None:
+            return self._registered(value, cls)
         fields = tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
         other = next((k for k in state.keys or () if k not in fields), None)
         if other is not None or not dataclasses.is_dataclass(cls) or any(making.is_descriptor(cls, k) for k in fields):
@@ -81,6 +83,9 @@ class _Results:
         held = dict(zip(state.keys or (), state.items))
         items = [held[k] if k in held else attributes.read(self.lx, value, k) for k in fields]
         return Node("dataclass", tuple(self.tree(v) for v in items), fields, cls)
+
+    def _registered(self, value: Ref, cls: type) -> Node:
+        return registered.as_node(self.lx, value, cls, self.tree)
 
 
 def results(lx: Lifter, value: Any, params: dict[Cell, Var]) -> tuple[Any, tuple[Operand, ...]]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.aggregates import Static as StaticTree
 from transpile.core.dims import ANY
 from transpile.core.nodes import Const, Operand
 from transpile.frontend import aliases, memory, nested
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Scalar, Static
-from transpile.tree import ArgLeaf, Node, map_leaves, number_leaves
-from transpile.tree import Static as StaticTree
 
 
 @dataclass

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
-from transpile.tree import Static, flatten, is_leaf, open_node
+from transpile.aggregates import Static, flatten, is_leaf, open_node
 
 MISSING = object()
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import flatten
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
 from transpile.errors import TranspileError, error
@@ -34,7 +35,6 @@ from transpile.frontend.known import ROOTS, foreign, known_object
 from transpile.frontend.locate import Located, Target, head, locate, transparent, unwrap
 from transpile.frontend.static import StaticFunction, StaticModule, StaticScope, static_module
 from transpile.levels import level_of
-from transpile.tree import flatten
 
 __all__ = [
     "Binding", "Captured", "Known", "Literal", "LiveScope", "Module", "Opened", "Root", "StaticClass", "StaticFunction",

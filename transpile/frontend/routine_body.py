@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from transpile.aggregates import number_leaves
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.types import Type
@@ -18,7 +19,6 @@ from transpile.frontend.signatures import Signature, signature_of
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import Array, Cell, Items, Static
 from transpile.transform.prepare import own_arguments
-from transpile.tree import number_leaves
 
 
 def lift_body(

@@ -24,6 +24,7 @@ class Code:
     lookup: Callable[[str], Any]
     unassigned: frozenset[int] | None = None  # the ids of reads that may find no value; None: not known
     inner: dict[int, Code] = field(default_factory=dict)  # one Code for each definition inside
+    ours: bool = False  # of our own vocabulary (`transpile.lax`)
 
     def loc(self, node: gast.AST, caller: Loc | None) -> Loc:
         return self.locate(node, caller)

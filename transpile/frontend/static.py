@@ -20,6 +20,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import NOWHERE, Loc
+from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Module, StaticClass, StaticValue, User
 from transpile.frontend.collect import Entry, collect
@@ -47,6 +48,7 @@ class StaticModule:
         self.entries: dict[str, Entry] = {}
         self.stars: list[gast.ImportFrom] = []
         self.classes: dict[str, Any] = {}
+        self.customs: dict[str, Any] = {}  # the functions with derivatives of the file's own
         self.resolving: set[str] = set()
         collect(self, self.tree.body)
 
@@ -74,8 +76,10 @@ class StaticModule:
         found = self.entries.get(method)
         if found is not None and not owner:
             bound = self.scope.lookup(name)
-            if isinstance(bound, User) and isinstance(bound.target, StaticFunction):
-                return bound.target
+            target = bound.target if isinstance(bound, User) else None
+            target = target.__wrapped__ if isinstance(target, Custom) else target
+            if isinstance(target, StaticFunction):
+                return target
             hint = "name one of its methods: CLASS.METHOD" if found.kind == "class" else ""
             raise error("T411", f"{name!r} is not a function", self.loc(found.node), hint)
         functions = [n for n, e in self.entries.items() if e.kind == "def"]
@@ -224,7 +228,8 @@ def _known_member(dotted: str, name: str, loc: Loc) -> Binding:
 
 _SUBMODULES = frozenset(
     "numpy.linalg numpy.fft numpy.random numpy.typing numpy.lib numpy.lib.stride_tricks scipy.special scipy.linalg"
-    " scipy.optimize scipy.constants scipy.stats scipy.integrate scipy.sparse scipy.interpolate collections.abc".split()
+    " scipy.optimize scipy.constants scipy.stats scipy.integrate scipy.sparse scipy.interpolate collections.abc"
+    " transpile.lax transpile.tree transpile.random".split()
 )
 
 
@@ -295,7 +300,9 @@ def _from_star(module: StaticModule, stmt: gast.ImportFrom, name: str, loc: Loc)
 
 
 def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
-    return User(StaticFunction(entry.node, module, name))
+    from transpile.frontend.static_rules import ruled
+
+    return User(ruled(StaticFunction(entry.node, module, name)))
 
 
 def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
@@ -309,7 +316,10 @@ def _resolve_class(module: StaticModule, name: str, entry: Entry, loc: Loc) -> B
     from transpile.frontend.literals import static_class
 
     if name not in module.classes:
+        from transpile.frontend.static_rules import register
+
         module.classes[name] = static_class(module, entry.node)
+        register(module, module.classes[name])
     return StaticValue(module.classes[name])
 
 

@@ -15,7 +15,7 @@ from transpile.frontend import containers, grids, grown_lists, memory, operators
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.symbols import Restart
-from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple
+from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple, Updates
 
 
 def load(lx: Lifter, node: gast.Subscript) -> Any:
@@ -44,6 +44,12 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     if rule is None:
         raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
     return rule(lx, value, index, node)
+
+
+def _functional() -> Any:
+    from transpile.frontend import functional
+
+    return functional
 
 
 def _is_whole(index: Any) -> bool:
@@ -97,7 +103,9 @@ def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
         raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node) from None
 
 
-_CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {Tuple: _of_tuple, Ref: _of_ref, Static: _of_static}
+_CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {
+    Tuple: _of_tuple, Ref: _of_ref, Static: _of_static, Updates: lambda *given: _functional().part(*given),
+}  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------------- of arrays
@@ -132,22 +140,27 @@ class _Parser:
 
 def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tuple[Index, tuple[Operand, ...]]:
     """The subscript as a step of a path, with an item for every axis, and its operands."""
+    ready = expanded(lx, len(dims), index, node)
+    parser = _Parser(lx, dims, node)
+    for part in ready:
+        _ITEMS[kind(part)](parser, part)
+    _broadcast_gathers(parser)
+    return Index(tuple(parser.items)), tuple(parser.args)
+
+
+def expanded(lx: Lifter, rank: int, index: Any, node: Any = None) -> list[Any]:
+    """The items of a subscript, one for each axis and for each None; what is a number or an array as its operand."""
     parts = list(index.items) if isinstance(index, Tuple) else [index]
     ready = [_prepared(lx, p, node) for p in parts]
     covered = sum(_consumes(p) for p in ready)
-    if covered > len(dims):
-        raise lx.error("T207", f"too many indices: the array has {len(dims)} dimensions, {covered} were given", node)
+    if covered > rank:
+        raise lx.error("T207", f"too many indices: the array has {rank} dimensions, {covered} were given", node)
     dots = [k for k, p in enumerate(ready) if _is_ellipsis(p)]
     if len(dots) > 1:
         raise lx.error("T207", "an index can have only one ellipsis", node)
-    full = [SliceOf(None, None, None)] * (len(dims) - covered)
+    full = [SliceOf(None, None, None)] * (rank - covered)
     at = dots[0] if dots else len(ready)
-    ready = [*ready[:at], *full, *ready[at + (1 if dots else 0) :]]
-    parser = _Parser(lx, dims, node)
-    for part in ready:
-        _ITEMS[_kind(part)](parser, part)
-    _broadcast_gathers(parser)
-    return Index(tuple(parser.items)), tuple(parser.args)
+    return [*ready[:at], *full, *ready[at + (1 if dots else 0) :]]
 
 
 def _broadcast_gathers(p: _Parser) -> None:
@@ -190,7 +203,8 @@ def _consumes(part: Any) -> int:
     return len(part.type.dims) if part.type.is_bool else 1
 
 
-def _kind(part: Any) -> str:
+def kind(part: Any) -> str:
+    """What an item of a subscript is."""
     if isinstance(part, Static):
         return "newaxis" if part.value is None else "other"
     if isinstance(part, SliceOf):
@@ -287,6 +301,8 @@ def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
         memory.write(lx, owner.cell, step, args, lx.operand(value, node))
     elif isinstance(owner, Ref):
         containers.set_item(lx, owner, index, value, node)
+    elif isinstance(owner, Updates):
+        _functional().refuse_write(lx, node)
     else:
         raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
 
@@ -299,6 +315,8 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
         step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
         operators.write_operator(lx, owner.cell, step, args, prim, lambda: lx.expr(value), node)
         return
+    if isinstance(owner, Updates):
+        _functional().refuse_write(lx, node)
     old = read(lx, owner, index, target)
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
     if new is not None or isinstance(owner, Tuple):  # Python puts an array back, too, and cannot for a tuple

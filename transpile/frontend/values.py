@@ -232,6 +232,14 @@ class SliceOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Updates:
+    """``x.at``, and with an index ``x.at[index]``: see `transpile.at`."""
+
+    owner: Array
+    index: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Maybe:
     """A value that some path leaves unassigned. ``flag()`` is an operand that says whether it is assigned."""
 

@@ -63,7 +63,7 @@ def _written(node: gast.AST) -> list[str]:
             if isinstance(node.func, gast.Attribute):
                 if node.func.attr in _METHODS:
                     found += _root(node.func.value)
-                if node.func.attr in _FIRST and node.args:
+                if node.func.attr in _FIRST and len(node.args) > 1:  # not at(x), which writes nothing
                     found += _root(node.args[0])
             return found
         case gast.Expr(value=gast.Call(func=gast.Name())) if node.value.func.id != "print":

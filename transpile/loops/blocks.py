@@ -41,7 +41,7 @@ from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import has_recurrence, is_serial, known_trips
 from transpile.loops.memory import Roots, is_pure
-from transpile.lower.scalars import PARTLY, PLAIN, WHOLE
+from transpile.lower.scalars import DRAWS, PARTLY, PLAIN, WHOLE
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
 IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}
@@ -213,6 +213,8 @@ def vectorised(loop: For, inside: Collection[Var] = ()) -> For:
 
 def named(let: Let, table: Mapping[str, str]) -> Let:
     """The statement with the vector function of a table that takes its place."""
+    if let.prim == "call" and let.params.get("fn") in DRAWS:
+        return replace(let, params={**let.params, "fn": DRAWS[let.params["fn"]]})
     name = table.get(let.prim)
     return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
 

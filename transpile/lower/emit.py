@@ -88,6 +88,8 @@ RESERVED = (
     "linalg",
     "blas",
     "arrays",
+    "draws",
+    "random",
     "stop",
     "errors",
     "float",

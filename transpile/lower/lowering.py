@@ -43,7 +43,7 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, defines, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
 from transpile.loops.fitting import fit
-from transpile.lower import arrays, effects, folds, kept, library, linear, overflow, products, sums
+from transpile.lower import arrays, draws, effects, folds, kept, library, linear, overflow, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.given import check_given
 from transpile.lower.places import Place, at_least_zero
@@ -670,6 +670,7 @@ ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
     **folds.TABLE,
     **products.TABLE,
     **library.TABLE,
+    **draws.TABLE,
     **linear.TABLE,
     "invoke": kept.one,
 }

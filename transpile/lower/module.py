@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from transpile import making
+from transpile.aggregates import Leaf, Node, Static, Tree
 from transpile.core.nodes import Function
 from transpile.errors import error
 from transpile.lower.numba import Options, text_of_several
 from transpile.lower.standalone import inlined
 from transpile.render.layout import WIDTH, Line, wrap
-from transpile.tree import Leaf, Node, Static, Tree
 
 
 def modules_text(cores: Sequence[tuple[Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
@@ -155,6 +155,11 @@ def _copy(core: Function, k: int) -> str:
 def _paths(tree: Tree, base: str) -> Iterator[tuple[int, str]]:
     if isinstance(tree, Leaf):
         yield tree.k, base
+    elif isinstance(tree, Node) and tree.kind == "registered":
+        name = getattr(tree.cls, "__name__", "?")
+        raise error(
+            "T501", f"--jit: an argument of the registered class {name!r} cannot be taken apart in an emitted file"
+        )
     elif isinstance(tree, Node):
         for k, child in enumerate(tree.children):
             if (

@@ -24,7 +24,20 @@ from transpile.lower.outward import outward
 from transpile.transform.guards import say_guards
 from transpile.transform.placeholders import is_any, with_placeholders
 
-MODULES = ("again", "arrays", "blas", "errors", "intmath", "linalg", "scalars", "shares", "special", "vector")
+MODULES = (
+    "again",
+    "arrays",
+    "blas",
+    "draws",
+    "errors",
+    "intmath",
+    "linalg",
+    "random",
+    "scalars",
+    "shares",
+    "special",
+    "vector",
+)
 
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"

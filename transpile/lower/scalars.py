@@ -61,13 +61,20 @@ _SPECIAL = """digamma polygamma betaln beta gammainc gammaincc betainc betaincc 
 expit log_expit logit xlogy xlog1py entr rel_entr kl_div i0 i1 iv i0e i1e ive j0 j1 jv loggamma""".split()
 
 
+DRAWS = {
+    **{f"random.{n}": f"vector.random_{n}" for n in "word bits32 bits64 unit32 unit64 normal32 normal64".split()},
+    "random.normals": "draws.normals",
+    "random.normals32": "draws.normals32",
+}
+"""Calls of `transpile_runtime.compiled.random`, and what does the same with the instructions of a vector."""
+
 PLAIN = {n: n for n in """maximum minimum fmax fmin clip sign heaviside copysign floor ceil trunc rint isnan isinf isfinite signbit
-nan_to_num""".split()} | {"round": "rint"}  # fmt: skip
+nan_to_num random_between""".split()} | {"round": "rint"}  # fmt: skip
 """What `transpile_runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
 
 WHOLE = frozenset(
     """exp expm1 log log1p log2 log10 exp2 sinh cosh tanh arctan arctan2 arcsin arccos arcsinh arccosh arctanh hypot pow cbrt
-    erf erfc ndtr expit log_expit logit logaddexp logaddexp2 xlogy xlog1py entr""".split()
+    erf erfc erfinv ndtr expit log_expit logit logaddexp logaddexp2 xlogy xlog1py entr""".split()
 )
 """What it computes in a loop that LLVM vectorises several times faster than the C library; alone that is faster."""
 
@@ -117,6 +124,10 @@ def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, A
         return f"intmath.{prim}({slots})", ATOM
     if prim in _SPECIAL:
         return f"special.{prim}({slots})", ATOM
+    if prim == "random_between":
+        return f"random.between({slots})", ATOM
+    if prim == "random_offset":
+        return f"random.offset_{result.dtype}({slots})", ATOM
     for family in ("gammainc_moment", "betainc_moment"):
         if prim.startswith(family):
             orders = ", ".join(prim[len(family) :])

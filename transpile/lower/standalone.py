@@ -5,7 +5,8 @@
     blas.gemv(1.0, x, w, 0.0, z)
                                                  blas_gemv(1.0, x, w, 0.0, z)
 
-A definition goes where it is needed first, with all that it refers to before it, under the name of its module and its own.
+A definition goes where it is needed first, with all that it refers to before it, under the name of its module and its own. So it is
+with the functions of `transpile_runtime.random` that a readable module imports; those keep the names that the module calls them by.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from transpile.core.nodes import Function
@@ -21,6 +23,8 @@ from transpile.errors import error
 from transpile.lower.numba import MODULES
 
 PACKAGE = "transpile_runtime.compiled"
+READABLE = "transpile_runtime.random"
+LEFT_OUT = ("compiled_if_large",)  # decorators of what a copy does without
 STARTED = ("symbols",)  # modules whose import does something
 OPTIONS = {
     "njit": 'njit(error_model="numpy", fastmath={"contract"})',
@@ -47,6 +51,21 @@ def inlined(text: str, core: Function) -> str:
     return "\n\n\n".join([imports, *parts, _renamed(rest, bundle)])
 
 
+def copied(text: str, core: Function) -> str:
+    """The readable text with the functions of `transpile_runtime.random` that it imports in it."""
+    head, found, rest = text.partition(f"from {READABLE} import ")
+    if not found:
+        return text
+    line, _, rest = rest.partition("\n")
+    names = line.split(", ")
+    bundle = _Bundle(core, "transpile_runtime", frozenset(names))
+    for name in names:
+        bundle.gather("random", name)
+    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
+    imports = _imports([*ast.parse(head).body, *bundle.imports])
+    return "\n\n\n".join([imports, *parts, rest.lstrip("\n")])
+
+
 def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
@@ -67,15 +86,20 @@ def _own(module: str, name: str) -> str:
     return name if module == "errors" else f"{module}_{name}"
 
 
+def _hidden(module: str, name: str) -> str:
+    """The name of a copy that only other copies call."""
+    return f"_{module}_{name.lstrip('_')}"
+
+
 # ------------------------------------------------------------------------------------------------------ modules
 
 
 class _Module:
     """What a module of the package defines and imports."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, package: str) -> None:
         self.name = name
-        self.tree = ast.parse((_folder() / f"{name}.py").read_text(encoding="utf-8"))
+        self.tree = ast.parse((_folder(package) / f"{name}.py").read_text(encoding="utf-8"))
         self.definitions: dict[str, ast.stmt] = {}
         self.internal: dict[str, tuple[str, str]] = {}  # name here -> module and name there
         self.external: dict[str, list[ast.stmt]] = {}
@@ -86,8 +110,8 @@ class _Module:
                 case ast.Assign():
                     targets = [n for t in s.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
                     self.definitions.update((n.id, s) for n in targets)
-                case ast.ImportFrom(module=str(source)) if source.startswith(f"{PACKAGE}."):
-                    there = source.removeprefix(f"{PACKAGE}.")
+                case ast.ImportFrom(module=str(source)) if source.startswith(f"{package}."):
+                    there = source.removeprefix(f"{package}.")
                     self.internal.update((a.asname or a.name, (there, a.name)) for a in s.names)
                 case ast.Import() | ast.ImportFrom():
                     for a in s.names:
@@ -99,18 +123,17 @@ class _Module:
         return calls if self.name in STARTED else []  # type: ignore[return-value]
 
 
-def _folder() -> Path:
-    import transpile_runtime.compiled
-
-    assert transpile_runtime.compiled.__file__ is not None
-    return Path(transpile_runtime.compiled.__file__).parent
+def _folder(package: str) -> Path:
+    file = import_module(package).__file__
+    assert file is not None
+    return Path(file).parent
 
 
 class _Bundle:
-    """Statements in an order in which they can run, and the imports that they need."""
+    """Statements in an order in which they can run, and the imports that they need; ``kept``: the names that stay as they are."""
 
-    def __init__(self, core: Function) -> None:
-        self.core = core
+    def __init__(self, core: Function, package: str = PACKAGE, kept: Collection[str] | None = None) -> None:
+        self.core, self.package, self.kept = core, package, kept
         self.modules: dict[str, _Module] = {}
         self.done: set[int] = set()
         self.statements: list[ast.stmt] = []
@@ -118,8 +141,14 @@ class _Bundle:
 
     def module(self, name: str) -> _Module:
         if name not in self.modules:
-            self.modules[name] = _Module(name)
+            self.modules[name] = _Module(name, self.package)
         return self.modules[name]
+
+    def own(self, module: str, name: str) -> str:
+        """The name of a copy."""
+        if self.kept is None:
+            return _own(module, name)
+        return name if name in self.kept else _hidden(module, name)
 
     def gather(self, module: str, name: str) -> None:
         """The definition of a name, all that it refers to first."""
@@ -142,7 +171,7 @@ class _Bundle:
             return
         self.done.add(id(stmt))
         if isinstance(stmt, ast.FunctionDef):
-            stmt.decorator_list = [_decorator(d) for d in stmt.decorator_list]
+            stmt.decorator_list = [_decorator(d) for d in stmt.decorator_list if not _is_left_out(d)]
         for name in _free(stmt):
             if name == "njit":  # of the decorators that stand for ours: Numba's own
                 continue
@@ -157,7 +186,11 @@ class _Bundle:
         while name in source.internal:
             there, name = source.internal[name]
             source = self.module(there)
-        return _own(source.name, name) if name in source.definitions else None
+        return self.own(source.name, name) if name in source.definitions else None
+
+
+def _is_left_out(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id in LEFT_OUT
 
 
 def _decorator(node: ast.expr) -> ast.expr:
@@ -204,13 +237,13 @@ class _Rename(ast.NodeTransformer):
         self.generic_visit(node)
         self.local = outer
         if is_top:
-            node.name = _own(self.source.name, node.name)
+            node.name = self.bundle.own(self.source.name, node.name)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         self.generic_visit(node)
         if self.source.definitions.get(node.name) is node:
-            node.name = _own(self.source.name, node.name)
+            node.name = self.bundle.own(self.source.name, node.name)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:

@@ -131,8 +131,8 @@ class _Probe:
     # ---- the copy
 
     def run(self) -> Function:
+        from transpile.aggregates import Leaf
         from transpile.transform.dce import remove_dead
-        from transpile.tree import Leaf
 
         core, b = self.core, self.b
         b.loc = core.loc

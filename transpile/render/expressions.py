@@ -19,6 +19,7 @@ from transpile.render.whole import OBJECT
 from transpile.rules import prims
 from transpile.rules.api_elementwise import UFUNCS
 from transpile.rules.elementary import BUILTINS, MATH
+from transpile.rules.random import DRAWS
 from transpile.rules.spelling import PLAIN, Spelling, axes_of
 
 LOAD = ast.Load()
@@ -397,6 +398,18 @@ def _where(e: Expressions, let: Let) -> ast.expr:
     return call(dotted("np.where"), *(e.operand(o) for o in let.args))
 
 
+def _split(e: Expressions, let: Let) -> ast.expr:
+    return call(dotted("transpile_runtime.random.split"), e.operand(let.args[0]), e.shape(let))
+
+
+def _draw(e: Expressions, let: Let) -> ast.expr:
+    dtype = let.var.type.dtype
+    more = {} if dtype in ("float64", "uint32") else {"dtype": dtype_node(dtype)}
+    name = let.prim.removeprefix("random_")
+    shape = [e.shape(let)] if let.params["dims"] else []
+    return call(dotted(f"transpile_runtime.random.{name}"), e.operand(let.args[0]), *shape, **more)
+
+
 def _logical(op: type[ast.boolop], template: str) -> Callable[[Expressions, Let], ast.expr]:
     def build(e: Expressions, let: Let) -> ast.expr:
         args = [e.operand(a) for a in let.args]
@@ -449,4 +462,6 @@ SPELLED: dict[str, Callable[[Expressions, Let], ast.expr]] = {
     "logical_or": _logical(ast.Or, "np.logical_or({0}, {1})"),
     "logical_not": _not,
     "range_length": _range_length,
+    "random_split": _split,
+    **dict.fromkeys(DRAWS, _draw),
 }

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import REGISTERED
 from transpile.errors import error
 from transpile.frontend.bindings import StaticClass
 from transpile.render.places import dotted
 from transpile.render.templates import literal
 
 ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
+COPIED = ["transpile_runtime", "random"]  # whose functions may be copied into a text
 OURS = ("transpile_runtime", "special")  # `special.f` in a spelling is `transpile_runtime.special.f`
 
 
@@ -61,7 +63,7 @@ class Imports:
         return node
 
     def ours(self, path: list[str]) -> ast.expr:
-        if not self.runtime:
+        if not self.runtime and path[:-1] != COPIED:
             raise ValueError(f"{'.'.join(path)} needs the package transpile_runtime")
         if path[0] != "transpile_runtime":
             path = ["transpile_runtime", *path]
@@ -82,6 +84,17 @@ class Imports:
             self.members.setdefault(cls.__module__, set()).add(name)
         elif cls.__module__ != "builtins":
             self.classes[name] = cls
+        return ast.Name(name, ast.Load())
+
+    def of_class(self, cls: Any, which: str) -> ast.expr:
+        """The function that a class was registered with: imported where it can be, else left to who runs the text."""
+        function = getattr(REGISTERED[cls], which)
+        name = getattr(function, "__name__", "")
+        if function.__module__ != "__main__" and getattr(function, "__qualname__", "") == name and name.isidentifier():
+            self.members.setdefault(function.__module__, set()).add(name)
+        else:
+            name = f"{which}_{cls.__name__}"
+            self.classes[name] = function
         return ast.Name(name, ast.Load())
 
     def static(self, value: Any) -> ast.expr:

@@ -119,7 +119,7 @@ class _Function:
         self.fn = nested.fn
 
     def lines(self) -> list[Line]:
-        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read(), self.reserved)
+        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read(), self.reserved, self.imports)
         text = self.fn.doc.replace("\\", "\\\\").replace('"""', "'''")
         doc = [Line(1, (f'"""{text}"""',))] if text else []
         self.writer.lines = []

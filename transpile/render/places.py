@@ -81,7 +81,16 @@ def _item(item: Item, operand: Operands) -> ast.expr:
             return ast.Constant(None)
         case Slice():
             lower, upper, step = (None if k is None else operand(k) for k in (item.start, item.stop, item.step))
-            if isinstance(lower, ast.Constant) and lower.value == 0 and (upper is not None or step is not None):
+            # counting up, 0 is where it begins anyway
+            upwards = step is None or (
+                isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0
+            )
+            if (
+                upwards
+                and isinstance(lower, ast.Constant)
+                and lower.value == 0
+                and (upper is not None or step is not None)
+            ):
                 lower = None
             return ast.Slice(lower, upper, step)
     raise TypeError(item)

@@ -31,6 +31,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines, statements, written_in
+from transpile.rules.random import DRAWS
 
 Dims = tuple[Dim, ...]
 
@@ -206,6 +207,7 @@ _WANTED: dict[str, Any] = {
     "broadcast": lambda stmt: stmt.params["dims"],
     "stretch": lambda stmt: stmt.params["dims"],
     "reshape": _reshape_wanted,
+    **dict.fromkeys(("random_split", *DRAWS), lambda stmt: stmt.params["dims"]),
 }
 
 __all__ = ["Shape", "reshape_form", "say_shapes"]

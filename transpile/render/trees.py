@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from transpile import making
+from transpile.aggregates import ArgSpec, Leaf, Node, Static
 from transpile.core.nodes import Function, Var
 from transpile.render.imports import Imports
 from transpile.render.layout import Line
 from transpile.render.places import variable
 from transpile.render.templates import literal
-from transpile.tree import ArgSpec, Leaf, Node, Static
 
 
 def whole(fn: Function) -> set[str]:
@@ -21,7 +21,7 @@ def whole(fn: Function) -> set[str]:
 
 
 def unpack(
-    fn: Function, names: Mapping[Var, str], read: set[Var], reserved: Collection[str]
+    fn: Function, names: Mapping[Var, str], read: set[Var], reserved: Collection[str], imports: Imports
 ) -> tuple[list[Line], ast.expr]:
     """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in
     parentheses). ``read``: the variables that the body reads. An argument keeps its name, which the caller may give it by: a
@@ -44,7 +44,7 @@ def unpack(
         starred = starred or spec.kind == "varpos"
         nodes.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name))
         if not isinstance(spec.tree, Leaf):
-            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, variable(name), fn, names, used)]
+            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, variable(name), fn, names, used, imports)]
     hidden = fn.params[len(fn.params) - len(fn.captured) :] if fn.captured else ()
     rest = [nodes.pop()] if fn.arg_tree and fn.arg_tree[-1].kind == "varkw" else []
     nodes += [variable(names[p]) for p in hidden]
@@ -56,7 +56,7 @@ def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
 
 
 def _taken_apart(
-    tree: Any, base: ast.expr, fn: Function, names: Mapping[Var, str], used: set[Var]
+    tree: Any, base: ast.expr, fn: Function, names: Mapping[Var, str], used: set[Var], imports: Imports
 ) -> Iterator[tuple[str | ast.expr, ...]]:
     """Assignments of the leaves below a node."""
     if isinstance(tree, Leaf):
@@ -65,8 +65,11 @@ def _taken_apart(
         return
     if not isinstance(tree, Node):
         return
+    if tree.kind == "registered":
+        flattened = ast.Call(imports.of_class(tree.cls, "flatten"), [base], [])
+        base = ast.Subscript(flattened, literal(0), ast.Load())
     if (
-        tree.kind in ("tuple", "list", "namedtuple")
+        tree.kind in ("tuple", "list", "namedtuple", "registered")
         and tree.children
         and all(isinstance(c, Leaf) for c in tree.children)
     ):
@@ -77,7 +80,7 @@ def _taken_apart(
                 yield (f"{targets}{',' if len(leaves) == 1 else ''} = ", base)
             return
     for k, child in enumerate(tree.children):
-        yield from _taken_apart(child, _part(tree, k, base), fn, names, used)
+        yield from _taken_apart(child, _part(tree, k, base), fn, names, used, imports)
 
 
 def _part(tree: Node, k: int, base: ast.expr) -> ast.expr:
@@ -107,6 +110,9 @@ def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
         case "dict":
             made: ast.expr = ast.Dict([literal(k) for k in tree.keys], children)
             return made if tree.cls is None else ast.Call(imports.cls(tree.cls), [made], [])
+    if tree.kind == "registered":
+        given = [imports.static(tree.keys[0].value), ast.Tuple(children, ast.Load())]
+        return ast.Call(imports.of_class(tree.cls, "unflatten"), given, [])
     keywords = [ast.keyword(name, child) for name, child in zip(tree.keys, children)]
     if making.is_made_by_keywords(tree.cls, tree.keys):
         return ast.Call(imports.cls(tree.cls), [], keywords)

@@ -154,5 +154,5 @@ TABLE = [
         # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
         partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
     ),
-    Prim("cast", _cast_type, "cast", jvp=_cast_jvp, vjp=_cast_vjp, linear=True),
+    Prim("cast", _cast_type, "cast", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast"),
 ]  # fmt: skip

@@ -110,9 +110,9 @@ _ZEROS = (
 )
 
 TABLE = [
-    Prim("cumsum", _wide, along_axis("np.cumsum"), jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES),
+    Prim("cumsum", _wide, along_axis("np.cumsum"), jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES, family="axis"),
     Prim("cumprod", _wide, along_axis("np.cumprod"), jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
-         examples=(*_CASES, *_ZEROS)),
-    Prim("cummax", _same, along_axis("np.maximum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
-    Prim("cummin", _same, along_axis("np.minimum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES),
+         examples=(*_CASES, *_ZEROS), family="axis"),
+    Prim("cummax", _same, along_axis("np.maximum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES, family="axis"),
+    Prim("cummin", _same, along_axis("np.minimum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES, family="axis"),
 ]  # fmt: skip

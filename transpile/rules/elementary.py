@@ -199,7 +199,7 @@ TWO = [
     two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", cost=1),
     two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", cost=1),
     two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8"),
-    two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})"),
+    two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane"),
     two("copysign", lambda y, a, b: elementwise("sign", a) * elementwise("copysign", 1.0, b), ZERO, cost=1),
     two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1),
     two("nextafter", lambda y, a, b: 1, ZERO, cost=1),
@@ -210,7 +210,7 @@ TWO = [
     two("isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean,
         render="np.isclose({0}, {1}, rtol={rtol}, atol={atol}, equal_nan={equal_nan})"),
     two("math_isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean,
-        render="math.isclose({0}, {1}, rel_tol={rtol}, abs_tol={atol})"),
+        render="math.isclose({0}, {1}, rel_tol={rtol}, abs_tol={atol})", family="lane"),
 ]  # fmt: skip
 
 
@@ -237,7 +237,7 @@ THREE = [
         partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
     ),
     Prim(
-        "fma", same, "math.fma({0}, {1}, {2})", elementwise=True, dtype_rule="float",
+        "fma", same, "math.fma({0}, {1}, {2})", elementwise=True, dtype_rule="float", family="lane",
         partials=(lambda y, a, b, c: b, lambda y, a, b, c: a, lambda y, a, b, c: 1),
     ),
 ]  # fmt: skip
@@ -255,9 +255,10 @@ def _integers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(params.get("dtype", "int32"), best.dims)
 
 
-def scalar_int(name: str, render: str, operands: int) -> Prim:
+def scalar_int(name: str, render: str, operands: int, family: str = "lane") -> Prim:
     """A function of ``math`` that gives a Python int."""
-    return Prim(name, _weak_int, render, elementwise=True, partials=(ZERO,) * operands, dtype_rule="as_is")
+    partials = (ZERO,) * operands
+    return Prim(name, _weak_int, render, elementwise=True, partials=partials, dtype_rule="as_is", family=family)
 
 
 PARTS = [
@@ -266,9 +267,9 @@ PARTS = [
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
     unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is",
           type_rule=lambda types, params: Type("uint8", types[0].dims)),
-    scalar_int("floor_int", "math.floor({0})", 1),
-    scalar_int("ceil_int", "math.ceil({0})", 1),
-    scalar_int("round_int", "round({0})", 1),
+    scalar_int("floor_int", "math.floor({0})", 1, "rounding"),
+    scalar_int("ceil_int", "math.ceil({0})", 1, "rounding"),
+    scalar_int("round_int", "round({0})", 1, "rounding"),
     scalar_int("exponent_int", "math.frexp({0})[1]", 1),
     scalar_int("isqrt", "math.isqrt({0})", 1),
     scalar_int("factorial", "math.factorial({0})", 1),
@@ -289,6 +290,7 @@ FSUM = Prim(
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
     linear=True,
     examples=((lambda: (0.5, -1.25, 3.0), {}),),
+    family="lane",
 )
 
 TABLE = [*ONE, *TWO, *THREE, *PARTS, FSUM]

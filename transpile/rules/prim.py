@@ -17,6 +17,8 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
 - ``fresh``: the NumPy expression always gives new memory.
+- ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
+  elementwise one is its own unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -60,6 +62,13 @@ class Scatter:
     value: Any  # Expr
 
 
+FAMILIES = frozenset(
+    # with "lane" it is computed lane by lane; "place", "size" and "call" are parts of the language itself
+    "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad full same cast join "
+    "trace query searched matmul outer einsum tensordot solve item place size call lane".split()
+)
+
+
 @dataclass(frozen=True)
 class Prim:
     """One primitive. ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands
@@ -78,7 +87,14 @@ class Prim:
     cost: int = 1
     linear: bool = False
     fresh: bool = True
+    family: str = ""
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/test_rules.py
+
+    def __post_init__(self) -> None:
+        if self.elementwise and not self.family:
+            object.__setattr__(self, "family", "elementwise")
+        if self.family not in FAMILIES:
+            raise ValueError(f"primitive {self.name!r} is of no family of batching: {self.family!r}")
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return self.by_order if self.by_order and params.get("py") else self.partials

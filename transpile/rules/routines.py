@@ -31,5 +31,5 @@ def _vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # invoke: params["routine"] called; several results are a tuple. Forward mode calls the pushforward in its place.
-    Prim("invoke", _type, _spelling, jvp=None, vjp=_vjp, cost=3),
+    Prim("invoke", _type, _spelling, jvp=None, vjp=_vjp, cost=3, family="call"),
 ]

@@ -149,34 +149,37 @@ def _item_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # index: the place `args[0][path]`; args[1:] are the operands of the path; params["dims"] are the dims of the result.
-    Prim("index", _index_type, "index", jvp=_index_jvp, vjp=_index_vjp, cost=0, linear=True, fresh=False),
+    Prim("index", _index_type, "index", jvp=_index_jvp, vjp=_index_vjp, cost=0, linear=True, fresh=False, family="place"),
     # broadcast to params["dims"]; the renderer leaves it out wherever NumPy broadcasts by itself
     Prim("broadcast", _dims_type, "broadcast", jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp, cost=0, linear=True,
-         fresh=False),
+         fresh=False, family="broadcast"),
     # stretch: params["axis"], which has the size that params["dims"] says or is 1 when the function runs, broadcast to that size;
     # params["parts"]: operands of an elementwise primitive that have all these sizes on the axis broadcast to it by themselves
-    Prim("stretch", _dims_type, "stretch", jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, fresh=False),
+    Prim("stretch", _dims_type, "stretch", jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, fresh=False,
+         family="stretch"),
     # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
-    Prim("sized", _dims_type, "{0}", jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True, fresh=False),
-    Prim("reshape", _dims_type, "reshape", jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, fresh=False),
+    Prim("sized", _dims_type, "{0}", jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True, fresh=False,
+         family="dims"),
+    Prim("reshape", _dims_type, "reshape", jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, fresh=False,
+         family="dims"),
     Prim("transpose", _transpose_type, "transpose", jvp=_linear_jvp("transpose"), vjp=_transpose_vjp, cost=0, linear=True,
-         fresh=False),
-    Prim("sum", _sum_type, "reduce:np.sum", jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True),
+         fresh=False, family="transpose"),
+    Prim("sum", _sum_type, "reduce:np.sum", jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
-    Prim("full", _full_type, "full", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True),
+    Prim("full", _full_type, "full", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
     Prim("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", jvp=ZERO, vjp=ZERO, cost=1,
-         linear=True),
+         linear=True, family="dims"),
     Prim("copy", lambda types, params: types[0].strong, "np.array({0})", jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1,
-         linear=True),
+         linear=True, family="same"),
     # identity: another name for the same value
     Prim("identity", lambda types, params: types[0], "{0}", jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
-         fresh=False),
+         fresh=False, family="same"),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
-    Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False),
+    Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False, family="item"),
     # for checks of sizes in printed text (transpile.transform.guards): x.shape != (n, d), x.shape, (n, d)
-    Prim("shape_differs", lambda types, params: BOOL, _shape_differs, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
-    Prim("shape_of", _shape_type, _shape_of, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
-    Prim("shape_tuple", _shape_type, _shape_tuple, jvp=ZERO, vjp=ZERO, cost=0, linear=True),
+    Prim("shape_differs", lambda types, params: BOOL, _shape_differs, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
+    Prim("shape_of", _shape_type, _shape_of, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
+    Prim("shape_tuple", _shape_type, _shape_tuple, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
     # dim: the run-time size of axis params["axis"]
-    Prim("dim", lambda types, params: INT, "{0}.shape[{axis}]", jvp=ZERO, vjp=ZERO, cost=0, linear=True),
+    Prim("dim", lambda types, params: INT, "{0}.shape[{axis}]", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="size"),
 ]  # fmt: skip

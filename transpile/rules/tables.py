@@ -20,6 +20,7 @@ MODULES = (
     "products",
     "linalg",
     "factorisations",
+    "random",
     "routines",
 )
 

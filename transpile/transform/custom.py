@@ -12,7 +12,7 @@ from dataclasses import replace
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Call, For, Function, If, Let, Operand, Stmt, Var, While
-from transpile.core.walk import Cloner, map_operands, statements
+from transpile.core.walk import Cloner, map_operands, statements, uses
 
 
 def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -102,15 +102,19 @@ def _expand(b: Builder, block: Block, mapping: dict[Var, Operand]) -> Block:
     return out
 
 
-def transposed(call: Call) -> Function:
-    """For a jvp rule: the function from the arguments and a cotangent for each result to the adjoints of the arguments.
+def transposed(call: Call) -> tuple[Function, list[int]]:
+    """For a rule of tangents: the function from what it knows and a cotangent for each result to the adjoints of the
+    arguments, and the numbers of those (of floating point) that it has adjoints for.
 
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them.
     """
     from transpile.transform.reverse import vjp
 
     rule = call.derivative
-    n_args = len(call.args)
-    dots = range(n_args, len(rule.params))
-    body = replace(rule.body, yields=rule.body.yields[call.outputs :])
-    return vjp(replace(rule, body=body), list(dots), seeds=True)
+    known = len(call.args) + (call.outputs if call.rule == "implicit" else 0)
+    dots = range(known, len(rule.params))
+    if call.rule != "implicit":
+        rule = replace(rule, body=replace(rule.body, yields=rule.body.yields[call.outputs :]))
+    read = set(uses(rule.body)) if call.rule == "implicit" else set(rule.params)
+    used = [k for k in dots if rule.params[k] in read]
+    return vjp(rule, used, seeds=True), [k - known for k in used]

@@ -310,6 +310,12 @@ class _Forward:
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]
         dots = [self.tangent_or_zero(a).op for a in floats]
+        if stmt.rule == "implicit":
+            self.b.emit(stmt)
+            outs = stmt.results[: stmt.outputs]
+            found = splice(self.b, stmt.derivative, (*stmt.args, *outs, *dots))
+            self.dots.update(zip([r for r in outs if carries_derivative(r)], found))
+            return
         found = splice(self.b, stmt.derivative, (*stmt.args, *dots))
         for var, operand in zip(stmt.results, found):
             self.b.emit(Let(var, "identity", (operand,), {}, stmt.loc))

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import basename
 
+from transpile.aggregates import Node, leaf_paths
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, Function, If, Let, Loc, Operand, Stmt, Var
 from transpile.core.types import BOOL, INT, Type
-from transpile.tree import Node, leaf_paths
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transpile.aggregates import Leaf, Node
 from transpile.core.nodes import Function, Let, Var
 from transpile.core.routines import Routine, invoked, reached, routine_of
 from transpile.core.text import dump
 from transpile.transform.pairs import pair
-from transpile.tree import Leaf, Node
 
 
 def apart(fns: Sequence[Function]) -> list[Function]:

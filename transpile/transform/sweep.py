@@ -349,14 +349,19 @@ class _Reverse:
             for r, v in zip(outs, bars)
             if carries_derivative(r)
         ]
+        floats = [a for a in stmt.args if carries_derivative(a)]
         if stmt.rule == "vjp":
             found = splice(self.b, stmt.derivative, (*stmt.results[stmt.outputs :], *cts))
+        elif stmt.pullback is not None:
+            found = splice(self.b, stmt.pullback, (*stmt.args, *outs, *cts))
         else:
-            floats = [a for a in stmt.args if carries_derivative(a)]
             dots = [zero(self.b, a.type).op for a in floats]
-            found = splice(self.b, transposed(stmt), (*stmt.args, *dots, *cts))
-        for arg, bar in zip([a for a in stmt.args if carries_derivative(a)], found):
-            self.adj.add(arg, self.b.expr(bar))
+            known = (*stmt.args, *outs) if stmt.rule == "implicit" else stmt.args
+            back, used = transposed(stmt)
+            floats, found = [floats[k] for k in used], splice(self.b, back, (*known, *dots, *cts))
+        for arg, bar in zip(floats, found):
+            if not (isinstance(bar, Const) and bar.type.rank < arg.type.rank):  # no adjoint
+                self.adj.add(arg, self.b.expr(bar))
 
     # ---- control
 

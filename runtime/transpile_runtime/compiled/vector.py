@@ -28,15 +28,26 @@ from transpile_runtime.compiled import (
     vector_bits,
     vector_combined,
     vector_erf,
+    vector_erfinv,
     vector_exp,
     vector_gamma,
     vector_hyperbolic,
     vector_log,
+    vector_parts,
     vector_plain,
     vector_pow,
     vector_trig,
 )
 from transpile_runtime.compiled.vector_build import compiled
+from transpile_runtime.compiled.vector_random import (  # noqa: F401
+    random_bits32,
+    random_bits64,
+    random_normal32,
+    random_normal64,
+    random_unit32,
+    random_unit64,
+    random_word,
+)
 
 exp = compiled(vector_exp.exp)
 exp2 = compiled(vector_exp.exp2)
@@ -63,6 +74,7 @@ hypot = compiled(vector_hyperbolic.hypot)
 erf = compiled(vector_erf.erf)
 erfc = compiled(vector_erf.erfc)
 ndtr = compiled(vector_erf.ndtr)
+erfinv = compiled(vector_erfinv.erfinv)
 log_expit = compiled(vector_combined.log_expit)
 logaddexp = compiled(vector_combined.logaddexp)
 logaddexp2 = compiled(vector_combined.logaddexp2)
@@ -105,6 +117,7 @@ ceil = compiled(vector_plain.ceil)
 trunc = compiled(vector_plain.trunc)
 rint = compiled(vector_plain.rint)
 sqrt = compiled(vector_plain.sqrt)
+random_between = compiled(vector_parts.between)
 nan_to_num = compiled(vector_plain.nan_to_num)
 isnan = compiled(vector_plain.isnan, is_test=True)
 isinf = compiled(vector_plain.isinf, is_test=True)

@@ -154,6 +154,11 @@ def fma(a, b, c):
     return _call("fma", a, b, c)
 
 
+def between(u, low, high):
+    """``u * (high - low) + low``, rounded once, and not below ``low``."""
+    return maximum(low, fma(u, high - low, low))
+
+
 def product(a, b):
     """``a * b``, rounded: what is added to it is rounded again."""
     return a.same(a.builder.fmul(a.value, a.of(b), flags=("arcp",)))

@@ -1,0 +1,116 @@
+"""Many random numbers at once, by loops that LLVM vectorises: into the memory of a kernel, and for `transpile_runtime.random`.
+
+A normal number takes integers, then a logarithm, then a polynomial, and one loop over all that mostly waits for the step before. So
+a block of numbers goes through one step after the other, a loop for each. The few numbers in the tails come behind their block.
+"""
+
+import numpy as np
+
+from transpile_runtime.compiled import vector_erfinv
+from transpile_runtime.compiled.apart import apart
+from transpile_runtime.compiled.options import FAST, fast, njit
+from transpile_runtime.compiled.vector import (
+    maximum,
+    random_bits32,
+    random_bits64,
+    random_normal32,
+    random_unit32,
+    random_unit64,
+)
+from transpile_runtime.compiled.vector_build import compiled
+from transpile_runtime.compiled.vector_erfinv import FAR_FROM
+from transpile_runtime.compiled.vector_random import random_first, random_second, unit_of_words
+
+BLOCK = 256
+_LOW = 2.0**-53 - 1.0
+_depth, _near, _anywhere = (compiled(f) for f in (vector_erfinv.depth, vector_erfinv.near, vector_erfinv.normal_of))
+
+
+@fast
+def _fill(out, first, second):
+    """Standard normal numbers into an array of rank 1."""
+    x, y = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
+    u, w, far = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    for start in range(0, out.shape[0], BLOCK):
+        part = out[start : start + BLOCK]
+        n = part.shape[0]
+        for i in range(n):
+            x[i] = random_first(first, second, start + i)
+            y[i] = random_second(first, second, start + i)
+        deepest = 0.0
+        for i in range(n):
+            u[i] = unit_of_words(x[i], y[i]) * 2.0 + _LOW
+            w[i] = _depth(u[i])
+            deepest = maximum(deepest, w[i])
+        for i in range(n):
+            part[i] = _near(u[i], w[i])
+        if deepest >= FAR_FROM:
+            count = 0
+            for i in range(n):
+                far[count] = i
+                count += w[i] >= FAR_FROM
+            for k in range(count):
+                part[far[k]] = _anywhere(u[far[k]])
+
+
+@apart("void(float64[::1], uint32, uint32)", FAST)
+def normals(out, first, second):
+    _fill(out, first, second)
+
+
+@apart("void(float32[::1], uint32, uint32)", FAST)
+def normals32(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_normal32(first, second, i)
+
+
+# ----------------------------------------------------------------------------------------------- called from Python
+
+
+@njit
+def _bits32(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_bits32(first, second, i)
+
+
+@njit
+def _bits64(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_bits64(first, second, i)
+
+
+@njit
+def _unit64(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_unit64(first, second, i)
+
+
+@njit
+def _unit32(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_unit32(first, second, i)
+
+
+@njit
+def _normal64(out, first, second):
+    _fill(out, first, second)
+
+
+@njit
+def _normal32(out, first, second):
+    for i in range(out.shape[0]):
+        out[i] = random_normal32(first, second, i)
+
+
+_FILLING = {
+    "bits": {"uint32": _bits32, "uint64": _bits64},
+    "unit": {"float64": _unit64, "float32": _unit32},
+    "normal": {"float64": _normal64, "float32": _normal32},
+}
+
+
+def filled(name, key, shape, dtype):
+    """What the function of `transpile_runtime.random` of this name gives."""
+    out = np.empty(shape, dtype)
+    _FILLING[name][out.dtype.name](out.reshape(-1), *key)
+    return out

@@ -1,0 +1,297 @@
+"""Random numbers that are functions of a key: Threefry-2x32 in NumPy, laid out as in JAX's `jax_threefry_partitionable`.
+
+A key is two words of 32 bits, ``uint32[2]``; an array of keys ``uint32[..., 2]`` gives for each of them what it alone would
+give. Number ``i`` of a draw, in C order of its shape, is the block of the place ``i`` encrypted by the key: it depends on no other
+number, so that a draw may be made again, in parts, and in any order. Compiled loops make large draws where Numba is there.
+
+Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011. Marsaglia and Tsang, A simple method for
+generating gamma variables, ACM TOMS 26 (2000).
+"""
+
+import importlib.util
+import math
+import sys
+from functools import wraps
+
+import numpy as np
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+_PART = 1 << 15  # places that are encrypted together: they stay in the cache
+_FEW, _MANY = 1 << 14, 1 << 21  # numbers from which on compiled loops pay, where Numba is imported and where it is not
+
+
+def single(key):
+    """The key itself, if it is one key."""
+    if _checked(key).ndim > 1:
+        raise TypeError(
+            f"one key is wanted, not an array of keys of shape {list(np.shape(key))}: take one of them, as keys[0]"
+        )
+    return key
+
+
+def demand(test, message):
+    """Raises ValueError unless the test holds."""
+    if not test:
+        raise ValueError(message)
+
+
+def demand_type(test, message):
+    """Raises TypeError unless the test holds."""
+    if not test:
+        raise TypeError(message)
+
+
+def compiled_if_large(function):
+    """A draw whose many numbers come from `transpile_runtime.compiled.draws`."""
+    name = function.__name__
+
+    @wraps(function)
+    def draw(key, shape=(), dtype=None):
+        made = _compiled(name, key, shape, dtype)
+        return function(key, shape, dtype or _DTYPES[name]) if made is None else made
+
+    return draw
+
+
+_DTYPES = {"bits": np.uint32, "unit": np.float64, "normal": np.float64}
+
+
+def _compiled(name, key, shape, dtype):
+    shape = tuple(shape) if np.ndim(shape) else (shape,)
+    if np.ndim(key) != 1 or any(n < 0 for n in shape):
+        return None
+    count = math.prod(shape)
+    if count < (_FEW if "transpile_runtime.compiled.draws" in sys.modules else _MANY):
+        return None
+    if importlib.util.find_spec("numba") is None:
+        return None
+    from transpile_runtime.compiled import draws
+
+    return draws.filled(name, _checked(key), shape, np.dtype(dtype or _DTYPES[name]))
+
+
+# ------------------------------------------------------------------------------------------------------- blocks
+
+
+def _checked(key):
+    """The key as an array of pairs of words."""
+    key = np.asarray(key)
+    if key.dtype != np.uint32 or key.ndim == 0 or key.shape[-1] != 2:
+        given = f"{key.dtype}{list(key.shape)}" if key.ndim else f"the number {key}"
+        raise TypeError(f"a key is an array uint32[2], not {given}: make one with key(seed)")
+    return key
+
+
+def _threefry(first, second, x, y):
+    """The words ``x`` and ``y`` encrypted, in place: arrays of uint32, the key's too."""
+    keys = (first, second, first ^ second ^ np.uint32(_PARITY))
+    x += first
+    y += second
+    for turn in range(5):
+        for by in _ROTATIONS[turn % 2]:
+            x += y
+            high = y << np.uint32(by)
+            y >>= np.uint32(32 - by)
+            y |= high
+            y ^= x
+        x += keys[(turn + 1) % 3]
+        y += keys[(turn + 2) % 3] + np.uint32(turn + 1)
+    return x, y
+
+
+def _words(key, shape):
+    """The two words of each place of the shape, for each key."""
+    key = _checked(key)
+    shape = tuple(shape) if np.ndim(shape) else (shape,)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"a shape has no negative sizes, as {shape} has")
+    count, keys = math.prod(shape), key.reshape(-1, 2)
+    whole = (*key.shape[:-1], *shape)
+    x, y = np.empty(len(keys) * count, np.uint32), np.empty(len(keys) * count, np.uint32)
+    for start in range(0, x.size, _PART):
+        places = np.arange(start, min(start + _PART, x.size), dtype=np.uint64)
+        lanes, places = np.divmod(places, np.uint64(count)) if len(keys) > 1 else (slice(0, 1), places)
+        high, low = (places >> np.uint64(32)).astype(np.uint32), places.astype(np.uint32)
+        x[start : start + _PART], y[start : start + _PART] = _threefry(keys[lanes, 0], keys[lanes, 1], high, low)
+    return x.reshape(whole), y.reshape(whole)
+
+
+# -------------------------------------------------------------------------------------------------------- draws
+
+
+def split(key, shape=(2,)):
+    """New keys: ``uint32[..., *shape, 2]``.
+
+    >>> split(np.array([0, 42], np.uint32))
+    array([[1832780943,  270669613],
+           [  64467757, 2916123636]], dtype=uint32)
+    """
+    return np.stack(_words(key, shape), axis=-1)
+
+
+def fold_in(key, data):
+    """The key of an integer, of which 32 bits count: number ``data`` of as many keys.
+
+    >>> fold_in(np.array([0, 42], np.uint32), 1)
+    array([  64467757, 2916123636], dtype=uint32)
+    """
+    key, data = _checked(key), np.asarray(data)
+    if data.dtype.kind not in "iub" or data.ndim >= key.ndim:
+        raise TypeError(f"one integer is folded into a key, not {data.dtype}{list(data.shape)}")
+    low = np.broadcast_to((data & 0xFFFFFFFF).astype(np.uint32), key.shape[:-1]).reshape(-1).copy()
+    keys = key.reshape(-1, 2)
+    return np.stack(_threefry(keys[:, 0], keys[:, 1], np.zeros_like(low), low), axis=-1).reshape(key.shape)
+
+
+@compiled_if_large
+def bits(key, shape=(), dtype=np.uint32):
+    """Random bits as uint32 or uint64.
+
+    >>> bits(np.array([0, 42], np.uint32), (3,))
+    array([2098992034, 2919706841, 2646866425], dtype=uint32)
+    """
+    x, y = _words(key, shape)
+    if _one_of(dtype, np.uint64, np.uint32) == np.uint64:
+        return (x.astype(np.uint64) << np.uint64(32)) | y
+    return x ^ y
+
+
+@compiled_if_large
+def unit(key, shape=(), dtype=np.float64):
+    """Numbers in [0, 1), of as many bits as the fraction of a float has.
+
+    >>> unit(np.array([0, 42], np.uint32), (3,))
+    array([0.42672757, 0.01501007, 0.57414442])
+    """
+    if _one_of(dtype, np.float64, np.float32) == np.float64:
+        return (bits(key, shape, np.uint64) >> np.uint64(12)) * 2.0**-52
+    return (bits(key, shape, np.uint32) >> np.uint32(9)).astype(np.float32) * np.float32(2.0**-23)
+
+
+@compiled_if_large
+def normal(key, shape=(), dtype=np.float64):
+    """Standard normal numbers: the quantile of a number in (-1, 1).
+
+    >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
+    array([-0.184712, -2.169825,  0.186936])
+    """
+    return _quantile(unit(key, shape, dtype))
+
+
+def _one_of(dtype, *allowed):
+    """The dtype, if it is one of these."""
+    found = np.dtype(dtype)
+    if found not in allowed:
+        raise TypeError(f"the dtype is {' or '.join(t.__name__ for t in allowed)}, not {found}")
+    return found
+
+
+def _quantile(u):
+    """The normal quantile of the middle between ``u`` in [0, 1) and its successor."""
+    from scipy.special import erfinv
+
+    real = u.dtype.type
+    low = real(2.0 ** -(np.finfo(real).nmant + 1) - 1.0)
+    return real(math.sqrt(2)) * erfinv(u * real(2) + low)
+
+
+def log_gamma(key, a):
+    """Logarithms of gamma variables of the shapes ``a``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
+
+    Each number has a key of its own, under whose odd and even places its attempts stand. A variable of a shape below 1 is one of a
+    shape that is larger by 1, times ``u**(1 / a)``, where ``u`` has the place 0; its logarithm does not underflow.
+    """
+    key, a = _checked(key), np.asarray(a)
+    own = split(key, a.shape[key.ndim - 1 :]).reshape(-1, 2)
+    shape = a.astype(np.float64).reshape(-1)
+    found = np.where(shape > 0, 0.0, np.nan)
+    left = np.flatnonzero(shape > 0)
+    attempt = 0
+    with np.errstate(all="ignore"):
+        while left.size:
+            d = np.where(shape[left] < 1, shape[left] + 1, shape[left]) - 1 / 3
+            x, u = _quantile(_at(own[left], 2 * attempt + 1)), _at(own[left], 2 * attempt + 2)
+            v = 1 + x / np.sqrt(9 * d)
+            log_v = 3 * np.log(v)
+            good = np.log1p(-u) < 0.5 * x * x + d * (1 - v * v * v + log_v)
+            found[left[good]] = (np.log(d) + log_v)[good]
+            left, attempt = left[~good], attempt + 1
+        found = np.where(shape < 1, found + np.log1p(-_at(own, 0)) / shape, found)
+    return found.reshape(a.shape).astype(a.dtype)[()]
+
+
+def _at(keys, place):
+    """The number in [0, 1) of a place under each of the keys."""
+    words = fold_in(keys, place).astype(np.uint64)
+    return (((words[:, 0] << np.uint64(32)) | words[:, 1]) >> np.uint64(12)) * 2.0**-52
+
+
+# --------------------------------------------------------------------------------------------------- to a range
+
+
+def offset(higher, lower, span):
+    """Numbers below ``span`` (0: all) from twice as many bits: ``higher`` and ``lower``, uint32 or uint64, as one number modulo it.
+
+    >>> offset(np.uint32(7), np.uint32(1), np.uint32(10))
+    np.uint32(3)
+    """
+    kind = np.result_type(higher, lower, span).type
+    half = kind(1 << (4 * np.dtype(kind).itemsize))
+    with np.errstate(over="ignore"):
+        some = np.where(span == 0, kind(1), span)
+        more = half % some
+        more = more * more % some
+        found = ((higher % some) * more + lower % some) % some
+        return np.where(span == 0, lower, found)[()]
+
+
+def between(u, low, high):
+    """``u * (high - low) + low``, rounded once, not below ``low``: float64 or float32 as ``u`` is.
+
+    That is how a processor with a fused multiply-add computes it. A float32 is right in float64 rounded to odd, which no later
+    rounding falsifies; a float64 after Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, IEEE Transactions on
+    Computers 57 (2008).
+
+    >>> between(0.1, -1.0, 9.0)
+    np.float64(5.551115123125783e-17)
+    """
+    kind = np.result_type(u, 0.0).type
+    low, high = kind(low), kind(high)
+    span = high - low
+    if np.all(np.abs(np.frexp(span)[0]) == 0.5):  # of a power of two the product is exact
+        return np.maximum(low, u * span + low)
+    x, y, z = (np.asarray(v, np.float64) for v in (u, span, low))
+    if kind == np.float32:
+        found = _odd(*_two_sum(x * y, z))
+    else:
+        product, rest = _two_product(x, y)
+        more, rest = _two_sum(z, rest)
+        total, lost = _two_sum(product, more)
+        found = total + _odd(*_two_sum(rest, lost))
+    return np.maximum(low, kind(found))[()]
+
+
+def _two_sum(a, b):
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _two_product(a, b):
+    product = a * b
+    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _halves(a):
+    far = 134217729.0 * a
+    high = far - (far - a)
+    return high, a - high
+
+
+def _odd(total, lost):
+    """A sum whose last bit says that something was lost."""
+    image = total.view(np.int64)
+    toward = np.where((lost > 0) == (total > 0), 1, -1)
+    return np.where((lost != 0) & (image & 1 == 0), (image + toward).view(np.float64), total)

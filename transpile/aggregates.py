@@ -1,0 +1,373 @@
+"""Trees: how Python containers of arrays become a flat sequence of leaves, and back.
+
+A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named tuples,
+dataclasses and instances of registered classes (`transpile.tree`) are nodes. All else (None, strings, flags, callables, dtypes,
+objects of other classes) is static: part of the structure, compared by value where it is hashable and by identity where it is
+not.
+
+>>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
+>>> leaves
+[1.5, 2.0]
+>>> unflatten(tree, [10, 20])
+{'w': 10, 'b': (20, None)}
+>>> tree == flatten({"w": 0.0, "b": (0.0, None)})[1]
+True
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+
+class Leaf:
+    """Leaf number ``k`` of the flat sequence. Of a result, ``zero_dim`` says that a number is given as an array of rank 0."""
+
+    __slots__ = ("k", "zero_dim")
+
+    def __init__(self, k: int, zero_dim: bool = False) -> None:
+        self.k, self.zero_dim = k, zero_dim
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Leaf and other.k == self.k
+
+    def __hash__(self) -> int:
+        return hash(self.k)
+
+    def __repr__(self) -> str:
+        return f"Leaf({self.k})"
+
+
+class ArgLeaf:
+    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
+    an array of rank 0, not a number."""
+
+    __slots__ = ("example", "type", "zero_dim")
+
+    def __init__(self, type: Any, example: Any = None, zero_dim: bool | None = None) -> None:
+        self.type, self.example = type, example
+        self.zero_dim = isinstance(example, np.ndarray) and example.ndim == 0 if zero_dim is None else zero_dim
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArgLeaf) and other.type == self.type and other.zero_dim == self.zero_dim
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __repr__(self) -> str:
+        return f"ArgLeaf({self.type!r})"
+
+
+class Static:
+    """A part of the structure: equal to another only if the types agree too (``1``, ``1.0`` and ``True`` are three things)."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = (type(value), _identity(value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __reduce__(self) -> Any:
+        return Static, (self.value,)  # the key may hold an id
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+
+def _identity(value: Any) -> Any:
+    if type(value) in (float, complex):
+        return repr(value)  # -0.0 is not 0.0, nan is nan
+    if type(value) is slice:
+        return (value.start, value.stop, value.step)
+    if type(value) is set:
+        return frozenset(value)
+    try:
+        hash(value)
+    except (TypeError, ValueError):  # ValueError: a memoryview that may be written
+        return ("id", id(value))  # the Static holds a reference, so the id stays taken
+    return value
+
+
+class Meta:
+    """A field of a registered dataclass that is a part of the structure, whatever it is."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Meta and Static(other.value) == Static(self.value)
+
+    def __hash__(self) -> int:
+        return hash(Static(self.value))
+
+    def __repr__(self) -> str:
+        return f"Meta({self.value!r})"
+
+
+class Registered:
+    """What is known of a registered class: how its instances are taken apart and put together, or its ``fields`` (those that hold
+    leaves) and ``meta`` (those that belong to the structure)."""
+
+    __slots__ = ("fields", "flatten", "meta", "unflatten", "with_keys")
+
+    def __init__(
+        self,
+        flatten: Callable[[Any], tuple[Iterable[Any], Any]] | None = None,
+        unflatten: Callable[[Any, tuple[Any, ...]], Any] | None = None,
+        with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None,
+        fields: tuple[str, ...] = (),
+        meta: tuple[str, ...] = (),
+    ) -> None:
+        self.flatten, self.unflatten, self.with_keys = flatten, unflatten, with_keys
+        self.fields, self.meta = fields, meta
+
+    def opened(self, value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None]:
+        """As `open_node`: an instance by its fields, or by what its class was registered with."""
+        cls = type(value)
+        if self.flatten is None:
+            held = [getattr(value, name) for name in self.fields]
+            meta = [Meta(getattr(value, name)) for name in self.meta]
+            return "dataclass", [*held, *meta], (*self.fields, *self.meta), cls
+        children, aux = self.flatten(value)
+        return "registered", tuple(children), (Static(aux),), cls
+
+
+REGISTERED: dict[type, Registered] = {}
+"""The classes that the program has registered (`transpile.tree.register_node`, `register_dataclass`)."""
+
+
+class Node:
+    """A container. ``kind``: tuple, list, dict, namedtuple, dataclass, registered; ``keys`` are dict keys or field names, of a
+    registered one what it has beside its children."""
+
+    __slots__ = ("children", "cls", "keys", "kind")
+
+    def __init__(
+        self, kind: str, children: tuple[Any, ...], keys: tuple[Any, ...] = (), cls: type | None = None
+    ) -> None:
+        self.kind, self.children, self.keys, self.cls = kind, children, keys, cls
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Node:
+            return False
+        same = other.kind == self.kind and other.cls is self.cls and other.keys == self.keys
+        return same and other.children == self.children
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.children, self.keys, self.cls))
+
+    def __repr__(self) -> str:
+        return f"Node({self.kind!r}, {self.children!r}, {self.keys!r}, {self.cls!r})"
+
+
+Tree = Leaf | ArgLeaf | Static | Node
+
+
+class ArgSpec:
+    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
+
+    ``at`` is the position in the signature of one that has a position.
+    """
+
+    __slots__ = ("at", "kind", "name", "tree")
+
+    def __init__(self, name: str, tree: Any, kind: str = "pos", at: int = -1) -> None:
+        self.name, self.tree, self.kind, self.at = name, tree, kind, at
+
+    def __repr__(self) -> str:
+        return f"ArgSpec({self.name!r}, {self.tree!r}, {self.kind!r}, {self.at})"
+
+
+NUMBERS = (int, float, complex)
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value can be computed with; a Python bool is a flag and an enum a name, so they are not."""
+    return type(value) in NUMBERS or isinstance(value, (np.ndarray, np.generic))
+
+
+def flatten(value: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a value, from left to right, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _flatten(value, leaves)
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Tree:
+    if is_leaf(value):
+        leaves.append(value)
+        return Leaf(len(leaves) - 1)
+    if type(value) is Meta:
+        return Static(value.value)
+    found = open_node(value)
+    if found is None:
+        return Static(value)
+    kind, children, keys, cls = found
+    return Node(kind, tuple(_flatten(c, leaves) for c in children), keys, cls)
+
+
+def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
+    """``(kind, children, keys, cls)`` of a container, or None if it is not one of ours."""
+    cls = type(value)
+    opener = _OPENERS.get(cls)
+    if opener is not None:
+        return opener(value)
+    registered = REGISTERED.get(cls)
+    if registered is not None:
+        return registered.opened(value)
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return "namedtuple", value, tuple(cls._fields), cls
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value))
+        return "dataclass", [getattr(value, n) for n in names], names, cls
+    if isinstance(value, dict) and not _reads_its_own_way(cls):
+        return "dict", value.values(), tuple(value), None
+    return None
+
+
+def _reads_its_own_way(cls: type) -> bool:
+    """Whether a class that is derived from ``dict`` says itself what it holds."""
+    own = [c for c in cls.__mro__ if issubclass(c, dict) and c.__module__ not in ("builtins", "collections")]
+    return any(name in vars(c) for c in own for name in _READING)
+
+
+_READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
+
+_OPENERS: dict[type, Callable[[Any], Any]] = {
+    tuple: lambda v: ("tuple", v, (), None),
+    list: lambda v: ("list", v, (), None),
+    dict: lambda v: ("dict", v.values(), tuple(v), None),
+    OrderedDict: lambda v: ("dict", v.values(), tuple(v), OrderedDict),
+}
+
+
+def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
+    """The value of a structure with these leaves; the inverse of `flatten`."""
+    if isinstance(tree, Leaf):
+        return leaves[tree.k]
+    if isinstance(tree, Static):
+        return tree.value
+    assert isinstance(tree, Node), tree
+    return close_node(tree, [unflatten(c, leaves) for c in tree.children])
+
+
+def close_node(node: Node, children: Sequence[Any]) -> Any:
+    """The container that a node stands for, with these children."""
+    return _CLOSERS[node.kind](node, children)
+
+
+def _close_registered(node: Node, children: Sequence[Any]) -> Any:
+    assert node.cls is not None
+    unflatten = REGISTERED[node.cls].unflatten
+    assert unflatten is not None
+    return unflatten(node.keys[0].value, tuple(children))
+
+
+def _close_dataclass(node: Node, children: Sequence[Any]) -> Any:
+    # not through __init__: a gradient need not satisfy what __post_init__ checks
+    assert node.cls is not None
+    value: Any = object.__new__(node.cls)
+    for name, child in zip(node.keys, children):
+        object.__setattr__(value, name, child.value if type(child) is Meta else child)
+    return value
+
+
+_CLOSERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
+    "tuple": lambda node, children: tuple(children),
+    "list": lambda node, children: list(children),
+    "dict": lambda node, children: (node.cls or dict)(zip(node.keys, children)),
+    "namedtuple": lambda node, children: tuple.__new__(node.cls, children),  # type: ignore[arg-type]
+    "dataclass": _close_dataclass,
+    "registered": _close_registered,
+}
+
+
+# ------------------------------------------------------------------------------------------- work on structures
+
+
+def leaf_numbers(tree: Tree) -> tuple[int, ...]:
+    """The ``k`` of the leaves of a tree, from left to right."""
+    return tuple(leaf.k for leaf in walk_leaves(tree) if isinstance(leaf, Leaf))
+
+
+def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
+    """The leaves of a tree, from left to right."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        yield tree
+    elif isinstance(tree, Node):
+        for child in tree.children:
+            yield from walk_leaves(child)
+
+
+def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:
+    """The tree with each leaf replaced by ``f(leaf)``: another leaf or a whole subtree."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        return f(tree)
+    if isinstance(tree, Node):
+        return Node(tree.kind, tuple(map_leaves(c, f) for c in tree.children), tree.keys, tree.cls)
+    return tree
+
+
+def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], list[Any]]:
+    """The trees with their leaves numbered on from ``start``, and the leaves that stood there."""
+    old: list[Any] = []
+
+    def number(leaf: Any) -> Leaf:
+        old.append(leaf)
+        return Leaf(start + len(old) - 1, getattr(leaf, "zero_dim", False))
+
+    return [map_leaves(t, number) for t in trees], old
+
+
+def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
+    """Each leaf with how it is written in Python, of a value of this name.
+
+    >>> [path for path, _ in leaf_paths(flatten({"w": [1.0, 2.0], "cfg": {"n": 3}})[1], "p")]
+    ['p["w"][0]', 'p["w"][1]', 'p["cfg"]["n"]']
+    """
+    if not isinstance(tree, Node):
+        if not isinstance(tree, Static):
+            yield name, tree
+        return
+    for k, child in enumerate(tree.children):
+        yield from leaf_paths(child, name + part_text(tree, k))
+
+
+def part_text(tree: Node, k: int) -> str:
+    """How child ``k`` is read in Python: ``["w"]``, ``[0]``, ``.w``."""
+    if tree.kind == "dict":
+        key = tree.keys[k]
+        return f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
+    if tree.kind == "registered":
+        return f".<{k}>"
+    return f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
+
+
+def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:
+    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars."""
+    if isinstance(tree, (Leaf, ArgLeaf)):
+        return leaf(tree)
+    if isinstance(tree, Static):
+        return repr(tree.value)
+    parts = [structure_text(c, leaf) for c in tree.children]
+    if tree.kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
+    if tree.kind == "list":
+        return f"[{', '.join(parts)}]"
+    if tree.kind == "tuple":
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    name = tree.cls.__name__ if tree.cls is not None else tree.kind
+    if tree.kind == "registered":
+        return f"{name}({', '.join(parts)})"
+    return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"

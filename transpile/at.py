@@ -1,0 +1,177 @@
+"""Functional updates: ``at(x)[index].set(v)`` is a new array, as ``x.at[index].set(v)`` is of JAX's arrays.
+
+In a function that is transformed ``x.at[index]`` may be written too, and an array that nobody reads any more is written in place.
+
+>>> x = np.arange(5.0)
+>>> at(x)[2].add(10)
+array([ 0.,  1., 12.,  3.,  4.])
+>>> at(x)[[1, 1, -1]].multiply(3)
+array([ 0.,  9.,  2.,  3., 12.])
+>>> at(x)[20].set(10), at(x)[20].set(10, mode="clip")
+(array([0., 1., 2., 3., 4.]), array([ 0.,  1.,  2.,  3., 10.]))
+>>> float(at(x)[20].get()), float(at(x)[20].get(mode="fill", fill_value=-1))
+(4.0, -1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from transpile.errors import error
+from transpile.in_range import Place
+from transpile.rules import library_at, updates
+
+Mode: TypeAlias = Literal["promise_in_bounds", "clip", "drop", "fill"]
+
+
+def at(x: ArrayLike) -> At:
+    """``at(x)[index]`` is a part of an array; its methods give a new array in which that part is another, and leave ``x`` alone.
+
+    ``set(values)`` puts ``values`` there; ``add subtract multiply divide power min max`` combine what is there with them
+    (``mul`` is ``multiply``), ``apply(func)`` puts there what ``func`` makes of each element. Where an index is repeated, all
+    count, and of what is set the last. The result has the shape and dtype of ``x``, to which values of another dtype are cast
+    (``divide`` of integers gives float64). ``get()`` reads the part.
+
+    ``index`` is what NumPy takes: integers, slices, None, ``...``, arrays of integers or truths. What is out of range is no
+    error: with ``mode`` "clip" the nearest element stands for it, with "drop" or "fill" it is not written, and read as
+    ``fill_value``: NaN by default, of integers the least, of unsigned ones the largest, True. By default, "promise_in_bounds",
+    reads clip and writes drop. With ``wrap_negative_indices=False`` negative indices are out of range. ``unique_indices`` promises
+    that no index is repeated; ``indices_are_sorted`` changes nothing.
+
+    Raises `TranspileError` T131 for an unknown mode or a ``fill_value`` that is no number, T207 for what cannot be an index.
+    The vocabulary is that of ``jax.numpy.ndarray.at``.
+
+    >>> at([1.0, 2.0, 3.0])[1:].set([5.0, 6.0])
+    array([1., 5., 6.])
+    """
+    return At(np.asarray(x))
+
+
+class At:
+    """``at(x)``, which wants an index."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+    def __getitem__(self, index: Any) -> Part:
+        return Part(self.array, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise error("T123", updates.ASSIGNED.format("at(x)"), hint=updates.ASSIGNED_HINT.format("at(x)"))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"at(x) has no attribute {name!r}: {updates.without_index('at(x)', name)}")
+
+
+def _updating(name: str) -> Callable[..., NDArray[Any]]:
+    """The method that combines a part with values by a ufunc."""
+
+    def method(self: Part, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
+               mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
+        given = values if np.isscalar(values) else np.asarray(values)
+        return self._changed(updates.UFUNCS[name], (given,), mode, unique_indices, wrap_negative_indices)
+
+    method.__name__, method.__qualname__ = name, f"Part.{name}"
+    method.__doc__ = f"`numpy.{updates.UFUNCS[name].__name__}` of the part and ``values`` in its place: see `at`."
+    return method
+
+
+class Part:
+    """``at(x)[index]``: see `at`."""
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: NDArray[Any], index: Any) -> None:
+        self.array, self.index = array, index
+
+    def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Mode | None = None,
+            fill_value: Any = None, wrap_negative_indices: bool = True) -> Any:  # fmt: skip
+        """The part: see `at`."""
+        x = self.array
+        found = Place(x.shape, self.index, wrap_negative_indices)
+        part = x[found.clipped]
+        if not _is_dropping(mode, reading=True):
+            return part.copy()
+        fill = updates.default_fill(x.dtype) if fill_value is None else _number(fill_value)
+        return np.where(found.inside_part(), part, np.asarray(fill).astype(x.dtype))[()]
+
+    def set(self, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
+            mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
+        """``values`` in the place of the part: see `at`."""
+        out = self.array.copy()
+        found = Place(out.shape, self.index, wrap_negative_indices)
+        inside: Any = found.inside if _is_dropping(mode) else True
+        if np.ndim(inside):
+            library_at.put_kept(out, found.clipped, found.arrays, _fitted(out, found, values), inside, found.axis)
+        else:
+            library_at.put(out, found.clipped, values, inside)
+        return out
+
+    add, subtract, multiply, mul = _updating("add"), _updating("subtract"), _updating("multiply"), _updating("mul")
+    divide, power, min, max = _updating("divide"), _updating("power"), _updating("min"), _updating("max")
+
+    def apply(self, func: Callable[[Any], Any], *, indices_are_sorted: bool = False, unique_indices: bool = False,
+              mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
+        """What ``func`` makes of each element of the part in its place: see `at`."""
+        return self._changed(func, (), mode, unique_indices, wrap_negative_indices)
+
+    def _changed(self, function: Any, values: tuple[Any, ...], mode: Any, unique: bool, wraps: bool) -> NDArray[Any]:
+        of, divides = self.array.dtype, function is np.divide
+        out = self.array.astype(updates.computed_in(of, values, divides))
+        found = Place(out.shape, self.index, wraps)
+        inside: Any = found.inside if _is_dropping(mode) else True
+        if found.is_array:
+            values = tuple(_fitted(out, found, v) for v in values)
+        if not found.is_array:
+            library_at.change(function, out, found.clipped, values, inside)
+        elif unique and np.ndim(inside):
+            library_at.change_kept(function, out, found.clipped, found.arrays, values, inside, found.axis)
+        elif unique:
+            library_at.change(function, out, found.clipped, values)
+        else:
+            _change_each(function, out, found, values, inside)
+        return out if divides else out.astype(of, copy=False)
+
+    def _assigned(self, value: Any) -> Any:
+        raise error("T123", updates.ASSIGNED.format("at(x)"), hint=updates.ASSIGNED_HINT.format("at(x)"))
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _assigned
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"at(x)[index] has no method {name!r}: {updates.near(name)}")
+
+
+def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[Any, ...], inside: Any) -> None:
+    """Every entry of the index arrays that is in range counts: by ``function.at``, where there is one."""
+    if not isinstance(function, np.ufunc):
+        given = inside if np.ndim(inside) else None
+        library_at.change_each(function, out, found.clipped, found.arrays, values, given, found.axis)
+        return
+    index = found.clipped
+    if np.ndim(inside):
+        index = library_at.kept(index, found.arrays, inside)
+        values = tuple(library_at.kept_value(v, inside, found.axis) for v in values)
+    function.at(out, index, *values)
+
+
+def _fitted(out: NDArray[Any], found: Place, value: Any) -> Any:
+    """A value as large as the part; a number as it is."""
+    return value if np.ndim(value) == 0 else np.broadcast_to(value, out[found.clipped].shape)
+
+
+def _is_dropping(mode: Any, reading: bool = False) -> bool:
+    if mode is not None and mode not in updates.MODES:
+        raise error("T131", updates.unknown_mode(mode), hint=updates.MODE_HINT)
+    return updates.is_dropping(mode, reading)
+
+
+def _number(fill: Any) -> Any:
+    if np.ndim(fill) or np.asarray(fill).dtype.kind not in "biufc":
+        raise error("T131", updates.no_number(repr(fill)), hint=updates.FILL_HINT)
+    return fill

@@ -1,0 +1,117 @@
+"""Parts of arrays whose places are data (`transpile.lax.slices`): no slice ends early, so that their sizes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Index, Operand, Slice
+from transpile.core.places import is_nonnegative
+from transpile.errors import TranspileError
+from transpile.frontend import attributes, grown_lists, iteration, nested, statics, tree_calls
+from transpile.frontend.lax_kinds import kind_of
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import Array, Buffer, Cell, Scalar, Static, Tuple
+from transpile.lax import checks
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def _starts(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
+    what, operand, given, sizes = args
+    dims = attributes.type_of(lx, operand).dims
+    starts, wanted = iteration.unrolled(lx, given, node), iteration.unrolled(lx, sizes, node)
+    if not len(starts) == len(wanted) == len(dims):
+        message = f"{what.value} of an array of rank {len(dims)}, with {len(starts)} indices and {len(wanted)} sizes"
+        raise lx.error("T203", message, node, "give one for each axis")
+    found = []
+    for start, size, dim in zip(starts, wanted, dims):
+        _at_most(lx, [what, size, attributes.size(lx, dim)], {}, node)
+        found.append(_start(lx, lx.operand(start, node), dim, lx.b.form(lx.operand(size, node))))
+    return Tuple(tuple(found))
+
+
+def _start(lx: Lifter, k: Operand, dim: Dim, size: Dim) -> Scalar:
+    """Where a part begins, moved into the array; what is known of it is known of its size."""
+    n, room = attributes.size(lx, dim).op, lx.symbols.resolve(dim - size)
+    if room == Dim(0) or isinstance(k, Const) and k.value == 0:
+        return Scalar(lx.b.operand(0))
+    at = lx.b.expr(k)
+    if not isinstance(k, Const):
+        at = lx.b.elementwise("where", at < 0, at + n, at)
+    elif k.value < 0:
+        at = at + n
+    return Scalar(lx.b.elementwise("minimum", lx.b.elementwise("maximum", at, 0), lx.b.dim(room)).op)
+
+
+def _box(lx: Lifter, dims: Sequence[Dim], starts: Sequence[Any], sizes: Sequence[Dim]) -> tuple[Index, list[Operand]]:
+    """The slices that begin there and have these sizes, for which there is room: no slice ends early."""
+    items: list[Slice] = []
+    args: list[Operand] = []
+    for dim, start, size in zip(dims, starts, sizes):
+        if lx.symbols.resolve(dim) == lx.symbols.resolve(size):
+            items.append(Slice())
+            continue
+        begin = start.op
+        args += [begin, (lx.b.expr(begin) + lx.b.dim(size)).op]
+        items.append(Slice(len(args) - 2, len(args) - 1))
+    return Index(tuple(items)), args
+
+
+def _part(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    operand, starts, given = args
+    op = lx.operand(operand, node)
+    sizes = tuple(lx.symbols.resolve(lx.b.form(lx.operand(n, node))) for n in iteration.unrolled(lx, given, node))
+    box, used = _box(lx, op.type.dims, starts.items, sizes)
+    if not used:
+        return nested.copied(lx, operand)
+    return lx.value(lx.b.let("index", op, *used, path=(box,), dims=sizes).op)
+
+
+def _replaced(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    operand, starts, update = args
+    op, new = lx.operand(operand, node), lx.operand(update, node)
+    box, used = _box(lx, op.type.dims, starts.items, new.type.dims)
+    if not used:
+        return nested.copied(lx, update)
+    var = lx.b.copy("updated", op)
+    lx.b.store(var, (box,), tuple(used), lx.b.expr(new))
+    cell = Cell("updated", contiguous=True)
+    lx.state.cells[cell] = Buffer(var)
+    return Array(cell)
+
+
+def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
+    what, size, n = args
+    if statics.is_known(lx, size) and statics.is_known(lx, n):
+        try:
+            checks.at_most(what.value, statics.known(lx, size), statics.known(lx, n))
+        except TranspileError as failed:
+            raise tree_calls.placed(lx, failed, node) from None
+        return Static(None)
+    many, count = lx.operand(size, node), lx.operand(n, node)
+    if is_nonnegative(lx.symbols.least(lx.symbols.resolve(lx.b.form(count) - lx.b.form(many)))):
+        return Static(None)
+    beyond = lx.b.elementwise("greater", many, count).op
+    parts = (f"{lx.symbols.where(lx)}{what.value}: ", (0, "", ""), " elements of an axis of ", (1, "", ""))
+    grown_lists.raise_if(lx, beyond, "ValueError", parts, (many, count))
+    return Static(None)
+
+
+def _same_dtype(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
+    what, operand, update = args
+    a, b = kind_of(lx, operand), kind_of(lx, update)
+    if a.dtype != b.dtype:
+        message = f"{what.value} of an array of {a.dtype} with an update of {b.dtype}"
+        raise lx.error("T201", message, node, "convert it with .astype(...)")
+    return Static(None)
+
+
+TABLE: dict[str, Any] = {
+    f"transpile.lax.checks.{name}": rule
+    for name, rule in {
+        "starts": _starts, "at_most": _at_most, "same_dtype": _same_dtype, "part": _part, "replaced": _replaced,
+    }.items()
+}  # fmt: skip

@@ -1,0 +1,21 @@
+"""Control flow as functions, slices whose places are data, and solutions that are differentiated by what they solve: the names of
+``jax.lax``, as plain Python over NumPy.
+
+Untransformed they run as they stand. In transformed code they are lifted with the functions that they are given in line, so that
+a `scan` is a loop, a `cond` a branch, and all that holds for loops and branches holds for them: `while_loop`, and `fori_loop`
+over bounds that only the run knows, have reverse derivatives.
+
+>>> import numpy as np
+>>> fori_loop(0, 5, lambda i, total: total + i, 0)
+10
+"""
+
+from transpile.lax.control import cond, fori_loop, select, stop_gradient, switch, while_loop
+from transpile.lax.implicit import custom_linear_solve, custom_root
+from transpile.lax.scans import associative_scan, map, scan
+from transpile.lax.slices import dynamic_index_in_dim, dynamic_slice, dynamic_update_slice, top_k
+
+__all__ = [
+    "associative_scan", "cond", "custom_linear_solve", "custom_root", "dynamic_index_in_dim", "dynamic_slice",
+    "dynamic_update_slice", "fori_loop", "map", "scan", "select", "stop_gradient", "switch", "top_k", "while_loop",
+]  # fmt: skip

@@ -1,0 +1,250 @@
+"""What the functions of `transpile.lax` ask of their arguments. In transformed code the frontend answers in the place of these
+functions (`transpile.frontend.lax_calls`), of types instead of values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile import tree
+from transpile.errors import TranspileError, error
+from transpile.treedef import TreeDef, text
+
+SWITCH_HINT = "write switch(index, [f, g], *operands), or cond(pred, true_fun, false_fun, *operands) for a truth value"
+COND_HINT = "write cond(pred, true_fun, false_fun, *operands)"
+ROWS_HINT = "give arrays with equally many rows, or xs=None and a length"
+
+
+# ----------------------------------------------------------------------------------------------------- what is alike
+
+
+class Kind:
+    """What is asked of a leaf: ``weak`` says that it is a number of Python's, which may become another."""
+
+    __slots__ = ("dtype", "shape", "weak", "word")
+
+    def __init__(self, dtype: str, shape: Sequence[Any], weak: bool, word: str) -> None:
+        self.dtype, self.shape, self.weak, self.word = dtype, shape, weak, word
+
+
+def kind_of(leaf: Any) -> Kind:
+    """The kind of a leaf of a plain run."""
+    if type(leaf) in (bool, int, float):
+        return Kind(np.result_type(type(leaf)).name, (), type(leaf) is not bool, type(leaf).__name__)
+    if not isinstance(leaf, (np.ndarray, np.generic)):
+        return Kind("", (), False, repr(leaf))
+    shape = ", ".join(map(str, leaf.shape))
+    return Kind(leaf.dtype.name, leaf.shape, False, f"{leaf.dtype.name}[{shape}]" if shape else leaf.dtype.name)
+
+
+def becomes(a: Kind, b: Kind) -> bool:
+    """Whether a leaf of kind ``a`` may become one of kind ``b``, shapes aside: dtypes are equal, or it is a number of Python's."""
+    if a.dtype == b.dtype:
+        return True
+    if not a.weak or not a.dtype or not b.dtype:
+        return False
+    number = {"i": 0, "f": 0.0}[np.dtype(a.dtype).kind]
+    return np.result_type(number, np.dtype(b.dtype)) == np.dtype(b.dtype)
+
+
+def typed(shape: TreeDef, kinds: Iterator[Kind]) -> str:
+    """A structure with the kinds of its leaves, for messages."""
+    return text(shape, (k.word for k in kinds))
+
+
+Asked = tuple[list[Kind], TreeDef]
+
+
+def difference(
+    what: str, sides: tuple[str, str], a: Asked, b: Asked, alike: Any, codes: tuple[str, str]
+) -> tuple[str, str] | None:
+    """The diagnostic's code and text if two trees are not alike, else None; ``alike(k, l)`` compares leaves."""
+    if a[1] == b[1] and all(alike(k, m) for k, m in zip(a[0], b[0])):
+        return None
+    texts = [typed(shape, iter(kinds)) for kinds, shape in (a, b)]
+    return codes[a[1] == b[1]], f"{what} is {texts[0]} {sides[0]}, {texts[1]} {sides[1]}"
+
+
+CARRY_HINT = "give the carry one structure, with the same shapes and dtypes before and after each trip"
+BRANCH_HINT = "give all branches results of one structure, with the same shapes and dtypes"
+
+
+def _asked(value: Any) -> Asked:
+    leaves, shape = tree.flatten(value)
+    return [kind_of(leaf) for leaf in leaves], shape
+
+
+def carried(what: str, before: Any, after: Any) -> Any:
+    """What a loop carries after a trip; T119 or T206 unless it is what it was before."""
+    found = difference(
+        f"what {what} carries", ("before a trip", "after it"), _asked(before), _asked(after),
+        lambda a, b: becomes(a, b) and tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
+    )  # fmt: skip
+    if found is not None:
+        raise error(found[0], found[1], hint=CARRY_HINT)
+    return after
+
+
+# ------------------------------------------------------------------------------------------------------- branches
+
+
+def either(pred: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    if np.ndim(pred) != 0:
+        raise not_one("pred of cond", f"an array of shape {np.shape(pred)}")
+    return then() if pred else orelse()
+
+
+def not_one(what: str, found: str) -> TranspileError:
+    return error("T211", f"{what} is {found}, not one truth value", hint="use np.where or select for arrays")
+
+
+def functions(true_fun: Any, false_fun: Any) -> None:
+    for name, value in (("true_fun", true_fun), ("false_fun", false_fun)):
+        if not callable(value):
+            raise error("T131", f"{name} of cond is no function: it is {type(value).__name__}", hint=COND_HINT)
+
+
+def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
+    """The branch that is taken, called."""
+    wrong = wrong_branches(branches) or wrong_index(kind_of(index))
+    if wrong is not None:
+        raise error("T131", wrong, hint=SWITCH_HINT)
+    return branches[min(max(operator.index(index), 0), len(branches) - 1)](*operands)
+
+
+def wrong_branches(branches: Any) -> str | None:
+    """What is wrong with the branches of a switch, if something is."""
+    if callable(branches):
+        return "the branches of switch are one function, not a sequence of functions"
+    if not isinstance(branches, Sequence) or not all(map(callable, branches)):
+        return "the branches of switch are no sequence of functions"
+    return None if len(branches) else "switch has no branches"
+
+
+def wrong_index(kind: Kind) -> str | None:
+    if not kind.dtype or np.dtype(kind.dtype).kind not in "iu" or len(kind.shape):
+        return f"the index of switch is of type {kind.word}, not one integer"
+    return None
+
+
+def selected(pred: Any, on_true: Any, on_false: Any) -> None:
+    found = wrong_selection(
+        *(kind_of(v) if np.ndim(v) == 0 else kind_of(np.asarray(v)) for v in (pred, on_true, on_false))
+    )
+    if found is not None:
+        raise error(*found)
+
+
+def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple(p) == tuple(q)) -> Any:
+    """The code and the text of what is wrong with the arguments of `select`, if something is."""
+    if len(a.shape) != len(b.shape) or not same(a.shape, b.shape):
+        return "T203", f"select of arrays of different shape: {a.word} and {b.word}"
+    if not becomes(a, b) and not becomes(b, a):
+        return "T201", f"select of arrays of different dtype: {a.word} and {b.word}"
+    if len(pred.shape) and (len(pred.shape) != len(a.shape) or not same(pred.shape, a.shape)):
+        return "T203", f"select with pred of type {pred.word}, for arrays of type {a.word}"
+    return None if pred.dtype == "bool" else ("T201", f"pred of select is of type {pred.word}, not of truth values")
+
+
+# ---------------------------------------------------------------------------------------------------------- scans
+
+
+def length(what: str, xs: Any, given: Any) -> int:
+    """How many rows the leaves of ``xs`` have, all of them, or how many are asked for."""
+    leaves = tree.leaves(xs)
+    if any(np.ndim(x) == 0 for x in leaves):
+        raise error("T203", f"{what} over a number, which has no rows", hint=ROWS_HINT)
+    lengths = [len(x) for x in leaves] + ([] if given is None else [operator.index(given)])
+    if not lengths:
+        raise error("T203", f"{what} over nothing: there are no arrays, and no length", hint=ROWS_HINT)
+    if len(set(lengths)) > 1:
+        raise error("T203", f"{what} over {' and '.join(map(str, dict.fromkeys(lengths)))} rows", hint=ROWS_HINT)
+    return lengths[0]
+
+
+def is_nothing(n: int) -> bool:
+    return n == 0
+
+
+def row(xs: Any, k: int) -> Any:
+    return tree.map(lambda x: x[k], xs)
+
+
+def pair(found: Any) -> Any:
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        shown = typed(*reversed(_asked(found)))  # type: ignore[arg-type]
+        raise error("T131", f"the function of scan returns {shown}, not a pair (carry, y)",
+                    hint="return (carry, None) if there is no y")  # fmt: skip
+    return found
+
+
+def now(y: Any) -> Any:
+    """The tree with arrays of its own: it is kept as it is now."""
+    return tree.map(lambda x: x.copy() if isinstance(x, np.ndarray) else x, y)
+
+
+def stacked(ys: Sequence[Any], reverse: bool) -> Any:
+    """One tree of arrays, a row for each tree."""
+    first, shape = tree.flatten(ys[0])
+    for y in ys[1:]:
+        found = difference("y of scan", ("in one trip", "in another"), (list(map(kind_of, first)), shape), _asked(y),
+                           lambda a, b: tuple(a.shape) == tuple(b.shape), ("T119", "T206"))  # fmt: skip
+        if found is not None:
+            raise error(found[0], found[1], hint="give y one structure, with the same shapes, in each trip")
+    columns = [np.stack(column) for column in zip(*(tree.leaves(y) for y in ys))]
+    return shape.unflatten([c[::-1] if reverse else c for c in columns])
+
+
+def equally_long(left: Sequence[Any], right: Sequence[Any]) -> None:
+    """Says that parts of arrays have the same sizes, which they have: transformed code need not ask again."""
+
+
+def along(axis: int, start: int, stop: int, step: int) -> Any:
+    """``start:stop:step`` along an axis, all of those before it."""
+    if axis < 0:
+        return (..., slice(start, stop, step), *[slice(None)] * (-axis - 1))
+    return (*[slice(None)] * axis, slice(start, stop, step))
+
+
+# --------------------------------------------------------------------------------------------------------- slices
+
+
+def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
+    """Where a part of these sizes begins, so that all of it lies in the array."""
+    shape = np.shape(operand)
+    if not len(given) == len(sizes) == len(shape):
+        raise error("T203", f"{what} of an array of rank {len(shape)}, with {len(given)} indices and {len(sizes)} sizes",
+                    hint="give one for each axis")  # fmt: skip
+    for n, size in zip(shape, sizes):
+        at_most(what, size, n)
+    return tuple(min(max(int(k) + n if k < 0 else int(k), 0), n - size) for k, n, size in zip(given, shape, sizes))
+
+
+def at_most(what: str, size: int, n: int) -> None:
+    if not 0 <= size <= n:
+        raise error("T203", f"{what}: {size} elements of an axis of {n}")
+
+
+def part(operand: Any, starts: Sequence[int], sizes: Sequence[int]) -> Any:
+    """A copy of the part of an array of these sizes."""
+    return np.array(operand[_box(starts, sizes)])
+
+
+def replaced(operand: Any, starts: Sequence[int], update: Any) -> Any:
+    """A copy of an array with another part."""
+    done = np.array(operand)
+    done[_box(starts, np.shape(update))] = update
+    return done
+
+
+def _box(starts: Sequence[int], sizes: Sequence[int]) -> Any:
+    return tuple(slice(k, k + n) for k, n in zip(starts, sizes))
+
+
+def same_dtype(what: str, operand: Any, update: Any) -> None:
+    a, b = np.asarray(operand).dtype, np.asarray(update).dtype
+    if a != b:
+        raise error("T201", f"{what} of an array of {a} with an update of {b}", hint="convert it with .astype(...)")

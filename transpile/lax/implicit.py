@@ -1,0 +1,91 @@
+"""Solutions that are differentiated by the equations that they solve: by the implicit function theorem, not through the iterations.
+
+Untransformed, `custom_root` and `custom_linear_solve` are calls of ``solve``. In transformed code they are calls with derivatives
+of their own (`transpile.frontend.implicit_calls`), which are the functions below: ``f(params, x)`` is the user's function with
+all that it reads around it as an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile import tree
+from transpile.api import jvp, vjp
+
+Function = Callable[..., Any]
+
+
+def custom_root(
+    f: Function, initial_guess: Any, solve: Function, tangent_solve: Function, has_aux: bool = False
+) -> Any:
+    """``solve(f, initial_guess)``: a root of ``f``, whose derivative is that of the root and does not go through ``solve``.
+
+    ``f(x)`` has the structure of ``x``; the derivative is with respect to what ``f`` reads of the functions around it.
+    ``tangent_solve(g, y)`` solves ``g(x) = y`` for a linear function ``g`` (the derivative of ``f`` at the root): ``y / g(1.0)``
+    for numbers. With ``has_aux`` ``solve`` returns a pair of the root and something that has no derivative.
+
+    >>> def cube_root(a):
+    ...     def newton(f, x):
+    ...         return while_loop(lambda x: abs(f(x)) > 1e-12, lambda x: x - f(x) / (3 * x * x), x)
+    ...     return custom_root(lambda x: x**3 - a, 1.0, newton, lambda g, y: y / g(1.0))
+    >>> from transpile import grad
+    >>> from transpile.lax import while_loop
+    >>> round(cube_root(8.0), 9), round(grad(cube_root)(8.0), 9)
+    (2.0, 0.083333333)
+    """
+    return solve(f, initial_guess)
+
+
+def custom_linear_solve(
+    matvec: Function,
+    b: Any,
+    solve: Function,
+    transpose_solve: Function | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """``solve(matvec, b)``: what the linear function ``matvec`` takes to ``b``, differentiated by solving again.
+
+    ``matvec(x)`` has the structure of ``x``. ``transpose_solve(vecmat, y)`` solves with the transpose, which the reverse
+    derivative needs; if ``symmetric`` it is ``solve``. Without it the reverse derivative goes through what ``solve`` does. With
+    ``has_aux`` both return a pair of the solution and something that has no derivative.
+
+    >>> def solved(a, b):
+    ...     return custom_linear_solve(lambda x: a * x, b, lambda matvec, b: b / matvec(1.0), symmetric=True)
+    >>> from transpile import grad
+    >>> solved(2.0, 3.0), grad(solved, (0, 1))(2.0, 3.0)
+    (1.5, (-0.75, 0.5))
+    """
+    return solve(matvec, b)
+
+
+# ------------------------------------------------------------------------------------------------------ derivatives
+
+
+def root_tangent(f: Function, tangent_solve: Function, params: Any, x: Any, params_dot: Any) -> Any:
+    """``f(p, x(p)) = 0``: ``x_dot`` solves ``f_x x_dot = -f_p p_dot``."""
+    _, y = jvp(lambda p: f(p, x), (params,), (params_dot,))
+    return tree.map(np.negative, tangent_solve(lambda v: jvp(lambda z: f(params, z), (x,), (v,))[1], y))
+
+
+def solution_tangent(matvec: Function, again: Function, params: Any, x: Any, params_dot: Any, b_dot: Any) -> Any:
+    """``A(p) x = b``: ``x_dot`` solves ``A x_dot = b_dot - A_p p_dot x``."""
+    if len(params) > 0:
+        _, y = jvp(lambda p: matvec(p, x), (params,), (params_dot,))
+        b_dot = tree.map(np.subtract, b_dot, y)
+    return again(lambda v: matvec(params, v), b_dot)
+
+
+def solution_pullback(matvec: Function, again: Function, symmetric: bool, params: Any, x: Any, x_bar: Any) -> Any:
+    """``A(p) x = b``: ``b_bar`` solves ``A^T b_bar = x_bar``, and ``p_bar = -(A_p x)^T b_bar``."""
+    if symmetric:
+        b_bar = again(lambda v: matvec(params, v), x_bar)
+    else:
+        b_bar = again(lambda v: vjp(lambda z: matvec(params, z), x)[1](v)[0], x_bar)
+    if len(params) == 0:
+        return (), b_bar
+    (params_bar,) = vjp(lambda p: matvec(p, x), params)[1](b_bar)
+    return tree.map(np.negative, params_bar), b_bar

@@ -1,0 +1,102 @@
+"""Loops over the rows of arrays: `scan`, `map`, and scans of operators that are associative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile import tree
+from transpile.lax import checks
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+) -> tuple[Any, Any]:
+    """The last carry and all ``y`` of ``carry, y = f(carry, x)`` for each row ``x`` of ``xs``, from ``init``.
+
+    ``xs`` is a tree of arrays with equally many rows (T203), or None with a ``length``. The carry keeps its structure (T119),
+    shapes and dtypes (T206); a Python number may become NumPy's. Of what ``f`` gives as ``y`` (a tree, or None) each leaf becomes
+    an array with one row for each row of ``xs``. With ``reverse`` the last row comes first, and the rows of ``y`` stand where
+    those of ``xs`` do. ``unroll`` is taken, and means nothing here.
+
+    >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 1., 3.]))
+    >>> scan(lambda c, _: (2 * c, {"c": c}), 1, None, length=4)
+    (16, {'c': array([1, 2, 4, 8])})
+    """
+    n = checks.length("scan", xs, length)
+    if checks.is_nothing(n):
+        last, y = checks.pair(f(checks.now(init), tree.map(_any_row, xs)))
+        checks.carried("scan", init, last)
+        return init, tree.map(_no_rows, y)
+    carry = init
+    ys = []
+    for k in range(n):
+        new, y = checks.pair(f(carry, checks.row(xs, n - 1 - k if reverse else k)))
+        carry = checks.carried("scan", carry, new)
+        ys.append(checks.now(y))
+    return carry, checks.stacked(ys, reverse)
+
+
+def _any_row(x: Any) -> Any:
+    """Something like a row of an array that has none."""
+    return np.zeros((1, *np.shape(x)[1:]), x.dtype)[0]
+
+
+def _no_rows(y: Any) -> Any:
+    return np.zeros((0, *np.shape(y)), np.result_type(y))
+
+
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """``f(x)`` for each row ``x`` of ``xs``, a tree of arrays with equally many rows (T203): each leaf of the results is an array
+    with as many rows. ``batch_size`` is taken, and means nothing here.
+
+    >>> map(lambda row: np.sum(row**2), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([ 5., 25.])
+    """
+    return scan(lambda _, x: (None, f(x)), None, xs)[1]
+
+
+def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """All partial results ``fn(... fn(fn(x[0], x[1]), x[2]) ..., x[k])`` along an axis, for an operator that is associative.
+
+    ``elems`` is a tree of arrays that are equally long along ``axis`` (T203). ``fn(a, b)`` gets two trees of parts of them, of
+    any equal length along that axis, and gives one (structure: T119; shapes and dtypes: T206). Computed with about ``2 n``
+    elements in ``2 log2(n)`` calls (R. P. Brent and H. T. Kung, "A Regular Layout for Parallel Adders", 1982). ``reverse`` begins
+    with the last.
+
+    >>> associative_scan(np.add, np.arange(6))
+    array([ 0,  1,  3,  6, 10, 15])
+    >>> associative_scan(np.maximum, np.array([[3, 1, 2], [0, 5, 4]]), reverse=True, axis=1)
+    array([[3, 2, 2],
+           [5, 5, 4]])
+    """
+    leaves, shape = tree.flatten(elems)
+    n = checks.length("associative_scan", [np.moveaxis(x, axis, 0) for x in leaves], None)
+    done = [np.array(np.flip(x, axis) if reverse else x) for x in leaves]
+    d = 1
+    while 2 * d <= n:
+        _combine(fn, shape, done, axis, d, d - 1, n)
+        d *= 2
+    while d > 1:
+        d //= 2
+        _combine(fn, shape, done, axis, d, 2 * d - 1, n)
+    return shape.unflatten([np.flip(x, axis) if reverse else x for x in done])
+
+
+def _combine(fn: Any, shape: Any, done: Any, axis: int, d: int, start: int, n: int) -> None:
+    """``x[i + d] = fn(x[i], x[i + d])`` for each ``i`` of ``range(start, n - d, 2 * d)``."""
+    left = [x[checks.along(axis, start, n - d, 2 * d)] for x in done]
+    right = [x[checks.along(axis, start + d, n, 2 * d)] for x in done]
+    checks.equally_long(left, right)
+    found = fn(shape.unflatten(left), shape.unflatten(right))
+    checks.carried("associative_scan", shape.unflatten(right), found)
+    for x, y in zip(done, tree.leaves(found)):
+        x[checks.along(axis, start + d, n, 2 * d)] = y

@@ -1,0 +1,131 @@
+"""Draws of random numbers: each number is a function of the two words of its key and of its place, computed where it is read.
+
+    z = normal(key, (n, d))     ->      z = np.empty((n, d))
+                                        draws.normals(z.reshape(n * d), key[0], key[1])
+
+Many normal numbers of one key are made by one call, which goes block by block through loops that LLVM vectorises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import SYNTHETIC, Const, Operand
+from transpile.core.types import INT, Type
+from transpile.lower.elements import Elements, is_one, stored
+from transpile.lower.library import view
+
+if TYPE_CHECKING:
+    from transpile.lower.lowering import Lowering
+
+_BLOCK = {
+    ("random_bits", "uint32"): "bits32",
+    ("random_bits", "uint64"): "bits64",
+    ("random_unit", "float32"): "unit32",
+    ("random_unit", "float64"): "unit64",
+    ("random_normal", "float32"): "normal32",
+    ("random_normal", "float64"): "normal64",
+}
+_MANY = {"float64": "random.normals", "float32": "random.normals32"}
+
+
+def _keys(lw: Lowering, stmt: Any) -> Elements:
+    return lw.steady(lw.elements(stmt.args[0]), "key")
+
+
+def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Expr]:
+    """The words of the key of a lane."""
+    first, second = (keys.at([*lane, lw.b.expr(k)]) for k in (0, 1))
+    return first, second
+
+
+def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[Operand]) -> Expr:
+    """The number of an element in C order."""
+    total = lw.b.expr(0)
+    for i, n in zip(idx, sizes):
+        if not is_one(n):
+            total = total * lw.b.expr(n) + i
+    return total
+
+
+def _block(lw: Lowering, name: str, dtype: str, *args: Expr) -> Expr:
+    return lw.b.expr(lw.b.bind(SYNTHETIC, Type(dtype), "call", tuple(a.op for a in args), {"fn": f"random.{name}"}))
+
+
+def _each(
+    lw: Lowering, keys: Elements, sizes: Sequence[Operand], dtype: str, at: Callable[[Sequence[Expr]], Expr]
+) -> Elements:
+    return replace(Elements(tuple(sizes), dtype, at, cheap=False).also(keys), cheap=False)
+
+
+def _draw(lw: Lowering, stmt: Any) -> Elements:
+    keys, dtype = _keys(lw, stmt), stmt.var.type.dtype
+    lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
+    if stmt.prim == "random_normal" and not lead and sizes:
+        return _normals(lw, stmt, keys, sizes)
+    name = _BLOCK[stmt.prim, dtype]
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        own = idx[len(lead) :]
+        return _block(lw, name, dtype, *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes))
+
+    return _each(lw, keys, (*lead, *sizes), dtype, at)
+
+
+def _normals(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[Operand, ...]) -> Elements:
+    b, dtype = lw.b, stmt.var.type.dtype
+    words = _words(lw, keys, ())
+    made = stored(b, lw.memory(stmt.var.name, dtype, sizes), sizes)
+    count = b.expr(1)
+    for n in sizes:
+        count = count * b.expr(n)
+    flat = made.memory if len(sizes) == 1 else view(lw, made, (count.op,))
+    b.bind("done", INT, "call", (flat, *(w.op for w in words)), {"fn": _MANY[dtype], "into": (0,)})
+    return made
+
+
+def _split(lw: Lowering, stmt: Any) -> Elements:
+    keys = _keys(lw, stmt)
+    lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        own = idx[len(lead) : -1]
+        return _block(lw, "word", "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
+
+    return _each(lw, keys, (*lead, *sizes, Const(2, INT)), "uint32", at)
+
+
+def _fold_in(lw: Lowering, stmt: Any) -> Elements:
+    keys, data = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "data")
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        place = lw.compute("cast", [data.at(idx[:-1])], Type("int64"), {})
+        low = lw.compute("bitwise_and", [place, lw.b.expr(Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
+        return _block(lw, "word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
+
+    return replace(_each(lw, keys, keys.sizes, "uint32", at).also(data), cheap=False)
+
+
+def _log_gamma(lw: Lowering, stmt: Any) -> Elements:
+    keys, shapes = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "a")
+    lead = keys.rank - 1
+    wide, own = Type("float64"), stmt.var.type.dtype
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        a = lw.compute("cast", [shapes.at(idx)], wide, {})
+        place = _place(lw, idx[lead:], shapes.sizes[lead:])
+        found = _block(lw, "log_gamma", "float64", *_words(lw, keys, idx[:lead]), place, a)
+        return lw.compute("cast", [found], Type(own), {})
+
+    return replace(_each(lw, keys, shapes.sizes, own, at).also(shapes), cheap=False)
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
+    **{name: _draw for name, _ in _BLOCK},
+    "random_split": _split,
+    "random_fold_in": _fold_in,
+    "random_log_gamma": _log_gamma,
+}

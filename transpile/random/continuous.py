@@ -1,0 +1,149 @@
+"""Real numbers by the inverse of their distribution function: each is a function of one uniform or normal number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from transpile_runtime import random as runtime
+
+
+def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+    """Numbers in ``[minval, maxval)``, in float64 or float32: an array of the shape.
+
+    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. TypeError for another dtype,
+    or where ``key`` is not one key.
+
+    >>> uniform(np.array([0, 42], np.uint32), (3,))
+    array([0.42672757, 0.01501007, 0.57414442])
+    """
+    u = runtime.unit(runtime.single(key), shape, dtype)
+    if np.ndim(minval) > 0:
+        minval = np.broadcast_to(minval, u.shape)
+    if np.ndim(maxval) > 0:
+        maxval = np.broadcast_to(maxval, u.shape)
+    return runtime.between(u, minval, maxval)
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Standard normal numbers, in float64 or float32: an array of the shape.
+
+    >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
+    array([-0.184712, -2.169825,  0.186936])
+    """
+    return runtime.normal(runtime.single(key), shape, dtype)
+
+
+def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
+    """Numbers of the Gumbel distribution ``exp(-exp(-x))``: an array of the shape.
+
+    mode: "low" (None) takes one uniform number for each; "high" takes two, so that large values are as fine as small ones. Those
+    of "high" are not JAX's.
+
+    >>> gumbel(np.array([0, 42], np.uint32), (2,)).round(6)
+    array([ 0.160627, -1.434854])
+    """
+    if mode == "high":
+        first, second = runtime.split(runtime.single(key))
+        coarse, fine = runtime.unit(first, shape, dtype), _positive(second, shape, dtype)
+        return -np.log(-np.log1p(-(coarse + fine * _step(fine))))
+    runtime.demand(mode is None or mode == "low", f"mode is 'low' or 'high', not {mode!r}")
+    return -np.log(-np.log(_positive(key, shape, dtype)))
+
+
+def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Numbers of the exponential distribution with mean 1: an array of the shape.
+
+    >>> exponential(np.array([0, 42], np.uint32), (2,)).round(6)
+    array([0.556394, 0.015124])
+    """
+    return -np.log1p(-runtime.unit(runtime.single(key), shape, dtype))
+
+
+def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Numbers of the Laplace distribution ``exp(-|x|) / 2``: an array of the shape.
+
+    >>> laplace(np.array([0, 42], np.uint32), (2,)).round(6)
+    array([0.158462, 3.505887])
+    """
+    u = runtime.unit(runtime.single(key), shape, dtype)
+    u = runtime.between(u, _step(u) - 1.0, 1.0)
+    return np.sign(u) * np.log1p(-np.abs(u))
+
+
+def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Numbers of the logistic distribution ``1 / (1 + exp(-x))``: an array of the shape.
+
+    >>> logistic(np.array([0, 42], np.uint32), (2,)).round(6)
+    array([-0.295215, -4.18391 ])
+    """
+    u = _positive(key, shape, dtype)
+    return np.log(u / (1.0 - u))
+
+
+def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of the normal distribution between two bounds: an array of the shape, by default of that of the bounds.
+
+    The draw is differentiable in the bounds.
+
+    >>> truncated_normal(np.array([0, 42], np.uint32), -1.0, 2.0, (2,)).round(6)
+    array([ 0.019985, -0.950448])
+    """
+    if shape is None:
+        shape = np.broadcast_shapes(np.shape(lower), np.shape(upper))
+    u = runtime.unit(runtime.single(key), shape, dtype)
+    lower, upper = np.asarray(lower).astype(u.dtype), np.asarray(upper).astype(u.dtype)
+    low, high = (np.broadcast_to(special.erf(x * np.sqrt(0.5).astype(u.dtype)), u.shape) for x in (lower, upper))
+    x = np.sqrt(2.0).astype(u.dtype) * special.erfinv(runtime.between(u, low, high))
+    return np.clip(x, np.nextafter(lower, upper), np.nextafter(upper, lower))
+
+
+def multivariate_normal(
+    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
+) -> Any:
+    """Normal vectors of a mean ``[..., d]`` and a covariance ``[..., d, d]``: an array ``[*shape, d]``.
+
+    shape: what the leading axes of both broadcast to, by default that. method: "cholesky", "eigh" or "svd" (for covariances that
+    are singular). The draw is differentiable in mean and covariance.
+
+    >>> multivariate_normal(np.array([0, 42], np.uint32), np.array([1.0, 2.0]), np.eye(2)).round(6)
+    array([ 0.815288, -0.169825])
+    """
+    mean, cov = np.asarray(mean), np.asarray(cov)
+    runtime.demand(mean.ndim > 0, "a mean has one axis or more")
+    runtime.demand(cov.ndim > 1, "a covariance has two axes or more")
+    runtime.demand(method in ("cholesky", "eigh", "svd"), f"method is 'cholesky', 'eigh' or 'svd', not {method!r}")
+    if shape is None:
+        shape = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
+    z = runtime.normal(runtime.single(key), (*_sizes(shape), mean.shape[-1]), dtype)
+    if method == "cholesky":
+        factor = np.linalg.cholesky(cov)
+    elif method == "eigh":
+        values, vectors = np.linalg.eigh(cov)
+        factor = vectors * np.sqrt(values)[..., None, :]
+    else:
+        u, values, _ = np.linalg.svd(cov)
+        factor = u * np.sqrt(values)[..., None, :]
+    return (mean + np.matmul(factor, z[..., None])[..., 0]).astype(z.dtype)
+
+
+def _positive(key: Any, shape: Any, dtype: Any) -> Any:
+    """Numbers in (0, 1)."""
+    u = runtime.unit(runtime.single(key), shape, dtype)
+    return runtime.between(u, _least(u), 1.0)
+
+
+def _step(x: Any) -> float:
+    """The distance of 1 to the next float."""
+    return 2.0**-52 if x.dtype.itemsize == 8 else 2.0**-23
+
+
+def _least(x: Any) -> float:
+    """The smallest normal number."""
+    return 2.0**-1022 if x.dtype.itemsize == 8 else 2.0**-126
+
+
+def _sizes(shape: Any) -> Any:
+    return shape if isinstance(shape, (tuple, list)) else (shape,)

@@ -1,0 +1,181 @@
+"""Integers, truth values, and what is chosen with them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from transpile.random.continuous import _step, gumbel, uniform
+from transpile_runtime import random as runtime
+
+
+def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Any:
+    """Integers from ``minval`` up to ``maxval - 1``, of any integer dtype, int64 by default: an array of the shape.
+
+    The bounds are integers or arrays that broadcast to the shape; what the dtype does not hold is cut off. Where no integer lies
+    between them, the result is ``minval``. TypeError for bounds or a dtype that are no integers.
+
+    >>> randint(np.array([0, 42], np.uint32), (5,), 0, 10)
+    array([5, 8, 3, 1, 5])
+    """
+    dtype = np.dtype(np.int64 if dtype is None else dtype)
+    low, high = np.asarray(minval), np.asarray(maxval)
+    runtime.demand_type(dtype.kind in "iu", f"randint gives integers, not {dtype}")
+    runtime.demand_type(low.dtype.kind in "iu" and high.dtype.kind in "iu", "the bounds of randint are integers")
+    words = np.uint64 if dtype.itemsize == 8 else np.uint32
+    if dtype.itemsize < 8:
+        below = 0 if dtype.kind == "u" else 2 ** (8 * dtype.itemsize - 1)
+        least, most = -below, 2 ** (8 * dtype.itemsize) - below - 1
+        low, high = np.clip(low.astype(np.int64), least, most), np.clip(high.astype(np.int64), least, most + 1)
+    else:
+        low, high = low.astype(dtype), high.astype(dtype)
+    span = np.where(high > low, high - low, 1).astype(words)
+    first, second = runtime.split(runtime.single(key))
+    more = runtime.offset(runtime.bits(first, shape, words), runtime.bits(second, shape, words), span)
+    found = low.astype(dtype) + more.astype(dtype)
+    return found
+
+
+def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Any:
+    """Truth values that are true with probability ``p``: an array of the shape, by default of that of ``p``.
+
+    mode: "low" compares one uniform number of the dtype of ``p``; "high" two, so that tiny probabilities are right.
+
+    >>> bernoulli(np.array([0, 42], np.uint32), 0.5, (3,))
+    array([ True,  True, False])
+    """
+    p = np.asarray(p)
+    runtime.demand_type(p.dtype.kind == "f", f"a probability is a float, not {p.dtype}")
+    runtime.demand(mode in ("low", "high"), f"mode is 'low' or 'high', not {mode!r}")
+    if shape is None:
+        shape = p.shape
+    if mode == "low":
+        return runtime.unit(runtime.single(key), shape, p.dtype) < p
+    u = runtime.unit(runtime.single(key), (2, *_sizes(shape)), p.dtype)
+    return u[1] * _step(p) < p - u[0]
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """-1 and 1 with equal probability, int64 by default: an array of the shape.
+
+    >>> rademacher(np.array([0, 42], np.uint32), (3,))
+    array([ 1,  1, -1])
+    """
+    dtype = np.dtype(np.int64 if dtype is None else dtype)
+    return (2 * (runtime.unit(runtime.single(key), shape) < 0.5).astype(dtype) - 1).astype(dtype)
+
+
+def categorical(
+    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: Any = None
+) -> Any:
+    """Indices along an axis of logarithms of probabilities (which need not add up to 1), int64.
+
+    shape: by default that of the logits without the axis; else it must end with that. Without ``replace`` the axes in front of it
+    are drawn together and no index comes twice.
+
+    >>> categorical(np.array([0, 42], np.uint32), np.log([0.1, 0.2, 0.7]), shape=(4,))
+    array([2, 2, 2, 2])
+    """
+    logits = np.asarray(logits)
+    if logits.dtype.kind != "f":
+        logits = logits.astype(np.float64)
+    runtime.demand(
+        -logits.ndim <= axis < logits.ndim, f"axis {axis} is out of bounds for logits of {logits.ndim} dimensions"
+    )
+    place = axis if axis < 0 else axis - logits.ndim
+    weights = np.moveaxis(logits, place, -1)
+    batch = weights.shape[:-1]
+    shape = batch if shape is None else _sizes(shape)
+    lead = len(shape) - len(batch)
+    runtime.demand(lead >= 0, f"a shape of {len(shape)} axes does not end with the {len(batch)} axes of the logits")
+    front = shape[:lead] if replace else ()
+    own = shape[lead:]
+    whole = (*front, *own[: len(own) + place + 1], logits.shape[place], *own[len(own) + place + 1 :])
+    scores = np.moveaxis(gumbel(key, whole, logits.dtype, mode), place, -1) + weights
+    if replace:
+        return np.argmax(scores, axis=-1)
+    count = 1
+    for n in shape[:lead]:
+        count = count * n
+    runtime.demand(count <= logits.shape[place], "more is taken than there is, without replacement")
+    best = np.argsort(-scores, axis=-1, kind="stable")[..., :count]
+    return np.reshape(np.moveaxis(best, -1, 0), (*shape[:lead], *own))
+
+
+def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
+    """The entries of an array along an axis in random order; of an integer ``n``, those of ``np.arange(n)``.
+
+    independent: each row along the axis in an order of its own. The result is differentiable in ``x``.
+
+    >>> permutation(np.array([0, 42], np.uint32), 5)
+    array([4, 2, 3, 0, 1])
+    """
+    x = np.asarray(x)
+    if x.ndim == 0:
+        runtime.demand_type(x.dtype.kind in "iu", f"what is permuted is an array or an integer, not {x.dtype}")
+        return _shuffled(key, np.arange(x), 0)
+    if independent or x.ndim == 1:
+        return _shuffled(key, x, axis)
+    return np.take(x, _shuffled(key, np.arange(x.shape[axis]), 0), axis=axis)
+
+
+def _shuffled(key: Any, x: Any, axis: int) -> Any:
+    """Sorted by random numbers of 32 bits, as often as it takes for equal ones not to count: ``3 log(size) / log(2**32)`` times."""
+    own = runtime.single(key)
+    for _ in range(math.ceil(3.0 * math.log(max(x.size, 1)) / math.log(2.0**32 - 1.0))):
+        keys = runtime.split(own)
+        own = keys[0]
+        order = np.argsort(runtime.bits(keys[1], x.shape), axis=axis, kind="stable")
+        x = np.take_along_axis(x, order, axis)
+    return x
+
+
+def choice(
+    key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, mode: Any = None
+) -> Any:
+    """Entries of an array along an axis, or of ``np.arange(a)`` of an integer.
+
+    shape: of what is chosen, in the place of the axis. p: the probabilities of the entries, by default equal ones. ValueError where
+    more is taken than there is without ``replace``.
+
+    >>> choice(np.array([0, 42], np.uint32), 10, (4,))
+    array([5, 8, 3, 1])
+    """
+    a, shape = np.asarray(a), _sizes(shape)
+    is_known = a.ndim > 0 or a.dtype.kind in "iu"
+    runtime.demand_type(is_known, f"what is chosen from is an array or an integer, not {a.dtype}")
+    size = a if a.ndim == 0 else a.shape[axis]
+    count = 1
+    for n in shape:
+        count = count * n
+    runtime.demand(replace or count <= size, "more is taken than there is, without replacement")
+    if p is None:
+        if not replace:
+            return _placed(permutation(key, a, axis), count, shape, axis)
+        which = randint(key, shape, 0, size)
+    else:
+        p = np.asarray(p)
+        runtime.demand(p.ndim == 1, f"probabilities are an array of one axis, not of {p.ndim}")
+        runtime.demand(p.shape[0] == size, "there are as many probabilities as entries")
+        if replace:
+            sums = np.cumsum(p)
+            which = np.searchsorted(sums, sums[-1] * (1.0 - uniform(key, shape, p.dtype)))
+        else:
+            scores = gumbel(key, p.shape, p.dtype, mode) + np.log(p)
+            which = np.reshape(np.argsort(-scores, kind="stable")[:count], shape)
+    return which if a.ndim == 0 else np.take(a, which, axis=axis)
+
+
+def _placed(x: Any, count: Any, shape: Any, axis: int) -> Any:
+    """The first entries along an axis, of which the shape takes the place."""
+    if x.ndim == 1:
+        return np.reshape(x[:count], shape)
+    at = axis if axis >= 0 else axis + x.ndim
+    first = np.take(x, np.arange(count), axis=at)
+    return np.reshape(first, (*x.shape[:at], *shape, *x.shape[at + 1 :]))
+
+
+def _sizes(shape: Any) -> Any:
+    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)

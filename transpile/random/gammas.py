@@ -1,0 +1,60 @@
+"""Gamma variables by acceptance and rejection, and what is made of them: differentiable in their shapes by the implicit function
+theorem. Their numbers are not those of JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile_runtime import random as runtime
+
+
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of the gamma distribution of shape ``a`` and scale 1: an array of the shape, by default of that of ``a``.
+
+    float64 or float32. The draw is differentiable in ``a``: as if the number were the quantile of a number that is held.
+
+    >>> gamma(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
+    array([1.352338, 1.824349])
+    """
+    return np.exp(_log_gamma(runtime.single(key), a, shape, dtype))
+
+
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of the beta distribution: an array of the shape, by default of what those of ``a`` and ``b`` broadcast to.
+
+    The draw is differentiable in both.
+
+    >>> beta(np.array([0, 42], np.uint32), 2.0, 3.0, (2,)).round(6)
+    array([0.709528, 0.495657])
+    """
+    if shape is None:
+        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    first, second = runtime.split(runtime.single(key))
+    # x / (x + y) of two gamma variables, of which both may be too small for a float
+    return 1.0 / (1.0 + np.exp(_log_gamma(second, b, shape, dtype) - _log_gamma(first, a, shape, dtype)))
+
+
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Vectors of the Dirichlet distribution of parameters ``[..., d]``: an array ``[*shape, d]``.
+
+    shape: what the leading axes of ``alpha`` broadcast to, by default they themselves. The draw is differentiable in ``alpha``.
+
+    >>> dirichlet(np.array([0, 42], np.uint32), np.array([1.0, 2.0, 3.0])).round(6)
+    array([0.083137, 0.318831, 0.598032])
+    """
+    alpha = np.asarray(alpha)
+    runtime.demand(alpha.ndim > 0, "alpha has one axis or more")
+    if shape is None:
+        shape = alpha.shape[:-1]
+    lead = shape if isinstance(shape, (tuple, list)) else (shape,)
+    logs = _log_gamma(runtime.single(key), alpha, (*lead, alpha.shape[-1]), dtype)
+    terms = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
+    return terms / np.sum(terms, axis=-1, keepdims=True)
+
+
+def _log_gamma(key: Any, a: Any, shape: Any, dtype: Any) -> Any:
+    """Logarithms of gamma variables, which do not underflow where a shape is small."""
+    a = np.asarray(a).astype(np.float64 if dtype is None else dtype)
+    return runtime.log_gamma(key, a if shape is None else np.broadcast_to(a, shape))

@@ -1,0 +1,69 @@
+"""Keys, and the bits that they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile_runtime import random as runtime
+
+
+def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
+    """The key of an integer: ``uint32[2]``, its high and its low 32 bits.
+
+    seed: an integer that an int64 holds. ``impl`` and ``dtype`` stand for JAX's: there is Threefry only, and keys are plain arrays.
+    TypeError for another seed.
+
+    >>> key(42), key(-1)
+    (array([ 0, 42], dtype=uint32), array([4294967295, 4294967295], dtype=uint32))
+    """
+    runtime.demand(impl is None or impl == "threefry2x32", f"the generator is 'threefry2x32', not {impl!r}")
+    runtime.demand(dtype is None, "keys are plain arrays: key() takes no dtype")
+    number = np.asarray(seed)
+    runtime.demand_type(number.ndim == 0 and number.dtype.kind in "iu", "a seed is an integer")
+    wide = number.astype(np.int64)
+    return np.stack([(wide >> 32) & 0xFFFFFFFF, wide & 0xFFFFFFFF]).astype(np.uint32)
+
+
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
+    """The same as `key`.
+
+    >>> PRNGKey(0)
+    array([0, 0], dtype=uint32)
+    """
+    return key(seed, impl=impl)
+
+
+def split(key: Any, num: Any = 2) -> Any:
+    """New keys ``uint32[num, 2]`` of a key; where ``num`` is a tuple, ``uint32[*num, 2]``.
+
+    Each number drawn with one of them is independent of those drawn with others. TypeError where ``key`` is not one key.
+
+    >>> split(np.array([0, 42], np.uint32))
+    array([[1832780943,  270669613],
+           [  64467757, 2916123636]], dtype=uint32)
+    """
+    return runtime.split(runtime.single(key), num)
+
+
+def fold_in(key: Any, data: Any) -> Any:
+    """A new key ``uint32[2]`` of a key and an integer, of which 32 bits count: for loops, ``fold_in(key, i)``.
+
+    >>> fold_in(np.array([0, 42], np.uint32), 5)
+    array([2765691542,  824333390], dtype=uint32)
+    """
+    return runtime.fold_in(runtime.single(key), data)
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Uniform random bits, an array of the shape in uint64, or in uint8, uint16, uint32.
+
+    >>> bits(np.array([0, 42], np.uint32), (2,), np.uint32)
+    array([2098992034, 2919706841], dtype=uint32)
+    """
+    dtype = np.dtype(np.uint64 if dtype is None else dtype)
+    runtime.demand_type(dtype.kind == "u", f"bits are unsigned integers, not {dtype}")
+    if dtype.itemsize == 8:
+        return runtime.bits(runtime.single(key), shape, np.uint64)
+    return runtime.bits(runtime.single(key), shape, np.uint32).astype(dtype)

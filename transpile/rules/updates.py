@@ -1,0 +1,98 @@
+"""The vocabulary of functional updates (`transpile.at`): its methods and their options, and what dtype a part is computed in."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+MODES = ("promise_in_bounds", "clip", "drop", "fill")
+UFUNCS = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "mul": np.multiply, "divide": np.divide,
+    "power": np.power, "min": np.minimum, "max": np.maximum,
+}  # fmt: skip
+METHODS = ("set", *UFUNCS, "apply", "get")
+ASSIGNED = "{}[index] is not written in place"
+ASSIGNED_HINT = "write x = {}[index].set(value), which gives a new array"
+
+
+@cache
+def signature(name: str) -> inspect.Signature:
+    """The parameters of a method, without what it is a method of."""
+    return inspect.signature(_GIVEN.get(name, _values))
+
+
+def _values(values, *, indices_are_sorted=False, unique_indices=False, mode=None, wrap_negative_indices=True):  # type: ignore[no-untyped-def]
+    pass
+
+
+def _func(func, *, indices_are_sorted=False, unique_indices=False, mode=None, wrap_negative_indices=True):  # type: ignore[no-untyped-def]
+    pass
+
+
+def _get(  # type: ignore[no-untyped-def]
+    *, indices_are_sorted=False, unique_indices=False, mode=None, fill_value=None, wrap_negative_indices=True
+):
+    pass
+
+
+_GIVEN: dict[str, Callable[..., None]] = {"apply": _func, "get": _get}
+
+
+def is_dropping(mode: str | None, reading: bool) -> bool:
+    """Whether what is out of range is left out, and not clipped."""
+    return mode in ("drop", "fill") or (mode in (None, "promise_in_bounds") and not reading)
+
+
+def unknown_mode(mode: Any) -> str:
+    return f"mode={mode!r} is not one of {', '.join(map(repr, MODES))}"
+
+
+MODE_HINT = "x[index] raises where it is out of range, and index % n begins anew at 0"
+FILL_HINT = "give one number, which stands for each element that is not there"
+
+
+def no_number(fill: str) -> str:
+    return f"fill_value must be a number, not {fill}"
+
+
+def computed_in(of: np.dtype[Any], values: Sequence[Any], divides: bool = False) -> np.dtype[Any]:
+    """The dtype in which an array is changed: its own, unless it has integers and the result were a float.
+
+    ``values`` are dtypes, arrays and numbers of Python's, which give way to NumPy's.
+
+    >>> computed_in(np.dtype("int8"), [1]).name, computed_in(np.dtype("int64"), [0.5]).name
+    ('int8', 'float64')
+    """
+    if divides and of.kind in "biu":
+        of = np.dtype(np.float64)
+    wide = np.result_type(of, *values)
+    return of if np.can_cast(wide, of, "same_kind") else wide
+
+
+def default_fill(of: np.dtype[Any]) -> Any:
+    """What is read where there is nothing."""
+    if of.kind in "iu":
+        return int(np.iinfo(of).min if of.kind == "i" else np.iinfo(of).max)
+    return True if of.kind == "b" else float("nan")
+
+
+def near(name: str) -> str:
+    """What else a part has: the hint for a method that it does not have."""
+    found = [_OTHERS[name]] if name in _OTHERS else difflib.get_close_matches(name, METHODS, 1, 0.6)
+    return f"did you mean {found[0]!r}?" if found else f"there are {', '.join(METHODS)}"
+
+
+_OTHERS = {
+    "sub": "subtract", "div": "divide", "pow": "power", "minimum": "min", "maximum": "max", "replace": "set",
+    "update": "set", "scatter": "set", "read": "get",
+}  # fmt: skip
+
+
+def without_index(owner: str, name: str) -> str:
+    """What to write for ``at(x).set(...)``."""
+    return f"write {owner}[index].{name if name in METHODS else 'set'}(...)"

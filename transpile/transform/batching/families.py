@@ -1,0 +1,401 @@
+"""How each family of primitives is batched: one rule for all of its members.
+
+A rule gets what is made for one lane (`Made`) and the emitter, and gives the value of all lanes: its first axis is theirs. ``can``
+of a family says whether there is one for these operands; where there is none, the statement runs lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.nodes import Const, Gather, Index, NewAxis, Operand, Point, Slice
+from transpile.core.types import Type
+
+Differs = Callable[[Operand], bool]
+
+
+@dataclass(frozen=True)
+class Made:
+    """``prim(args)`` of one lane, of this type."""
+
+    prim: str
+    args: tuple[Operand, ...]
+    params: Mapping[str, Any]
+    type: Type
+
+
+class Emitter(Protocol):
+    """What a rule emits with."""
+
+    b: Builder
+    lanes: Dim
+
+    def differs(self, op: Operand) -> bool: ...
+    def of(self, op: Operand) -> Operand: ...
+    def whole(self, op: Operand) -> Operand: ...
+    def batched(self, type_: Type) -> Type: ...
+
+
+Rule = Callable[[Emitter, Made], Operand]
+Can = Callable[[Made, Differs], bool]
+
+
+@dataclass(frozen=True)
+class Family:
+    rule: Rule
+    can: Can = lambda made, differs: True
+
+
+def let(w: Emitter, made: Made, args: Sequence[Operand], **params: Any) -> Operand:
+    """The same primitive of these operands, of the type of all lanes."""
+    return w.b.bind("", w.batched(made.type), made.prim, tuple(args), {**made.params, **params})
+
+
+def placed(w: Emitter, op: Operand, items: Sequence[Any], dims: Sequence[Dim]) -> Operand:
+    """``op[items]``, a view."""
+    if all(isinstance(i, Slice) for i in items):
+        return op
+    params = {"path": (Index(tuple(items)),), "dims": tuple(dims)}
+    return w.b.bind("", op.type.with_dims(tuple(dims)), "index", (op,), params)
+
+
+def lead(w: Emitter, op: Operand, rank: int) -> Operand:
+    """A value of all lanes with axes of size 1 behind that of the lanes, so that a lane's has ``rank`` axes."""
+    dims = op.type.dims
+    missing = rank - (len(dims) - 1)
+    items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
+    return placed(w, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
+
+
+def transposed(w: Emitter, op: Operand, axes: Sequence[int]) -> Operand:
+    """``np.transpose(op, axes)``, a view."""
+    axes = tuple(axes)
+    if axes == tuple(range(len(axes))):
+        return op
+    type_ = op.type.with_dims(tuple(op.type.dims[a] for a in axes))
+    return w.b.bind("", type_, "transpose", (op,), {"axes": axes})
+
+
+# --------------------------------------------------------------------------------------------------- elementwise
+
+
+def _elementwise(w: Emitter, made: Made) -> Operand:
+    b = w.b
+    args = [op if isinstance(op, Const) else w.whole(op) for op in made.args]
+    if made.prim in ("maximum", "minimum") and made.params.get("py"):
+        x, y = args  # Python keeps the first where no comparison holds
+        test = b.elementwise("greater" if made.prim == "maximum" else "less", y, x)
+        return b.elementwise("where", test, y, x).op
+    kept = {k: v for k, v in made.params.items() if k not in ("via", "ufunc", "py", "whole")}
+    if not args or all(isinstance(a, Const) for a in args):
+        raise AssertionError(made)
+    return b.bind("", w.batched(made.type), made.prim, tuple(args), kept)
+
+
+def _rounding(w: Emitter, made: Made) -> Operand:
+    """A number of Python's that is rounded to an int."""
+    name = {"floor_int": "floor", "ceil_int": "ceil", "round_int": "rint"}[made.prim]
+    return w.b.cast(w.b.elementwise(name, w.of(made.args[0])), made.type.dtype).op
+
+
+# ------------------------------------------------------------------------------------------------ axes and shapes
+
+
+def _axes(w: Emitter, made: Made) -> Operand:
+    """Over the axes of ``params["axes"]``."""
+    return let(w, made, [w.of(a) for a in made.args], axes=tuple(a + 1 for a in made.params["axes"]))
+
+
+def _axis(w: Emitter, made: Made) -> Operand:
+    """Along the axis of ``params["axis"]``; None is that of all elements."""
+    (x, *rest) = (w.of(a) for a in made.args)
+    axis = made.params["axis"]
+    if axis is None:
+        rank = made.args[0].type.rank
+        if rank != 1:
+            dims = (w.lanes, *((w.b.canonical(_size(made.args[0].type.dims)),) if rank else (Dim(1),)))
+            x = w.b.bind("", x.type.with_dims(dims), "reshape", (x,), {"dims": dims})
+        found = let(w, made, (x, *rest), axis=1, **({"keepdims": False} if "keepdims" in made.params else {}))
+        return found
+    return let(w, made, (x, *rest), axis=axis + 1)
+
+
+def _size(dims: Sequence[Dim]) -> Dim:
+    total = Dim(1)
+    for d in dims:
+        total = total * d
+    return total
+
+
+def _can_axis(made: Made, differs: Differs) -> bool:
+    first = differs(made.args[0]) and not any(differs(a) for a in made.args[1:])
+    return first and not (made.params.get("axis") is None and made.params.get("keepdims"))
+
+
+def _only_first(made: Made, differs: Differs) -> bool:
+    return differs(made.args[0]) and not any(differs(a) for a in made.args[1:])
+
+
+def _along(w: Emitter, made: Made) -> Operand:
+    """``take_along_axis``: both differ, or are made to."""
+    return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
+
+
+def _trailing(w: Emitter, made: Made) -> Operand:
+    """NumPy's own form takes any axes in front."""
+    return let(w, made, [w.of(a) for a in made.args])
+
+
+def _broadcast(w: Emitter, made: Made) -> Operand:
+    dims = (w.lanes, *made.params["dims"])
+    x = lead(w, w.of(made.args[0]), len(dims) - 1)
+    if x.type.dims == dims:
+        return x
+    return w.b.bind("", x.type.with_dims(dims), "broadcast", (x,), {"dims": dims})
+
+
+def _stretch(w: Emitter, made: Made) -> Operand:
+    dims = (w.lanes, *made.params["dims"])
+    return let(w, made, [w.of(made.args[0])], axis=made.params["axis"] + 1, dims=dims)
+
+
+def _of_dims(w: Emitter, made: Made) -> Operand:
+    return let(w, made, [w.of(a) for a in made.args], dims=(w.lanes, *made.params["dims"]))
+
+
+def _transpose(w: Emitter, made: Made) -> Operand:
+    return transposed(w, w.of(made.args[0]), (0, *(a + 1 for a in made.params["axes"])))
+
+
+def _repeat(w: Emitter, made: Made) -> Operand:
+    dims = (w.lanes, *made.params["dims"])
+    return let(w, made, [w.of(a) for a in made.args], axis=made.params["axis"] + 1, dims=dims)
+
+
+def _pad(w: Emitter, made: Made) -> Operand:
+    """Nothing is put around the lanes."""
+    x, *rest = made.args
+    zero = w.b.operand(0)
+    return let(w, made, [w.of(x), zero, zero, *rest], dims=(w.lanes, *made.params["dims"]), even=False)
+
+
+def _repeat_each(w: Emitter, made: Made) -> Operand:
+    """The places that are repeated, of all lanes alike."""
+    x, counts = made.args
+    b = w.b
+    numbers = b.let("arange", b.dim(x.type.dims[0]), dims=x.type.dims, dtype="int64")
+    places = b.let(made.prim, numbers, counts, **made.params).op
+    params = {"path": (Index((Slice(), Gather(0))),), "dims": (w.lanes, *made.type.dims)}
+    return b.bind("", w.batched(made.type), "index", (w.of(x), places), params)
+
+
+def _full(w: Emitter, made: Made) -> Operand:
+    dims = (w.lanes, *made.params["dims"])
+    x = lead(w, w.b.cast(w.of(made.args[0]), made.type.dtype).op, len(dims) - 1)
+    return x if x.type.dims == dims else w.b.bind("", x.type.with_dims(dims), "broadcast", (x,), {"dims": dims})
+
+
+def _same(w: Emitter, made: Made) -> Operand:
+    return w.of(made.args[0])
+
+
+def _cast(w: Emitter, made: Made) -> Operand:
+    return w.b.cast(w.of(made.args[0]), made.type.dtype).op
+
+
+def _join(w: Emitter, made: Made) -> Operand:
+    return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
+
+
+def _trace(w: Emitter, made: Made) -> Operand:
+    b, x = w.b, w.of(made.args[0])
+    return b.let("sum", b.let("diagonal", x, axes=(1, 2), offset=0), axes=(1,), keepdims=False).op
+
+
+def _query(w: Emitter, made: Made) -> Operand:
+    """What is looked up differs, the table does not."""
+    return let(w, made, [w.of(a) for a in made.args])
+
+
+def _searchsorted(w: Emitter, made: Made) -> Operand:
+    return let(w, made, [w.of(a) for a in made.args])
+
+
+def _can_search(made: Made, differs: Differs) -> bool:
+    return not differs(made.args[0]) and not any(differs(a) for a in made.args[2:])
+
+
+# ------------------------------------------------------------------------------------------------------- products
+
+
+def _matmul(w: Emitter, made: Made) -> Operand:
+    """One product, or NumPy's own loop over the lanes where both sides differ."""
+    x, y = made.args
+    p, q = x.type.rank, y.type.rank
+    if w.differs(x) and w.differs(y):
+        if p == q == 1:
+            return _summed(w, made, w.of(x), w.of(y))
+        return _of_matrices(w, made, w.of(x), w.of(y), p, q)
+    if w.differs(x):
+        if q <= 2 and p <= 2:
+            if p == 1 or q == 1 or made.prim != "matmul":
+                return let(w, made, (w.of(x), y))  # (lanes, k) @ (k, n), (lanes, m, k) @ (k,), (lanes, k) @ (k,)
+            return let(w, made, (w.of(x), y))
+        if q <= 2 and p > 2:
+            return let(w, made, (w.of(x), y))
+        return _of_matrices(w, made, w.of(x), y, p, q)
+    if p == 2 and q == 1:
+        return let(w, made, (w.of(y), transposed(w, x, (1, 0))))  # W @ x of all lanes: X @ W.T
+    if p == 1 and q == 1:
+        return let(w, made, (w.of(y), x))
+    if p <= 2 and q >= 2:
+        return let(w, made, (x, w.of(y)))
+    return _of_matrices(w, made, x, w.of(y), p, q)
+
+
+def _summed(w: Emitter, made: Made, x: Operand, y: Operand) -> Operand:
+    product = w.b.elementwise("mul", x, y)
+    return w.b.let("sum", product, axes=(1,), keepdims=False).op
+
+
+def _of_matrices(w: Emitter, made: Made, x: Operand, y: Operand, p: int, q: int) -> Operand:
+    """The product with vectors as matrices of one row or column, all operands with the same number of axes."""
+    rank = max(p, q, 2)
+    a = _as_matrix(w, x, p, rank, w.differs(made.args[0]), row=True)
+    c = _as_matrix(w, y, q, rank, w.differs(made.args[1]), row=False)
+    found = w.b.let("matmul", a, c).op
+    items: list[Any] = [Slice()] * found.type.rank
+    dims: list[Any] = list(found.type.dims)
+    zeros: list[Operand] = []
+    for axis, vector in ((-2, p == 1), (-1, q == 1)):
+        if vector:
+            items[axis] = Point(len(zeros))
+            dims[axis] = None
+            zeros.append(w.b.operand(0))
+    if not zeros:
+        return found
+    kept = tuple(d for d in dims if d is not None)
+    params = {"path": (Index(tuple(items)),), "dims": kept}
+    return w.b.bind("", found.type.with_dims(kept), "index", (found, *zeros), params)
+
+
+def _as_matrix(w: Emitter, op: Operand, rank: int, wanted: int, mapped: bool, row: bool) -> Operand:
+    dims = op.type.dims
+    own = list(dims[1:] if mapped else dims)
+    items: list[Any] = [Slice()] * rank
+    if rank == 1:
+        items.insert(0 if row else 1, NewAxis())
+        own.insert(0 if row else 1, Dim(1))
+    missing = wanted - len(own)
+    if mapped:
+        items = [Slice(), *[NewAxis()] * missing, *items]
+        own = [dims[0], *[Dim(1)] * missing, *own]
+    return placed(w, op, items, own)
+
+
+def _outer(w: Emitter, made: Made) -> Operand:
+    x, y = made.args
+    dims = w.batched(made.type).dims
+
+    def column(op: Operand) -> Operand:
+        mine = op.type.dims
+        return placed(w, op, [*[Slice()] * len(mine), NewAxis()], (*mine, Dim(1)))
+
+    def row(op: Operand, mapped: bool) -> Operand:
+        return lead(w, op, 2) if mapped else op
+
+    b = w.b
+    return b.elementwise("mul", b.broadcast(column(w.of(x)), dims), b.broadcast(row(w.of(y), w.differs(y)), dims)).op
+
+
+def _einsum(w: Emitter, made: Made) -> Operand:
+    inputs, arrow, output = made.params["subscripts"].partition("->")
+    lane = next(c for c in "bzyxwvutsrqponmlkjihgfedca" if c not in inputs + output)
+    terms = [(lane + t if w.differs(a) else t) for t, a in zip(inputs.replace(" ", "").split(","), made.args)]
+    return let(w, made, [w.of(a) for a in made.args], subscripts=f"{','.join(terms)}{arrow}{lane}{output.strip()}")
+
+
+def _can_einsum(made: Made, differs: Differs) -> bool:
+    text = made.params["subscripts"]
+    return "..." not in text and "->" in text
+
+
+def _tensordot(w: Emitter, made: Made) -> Operand:
+    """As an einsum, which can hold the lanes apart."""
+    x, y = made.args
+    first, second = made.params["axes"]
+    letters = iter("acdefghijklmnopqrstuvwxyz")
+    mine = [next(letters) for _ in range(x.type.rank)]
+    theirs = [next(letters) for _ in range(y.type.rank)]
+    for p, q in zip(first, second):
+        theirs[q] = mine[p]
+    out = [c for k, c in enumerate(mine) if k not in first] + [c for k, c in enumerate(theirs) if k not in second]
+    text = ",".join("b" * w.differs(a) + "".join(t) for a, t in ((x, mine), (y, theirs)))
+    return w.b.bind("", w.batched(made.type), "einsum", (w.of(x), w.of(y)), {"subscripts": f"{text}->b{''.join(out)}"})
+
+
+def _solve(w: Emitter, made: Made) -> Operand:
+    """A right side that is a vector is a column to NumPy where there are axes in front; of one matrix all are its columns."""
+    a, y = made.args
+    if y.type.rank > 1:
+        return let(w, made, (w.of(a), w.of(y)))
+    if not w.differs(a):
+        columns = transposed(w, w.of(y), (1, 0))
+        found = w.b.bind("", columns.type, made.prim, (a, columns), made.params)
+        return transposed(w, found, (1, 0))
+    return _column(w, made, w.of(a), y)
+
+
+def _column(w: Emitter, made: Made, a: Operand, y: Operand) -> Operand:
+    whole = w.of(y)
+    dims = (*whole.type.dims, Dim(1))
+    column = placed(w, whole, [*[Slice()] * whole.type.rank, NewAxis()], dims)
+    wide = w.batched(made.type).dims
+    found = w.b.bind("", made.type.with_dims((*wide, Dim(1))), made.prim, (a, column), made.params)
+    params = {"path": (Index((*[Slice()] * len(wide), Point(0))),), "dims": wide}
+    return w.b.bind("", made.type.with_dims(wide), "index", (found, w.b.operand(0)), params)
+
+
+def _can_solve(made: Made, differs: Differs) -> bool:
+    return made.args[0].type.rank == 2
+
+
+def _item(w: Emitter, made: Made) -> Operand:
+    return let(w, made, [w.of(made.args[0])])
+
+
+FAMILIES: dict[str, Family] = {
+    "elementwise": Family(_elementwise),
+    "rounding": Family(_rounding),
+    "axes": Family(_axes, _only_first),
+    "axis": Family(_axis, _can_axis),
+    "along": Family(_along),
+    "trailing": Family(_trailing),
+    "broadcast": Family(_broadcast),
+    "stretch": Family(_stretch),
+    "dims": Family(_of_dims),
+    "transpose": Family(_transpose),
+    "repeat": Family(_repeat, _only_first),
+    "repeat_each": Family(_repeat_each, _only_first),
+    "pad": Family(_pad, _only_first),
+    "full": Family(_full),
+    "same": Family(_same),
+    "cast": Family(_cast),
+    "join": Family(_join),
+    "trace": Family(_trace, lambda made, differs: made.args[0].type.rank == 2),
+    "query": Family(_query, _only_first),
+    "searched": Family(_searchsorted, _can_search),
+    "matmul": Family(_matmul),
+    "outer": Family(_outer, lambda made, differs: all(a.type.rank == 1 for a in made.args)),
+    "einsum": Family(_einsum, _can_einsum),
+    "tensordot": Family(_tensordot),
+    "solve": Family(_solve, _can_solve),
+    "item": Family(_item),
+}
+
+
+__all__ = ["FAMILIES", "Emitter", "Expr", "Family", "Made"]

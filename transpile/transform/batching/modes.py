@@ -1,0 +1,470 @@
+"""What of a function runs for all lanes at once, what lane by lane, and in which order.
+
+A statement is *shared* (no lane's data go into it), *whole* (one statement does it for all lanes) or *by lane*. Those by lane
+stand in regions, ``for lane in range(batch): ...``. A block is put in order so that its regions are as
+few as its dependences let them be.
+
+By lane is what takes another way in other lanes; what no rule does for all lanes at once; what prints, raises, or calls a function
+with a derivative of its own; and what makes or reads a value that cannot leave a region, because its size differs between lanes or
+because it may have no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from transpile.analysis.mapped import Mapped
+from transpile.core.nodes import (
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Let,
+    NewStack,
+    Operand,
+    Pop,
+    Push,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
+)
+from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, reads, statements, written
+from transpile.rules import prims
+from transpile.transform.batching.families import FAMILIES, Made
+from transpile.transform.batching.places import can_shift
+
+
+class Differs(Exception):
+    """What lanes seem to share is made, or changed, where one of them is: each has its own."""
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+
+class Escapes(Exception):
+    """A result whose size differs between lanes."""
+
+    def __init__(self, var: Var) -> None:
+        self.var = var
+
+
+@dataclass
+class Step:
+    """A statement, or the statements of one region."""
+
+    stmts: list[Stmt]
+    is_region: bool
+    outside: set[Var] = field(default_factory=set)  # what is read after a region
+
+
+class Modes:
+    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products alone are not put
+    into regions, all else is (what is compiled runs best lane by lane)."""
+
+    def __init__(self, fn: Function, mapped: Mapped, together: bool) -> None:
+        self.fn, self.mapped, self.together = fn, mapped, together
+        self.prims = prims()
+        self.forced: set[int] = set()  # ids of statements that run by lane because of others
+        self.known: dict[int, bool] = {}
+        self.steps: dict[int, list[Step]] = {}
+        self.maybe = _maybe_undefined(fn.body)
+        self.effects = {id(s) for s in statements(fn.body) if self.is_lane_effect(s)}
+        self.block(fn.body, None)
+
+    # ---- single statements
+
+    def is_shared(self, stmt: Stmt) -> bool:
+        """Whether nothing in it differs between lanes."""
+        has = self.mapped.has
+        for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+            root = written(one)
+            if has(*defines(one)) or root is not None and has(root) or id(one) in self.effects:
+                return False
+            if self.mapped.diverges(one) or has(*reads(one)) and not isinstance(one, Let):
+                return False
+            if isinstance(one, Let) and has(*one.args):
+                return False
+        return True
+
+    def is_lane_effect(self, stmt: Stmt) -> bool:
+        """A print, or a raise that not all lanes come to."""
+        if not isinstance(stmt, Effect):
+            return False
+        return stmt.kind != "raise" or self.mapped.has(*stmt.args) or id(stmt) in self.under
+
+    @property
+    def under(self) -> set[int]:
+        if not hasattr(self, "_under"):
+            self._under: set[int] = set()
+            for stmt in statements(self.fn.body):
+                if self.mapped.diverges(stmt):
+                    self._under.update(id(s) for b in blocks(stmt) for s in statements(b))
+        return self._under
+
+    def is_lane(self, stmt: Stmt) -> bool:
+        """Whether a statement runs lane by lane."""
+        found = self.known.get(id(stmt))
+        if found is None:
+            self.known[id(stmt)] = found = self.decide(stmt)
+        return found
+
+    def decide(self, stmt: Stmt) -> bool:
+        if id(stmt) in self.forced:
+            return True
+        if self.is_shared(stmt):
+            return False
+        if self.must(stmt):
+            return True
+        for block in blocks(stmt):
+            self.block(block, stmt)
+        if id(stmt) in self.forced:
+            return True
+        return self.together and self.prefers(stmt)
+
+    def must(self, stmt: Stmt) -> bool:
+        """Whether there is no other way."""
+        match stmt:
+            case Effect() | Call():
+                return True
+            case If() | For() | While():
+                if self.mapped.diverges(stmt) or self.holds_effect(stmt):
+                    return True
+                return any(self.mapped.has_size(v.type) for v in (*defines(stmt), *_params(stmt)))
+            case Let() | Alloc():
+                sizes = any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args)))
+                return sizes or not self.can(stmt)
+            case Store() | Add():
+                if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
+                    return True
+                return not can_shift(stmt.path, stmt.args, self.mapped.has)
+        return False
+
+    def can(self, stmt: Let | Alloc) -> bool:
+        """Whether there is a rule that does it for all lanes."""
+        name = self.prims[stmt.prim].family
+        if name == "place":
+            return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
+        if name == "size":
+            return True
+        family = FAMILIES.get(name)
+        made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
+        return family is not None and family.can(made, self.mapped.has)
+
+    def holds_effect(self, stmt: Stmt) -> bool:
+        return any(id(s) in self.effects for b in blocks(stmt) for s in statements(b))
+
+    def prefers(self, stmt: Stmt) -> bool:
+        """Whether a statement that could be whole is better done lane by lane where it is compiled."""
+        if isinstance(stmt, (NewStack, Push, Pop)):
+            return False
+        if isinstance(stmt, (If, For, While)):
+            inside = [s for b in blocks(stmt) for s in statements(b)]
+            if any(not self.mapped.has(v) for v in defines(stmt)):
+                return False  # what lanes share comes out of it
+            if any((root := written(s)) is not None and not self.mapped.has(root) for s in inside):
+                return False
+            return not any(self.is_dear(s) or isinstance(s, (NewStack, Push, Pop)) for s in inside)
+        if isinstance(stmt, Let) and stmt.prim == "dim":
+            return False
+        return not self.is_dear(stmt)
+
+    def is_dear(self, stmt: Stmt) -> bool:
+        """A product that is one call for all lanes."""
+        if not isinstance(stmt, Let) or not self.mapped.has(stmt.var):
+            return False
+        shared = any(not self.mapped.has(a) and a.type.rank >= 2 for a in stmt.args)
+        return shared and stmt.prim in ("matmul", "tensordot", "einsum", "solve")
+
+    # ---- blocks
+
+    def block(self, block: Block, owner: Stmt | None) -> None:
+        """Puts a block in order; where what cannot leave a region leaves it, its owner runs lane by lane."""
+        stmts = block.stmts
+        links = _Links(self, block)
+        while True:
+            lane = [self.is_lane(s) for s in stmts]
+            if owner is not None and id(owner) in self.forced:
+                return
+            groups = self.groups(block, owner, lane, links)
+            if groups is None:
+                return
+            merged = links.merged(groups)
+            more = [k for group in merged for k in group if not lane[k]]
+            if not more:
+                break
+            for k in more:
+                self.forced.add(id(stmts[k]))
+                self.known.pop(id(stmts[k]), None)
+        self.refuse_shared_changes(block, lane)
+        self.steps[id(block)] = links.order(merged, lane)
+
+    def groups(self, block: Block, owner: Stmt | None, lane: list[bool], links: _Links) -> list[set[int]] | None:
+        """Sets of statements that must stand in one region. None: the owner of the block runs by lane as a whole."""
+        found: list[set[int]] = []
+        out = set(leaves(block))
+        for k, stmt in enumerate(block.stmts):
+            private: list[Var] = []
+            if lane[k]:
+                private = [v for v in defines(stmt) if self.is_private(v, stmt)]
+            elif isinstance(stmt, NewStack) and self.mapped.has(stmt.var) and self.is_split(stmt.var, block, lane):
+                private = [stmt.var]
+            for var in private:
+                if var in out and owner is None:
+                    if self.mapped.has_size(var.type):
+                        raise Escapes(var)
+                elif var in out:
+                    assert owner is not None
+                    self.forced.add(id(owner))
+                    self.known.pop(id(owner), None)
+                    return None
+                found.append({k, *links.users(var)})
+        effects = {k for k, s in enumerate(block.stmts) if id(s) in self.effects or self.holds_effect(s)}
+        if effects:
+            found.append(effects)
+        return found
+
+    def is_private(self, var: Var, stmt: Stmt) -> bool:
+        """Whether a value that a region makes cannot leave it."""
+        if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
+            return True
+        return isinstance(stmt, NewStack)
+
+    def is_split(self, stack: Var, block: Block, lane: list[bool]) -> bool:
+        """Whether a part of what a stack gets or gives is by lane."""
+        if self.mapped.has_size(stack.type):
+            return True
+        for k, stmt in enumerate(block.stmts):
+            inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+            touching = [s for s in inside if isinstance(s, (Push, Pop)) and s.stack is stack]
+            if touching and (lane[k] or self.is_in_region(stmt, stack)):
+                return True
+        return False
+
+    def is_in_region(self, stmt: Stmt, stack: Var) -> bool:
+        """Whether a statement that is not by lane has a region in it that touches the stack."""
+        for block in blocks(stmt):
+            for step in self.steps.get(id(block), ()):
+                for one in step.stmts:
+                    nested = [one, *(s for b in blocks(one) for s in statements(b))]
+                    touches = any(isinstance(s, (Push, Pop)) and s.stack is stack for s in nested)
+                    if touches and (step.is_region or self.is_in_region(one, stack)):
+                        return True
+        return False
+
+    def refuse_shared_changes(self, block: Block, lane: list[bool]) -> None:
+        """What lanes share must not be made or changed in a region: it becomes the lanes' own."""
+        for stmt, by_lane in zip(block.stmts, lane):
+            if not by_lane:
+                continue
+            own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))}
+            for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+                root = written(one)
+                if root is not None and root not in own and not self.mapped.has(root):
+                    raise Differs(root)
+        made = {v for s, by_lane in zip(block.stmts, lane) if by_lane for v in defines(s)}
+        outside = [s for s, by_lane in zip(block.stmts, lane) if not by_lane]
+        read = {o for s in outside for o in _all_reads(s, self.fn)} | set(leaves(block))
+        for var in made & {v for v in read if isinstance(v, Var)}:
+            if not self.mapped.has(var):
+                raise Differs(var)
+
+
+def _params(stmt: Stmt) -> Iterator[Var]:
+    for block in blocks(stmt):
+        yield from block.params
+
+
+def _all_reads(stmt: Stmt, fn: Function) -> Iterator[Operand]:
+    """All that a statement, and what is nested in it, reads and writes, the values of sizes among it."""
+    for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+        yield from reads(one)
+        root = written(one)
+        if root is not None:
+            yield root
+        for name in dim_symbols(one):
+            if name in fn.symbols:
+                yield fn.symbols[name]
+        for block in blocks(one):
+            yield from leaves(block)
+
+
+def _maybe_undefined(body: Block) -> set[Var]:
+    """The values that a path leaves without one."""
+    found: set[Var] = set()
+
+    def is_open(op: Operand) -> bool:
+        return isinstance(op, Undef) or isinstance(op, Var) and op in found
+
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for stmt in statements(body):
+            match stmt:
+                case If():
+                    for result, *given in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                        if any(map(is_open, given)):
+                            found.add(result)
+                case For() | While():
+                    tests = (stmt.test.params,) if isinstance(stmt, While) else ()
+                    for k, (init, out) in enumerate(zip(stmt.inits, stmt.body.yields)):
+                        if is_open(init) or is_open(out):
+                            found.add(stmt.results[k])
+                            found.update(p[k] for p in (stmt.body.params, *tests))
+    return found
+
+
+class _Links:
+    """What the statements of a block depend on."""
+
+    def __init__(self, modes: Modes, block: Block) -> None:
+        self.modes, self.block = modes, block
+        stmts = block.stmts
+        self.own = [{v for v in _all_reads(s, modes.fn) if isinstance(v, Var)} for s in stmts]
+        maker: dict[Var, int] = {v: k for k, s in enumerate(stmts) for v in defines(s)}
+        self.before: list[set[int]] = [set() for _ in stmts]
+        last_write: dict[Var, int] = {}
+        last_reads: dict[Var, list[int]] = {}
+        effect: int | None = None
+        for k, stmt in enumerate(stmts):
+            for var in self.own[k]:
+                if maker.get(var, k) < k:
+                    self.before[k].add(maker[var])
+            for symbol in self.symbols(stmt):
+                at = maker.get(symbol)
+                if at is not None and at < k:
+                    self.before[k].add(at)
+            inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+            changed = {r for s in inside if (r := written(s)) is not None}
+            for var in changed:
+                self.before[k].update(last_reads.get(var, ()))
+                if var in last_write:
+                    self.before[k].add(last_write[var])
+            for var in self.own[k] - changed:
+                if var in last_write:
+                    self.before[k].add(last_write[var])
+            for var in changed:
+                last_write[var], last_reads[var] = k, []
+            for var in self.own[k] - changed:
+                if var.buffer or var.type.kind == "stack":
+                    last_reads.setdefault(var, []).append(k)
+            if any(isinstance(s, Effect) for s in inside):
+                if effect is not None:
+                    self.before[k].add(effect)
+                effect = k
+            self.before[k].discard(k)
+
+    def symbols(self, stmt: Stmt) -> Iterator[Var]:
+        """The values of the sizes that are in the types of what a statement makes."""
+        for var in defines(stmt):
+            for dim in var.type.dims:
+                for name in dim.symbols():
+                    op = self.modes.fn.symbols.get(name)
+                    if isinstance(op, Var):
+                        yield op
+
+    def users(self, var: Var) -> set[int]:
+        return {k for k, own in enumerate(self.own) if var in own}
+
+    def merged(self, groups: list[set[int]]) -> list[set[int]]:
+        """The groups, with what stands between their members, and with each other where they depend on one another."""
+        node = list(range(len(self.before)))  # the first statement of the group that each is in
+        for group in groups:
+            first = min(group | {m for k in group for m in range(len(node)) if node[m] == node[k]})
+            joined = {node[k] for k in group}
+            node = [first if n in joined else n for n in node]
+        while True:
+            ring = self.ring(node)
+            if ring is None:
+                break
+            first = min(ring)
+            node = [first if n in ring else n for n in node]
+        found: dict[int, set[int]] = {}
+        for k, n in enumerate(node):
+            found.setdefault(n, set()).add(k)
+        starts = {node[min(g)] for g in groups}
+        return [g for n, g in found.items() if len(g) > 1 or n in starts]
+
+    def ring(self, node: list[int]) -> set[int] | None:
+        """Nodes each of which depends on all others, if there are such."""
+        ahead: dict[int, set[int]] = {}
+        for k, n in enumerate(node):
+            ahead.setdefault(n, set()).update(node[j] for j in self.before[k])
+        for n in ahead:
+            ahead[n].discard(n)
+        # Kahn: what remains when all that depends on nothing has been taken away holds a ring
+        rest = {n: set(a) for n, a in ahead.items()}
+        users: dict[int, set[int]] = {}
+        for n, a in rest.items():
+            for m in a:
+                users.setdefault(m, set()).add(n)
+        ready = [n for n, a in rest.items() if not a]
+        while ready:
+            n = ready.pop()
+            rest.pop(n)
+            for user in users.get(n, ()):
+                rest[user].discard(n)
+                if not rest[user]:
+                    ready.append(user)
+        for start in rest:
+            forward, backward = _reach(start, rest), _reach(start, {n: users.get(n, set()) & rest.keys() for n in rest})
+            if ring := forward & backward:
+                return ring | {start}
+        return None
+
+    def order(self, groups: list[set[int]], lane: list[bool]) -> list[Step]:
+        """The statements in an order with few regions: all that is ready and not by lane, then all that is ready and by lane."""
+        stmts = self.block.stmts
+        group_of: dict[int, set[int]] = {k: g for g in groups for k in g}
+        done: set[int] = set()
+        steps: list[Step] = []
+        while len(done) < len(stmts):
+            for k in range(len(stmts)):
+                if k not in done and not lane[k] and self.before[k] <= done:
+                    done.add(k)
+                    steps.append(Step([stmts[k]], False))
+            region: set[int] = set()
+            grown = True
+            while grown:
+                grown = False
+                for k in range(len(stmts)):
+                    if k in done or k in region or not lane[k]:
+                        continue
+                    mine = group_of.get(k, {k})
+                    if all(self.before[j] <= done | region | mine for j in mine):
+                        region |= mine
+                        grown = True
+            if region:
+                inside = [stmts[k] for k in sorted(region)]
+                done |= region
+                steps.append(Step(inside, True))
+        self.note_outside(steps)
+        return steps
+
+    def note_outside(self, steps: list[Step]) -> None:
+        place = {id(s): k for k, s in enumerate(self.block.stmts)}
+        out = {v for v in leaves(self.block) if isinstance(v, Var)}
+        for step in steps:
+            if not step.is_region:
+                continue
+            inside = {place[id(s)] for s in step.stmts}
+            read = {v for k, own in enumerate(self.own) if k not in inside for v in own} | out
+            step.outside = {v for s in step.stmts for v in defines(s) if v in read}
+
+
+def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
+    """What can be reached by one step or more."""
+    found: set[int] = set()
+    todo = [start]
+    while todo:
+        for n in ahead[todo.pop()]:
+            if n not in found:
+                found.add(n)
+                todo.append(n)
+    return found

@@ -1,0 +1,152 @@
+"""Places of all lanes: what a path of one lane becomes where the memory, or the indices in it, have a lane axis in front.
+
+x[1:, i]     ->   x[:, 1:, i]            the memory differs between lanes
+x[i]         ->   x[lanes, i]            and the index too
+table[i]     ->   table[i]               the index alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from transpile.core.nodes import (
+    Diagonal,
+    Gather,
+    Index,
+    Item,
+    Mask,
+    NewAxis,
+    Operand,
+    Path,
+    Permute,
+    Point,
+    Reshape,
+    Slice,
+    Step,
+)
+
+Differs = Callable[[Operand], bool]
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A path of all lanes. ``order[k]`` is where axis k of what is wanted, (lanes, *axes of a lane), stands in what the path gives;
+    None: where it is wanted. ``gathers``: the slots of indices that are those of all lanes now, of ``rank`` axes behind that of the
+    lanes; ``lane`` is the slot of the lanes' numbers, of as many axes, and ``size`` that of the number of lanes."""
+
+    path: Path
+    order: tuple[int, ...] | None = None
+    gathers: tuple[int, ...] = ()
+    rank: int = 0
+    lane: int | None = None
+    size: int | None = None
+
+
+def can_shift(path: Path, args: Sequence[Operand], differs: Differs) -> bool:
+    """Whether a path can be that of all lanes: what differs are points and index arrays, in its last step."""
+    for k, step in enumerate(path):
+        mapped = {a for a in _slots(step) if differs(args[a])}
+        if not mapped:
+            continue
+        if not isinstance(step, Index) or k != len(path) - 1 or any(isinstance(i, Mask) for i in step.items):
+            return False
+        if any(isinstance(i, Slice) and mapped.intersection(_of_item(i)) for i in step.items):
+            return False
+    return True
+
+
+def shift(path: Path, args: Sequence[Operand], source: bool, differs: Differs) -> Shifted:
+    """The path of all lanes; ``source``: the memory differs too. What is wanted beside the operands has the slot behind them."""
+    extra = len(args)
+    steps: list[Step] = []
+    size = None
+    for k, step in enumerate(path):
+        if any(differs(args[a]) for a in _slots(step)):
+            assert isinstance(step, Index)
+            return _by_index(steps, step, args, source, differs, extra)
+        if not source:
+            steps.append(step)
+            continue
+        match step:
+            case Permute():
+                steps.append(Permute((0, *(a + 1 for a in step.axes))))
+            case Diagonal():
+                steps.append(step)
+            case Reshape():
+                size = extra
+                steps.append(Reshape((extra, *step.args)))
+            case Index():
+                steps.append(Index((Slice(), *step.items)))
+                if not step.is_basic and not _are_adjacent(
+                    step
+                ):  # NumPy puts the axes of the indices before all others
+                    count, rest = _index_rank(step, args), len(_basic(step))
+                    order = (count, *range(count), *range(count + 1, count + 1 + rest))
+                    if k == len(path) - 1:
+                        return Shifted(tuple(steps), order, size=size)
+                    steps.append(Permute(order))
+    return Shifted(tuple(steps), size=size)
+
+
+def _by_index(
+    before: list[Step], step: Index, args: Sequence[Operand], source: bool, differs: Differs, extra: int
+) -> Shifted:
+    """A step some of whose indices differ between lanes."""
+    gathers = [i.arg for i in step.items if isinstance(i, (Point, Gather)) and differs(args[i.arg])]
+    items: list[Item] = [Gather(i.arg) if isinstance(i, Point) and i.arg in gathers else i for i in step.items]
+    if source:
+        items.insert(0, Gather(extra))
+    rank, rest = _index_rank(step, args), len(_basic(step))
+    leading = next(k for k, i in enumerate(step.items) if isinstance(i, (Point, Gather)))
+    wanted = 0 if step.is_basic or not _are_adjacent(step) else leading
+    given = 0 if source or not _are_adjacent(step) else leading
+    # NumPy gives `given` axes of slices, then (lanes, *indices), then the other slices
+    indices = range(given + 1, given + 1 + rank)
+    slices = [*range(given), *range(given + 1 + rank, rest + 1 + rank)]
+    order = (given, *slices[:wanted], *indices, *slices[wanted:])
+    path = (*before, Index(tuple(items)))
+    lane = extra if source else None
+    return Shifted(path, None if order == tuple(range(len(order))) else order, tuple(gathers), rank, lane)
+
+
+def _basic(step: Index) -> list[Item]:
+    return [i for i in step.items if isinstance(i, (Slice, NewAxis))]
+
+
+def _are_adjacent(step: Index) -> bool:
+    """Whether the indices of a step stand side by side; points count beside arrays, as NumPy has it."""
+    where = [k for k, i in enumerate(step.items) if not isinstance(i, (Slice, NewAxis))]
+    return where[-1] - where[0] == len(where) - 1
+
+
+def _index_rank(step: Index, args: Sequence[Operand]) -> int:
+    """How many axes the indices of a step give together."""
+    ranks = [1 if isinstance(i, Mask) else args[i.arg].type.rank for i in step.items if isinstance(i, (Gather, Mask))]
+    return max(ranks, default=0)
+
+
+def _slots(step: Step) -> list[int]:
+    match step:
+        case Index():
+            return [s for i in step.items for s in _of_item(i)]
+        case Reshape():
+            return list(step.args)
+    return []
+
+
+def _of_item(item: Item) -> list[int]:
+    match item:
+        case Point() | Gather() | Mask():
+            return [item.arg]
+        case Slice():
+            return [s for s in (item.start, item.stop, item.step) if s is not None]
+    return []
+
+
+def of_lane(path: Path, rank: int, slot: int) -> Path:
+    """The path of one lane in memory of all lanes; ``rank`` is that of a lane's memory, ``slot`` has the lane's number."""
+    first = path[0] if path else None
+    if isinstance(first, Index) and first.is_basic:
+        return (Index((Point(slot), *first.items)), *path[1:])
+    return (Index((Point(slot), *(Slice(),) * rank)), *path)

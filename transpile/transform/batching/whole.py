@@ -1,0 +1,329 @@
+"""The function of all lanes, as its modes say: whole statements by the rules of their families, regions lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.analysis.mapped import Mapped
+from transpile.core.builder import Builder, unify_any
+from transpile.core.dims import Dim
+from transpile.core.nodes import (
+    SYNTHETIC,
+    Add,
+    Alloc,
+    Block,
+    Const,
+    Effect,
+    For,
+    Function,
+    If,
+    Index,
+    Let,
+    NewAxis,
+    NewStack,
+    Operand,
+    Path,
+    Permute,
+    Pop,
+    Push,
+    Slice,
+    Stmt,
+    Store,
+    Undef,
+    Var,
+    While,
+)
+from transpile.core.types import INT, Type
+from transpile.core.walk import map_reads
+from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
+from transpile.transform.batching.modes import Modes
+from transpile.transform.batching.places import Shifted, shift
+from transpile.transform.batching.regions import Region
+
+BATCH = "batch"
+
+
+class Emit:
+    """``alls``: the value of all lanes for a value that differs, its lane axis in front; ``memory``: their buffer, and the path to
+    where its lane axis is in front, for a buffer."""
+
+    def __init__(
+        self,
+        fn: Function,
+        mapped: Mapped,
+        modes: Modes,
+        axes: Sequence[int | None],
+        outs: Sequence[int | None],
+        count: int | None,
+    ) -> None:
+        self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
+        self.b = b = Builder(dict(fn.symbols))
+        b.unify = unify_any
+        b.loc = fn.loc
+        self.alls: dict[Var, Operand] = {}
+        self.memory: dict[Var, tuple[Var, Path]] = {}
+        self.named: set[str] = (
+            set()
+        )  # the symbols of sizes and integers that differ, as far as a region has their values
+        self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
+        self.params: list[Var] = []
+        for param, axis in zip(fn.params, axes):
+            self.params.append(
+                param if axis is None else Var(param.name, self.with_lanes(param.type, axis), param.buffer)
+            )
+
+    def free_name(self) -> str:
+        taken = {name for p in self.fn.params for d in p.type.dims for name in d.symbols()} | set(self.fn.symbols)
+        name = BATCH
+        while name in taken:
+            name = f"{BATCH}_{int(name.rpartition('_')[2]) + 1}" if name != BATCH else f"{BATCH}_2"
+        return name
+
+    def with_lanes(self, lane: Type, axis: int) -> Type:
+        return replace(lane, dims=(*lane.dims[:axis], self.lanes, *lane.dims[axis:]), weak=False)
+
+    def batched(self, type_: Type) -> Type:
+        """The type of all lanes, their axis in front."""
+        if type_.kind == "tuple":
+            return replace(type_, items=tuple(self.batched(t) for t in type_.items))
+        return self.with_lanes(type_, 0)
+
+    # ---- operands
+
+    def differs(self, op: Operand) -> bool:
+        return self.mapped.has(op)
+
+    def of(self, op: Operand) -> Operand:
+        """The value of all lanes where it differs, else what they share."""
+        return self.alls[op] if isinstance(op, Var) and self.mapped.has(op) else op
+
+    def whole(self, op: Operand) -> Operand:
+        """The value of all lanes, with a lane axis also where they share it."""
+        if isinstance(op, Undef):
+            return Undef(self.batched(op.type))
+        if self.differs(op):
+            return self.of(op)
+        return self.b.let("broadcast", op, dims=(self.lanes, *op.type.dims)).op
+
+    def lane_numbers(self, rank: int) -> Operand:
+        """``np.arange(batch)`` with axes of size 1 behind."""
+        found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
+        return placed(self, found, [Slice(), *[NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
+
+    def aligned(self, op: Operand, rank: int) -> Operand:
+        """Indices of all lanes with axes behind that of the lanes, so that a lane's have ``rank``."""
+        dims = op.type.dims
+        missing = rank - (len(dims) - 1)
+        items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
+        return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
+
+    # ---- the function
+
+    def run(self) -> Function:
+        fn, b = self.fn, self.b
+        self.sizes()
+        for param, new, axis in zip(fn.params, self.params, self.axes):
+            if axis is None:
+                if self.mapped.has(param):  # shared by what is given, changed by lanes: a copy of each
+                    self.alls[param] = self.whole(param)
+                continue
+            first: Path = () if axis == 0 else (Permute((axis, *(k for k in range(new.type.rank) if k != axis))),)
+            if param.buffer:
+                self.memory[param] = (new, first)
+            else:
+                self.alls[param] = b.read(new, first, name=param.name).op if first else new
+        self.block(fn.body)
+        outs = tuple(self.result(y, axis) for y, axis in zip(fn.body.yields, self.outs))
+        for name, op in fn.symbols.items():
+            if self.mapped.has(op) and name not in self.named:
+                b.symbols.pop(name, None)
+        return replace(
+            fn,
+            name=f"{fn.name}_vmap",
+            params=tuple(self.params),
+            body=Block((), b.block.stmts, outs),
+            symbols=b.symbols,
+        )
+
+    def sizes(self) -> None:
+        """The number of lanes has its name, and each argument has as many."""
+        name = self.lanes.as_symbol
+        first: tuple[str, Operand] | None = None
+        for param, axis in zip(self.params, self.axes):
+            if axis is None:
+                continue
+            size = Var(SYNTHETIC if first else name or SYNTHETIC, INT, form=None if first else self.lanes)
+            self.b.emit(Let(size, "dim", (param,), {"axis": axis}, self.fn.loc))
+            if first is None:
+                first = param.name, size
+                if name is not None:
+                    self.b.symbols[name] = size
+                continue
+            test = self.b.elementwise("not_equal", size, first[1]).op
+            text = f"{param.name} has "
+            parts = (text, (0, "", ""), f" lanes along axis {axis}, {first[0]} has ", (1, "", ""))
+            params = {"exception": "ValueError", "parts": parts, "check": True}
+            failed = Block(stmts=[Effect("raise", (size, first[1]), params, self.fn.loc)])
+            self.b.emit(If(test, failed, Block(), (), self.fn.loc))
+
+    def result(self, y: Operand, axis: int | None) -> Operand:
+        if axis is None:
+            return y
+        if not self.differs(y):
+            found: Operand = self.b.read(self.b.copy(getattr(y, "label", "y"), self.whole(y))).op
+        else:
+            found = self.of(y)
+        order = [*range(1, axis + 1), 0, *range(axis + 1, found.type.rank)]
+        return transposed(self, found, order)
+
+    # ---- statements
+
+    def block(self, block: Block) -> None:
+        for step in self.modes.steps[id(block)]:
+            if step.is_region:
+                Region(self, step).emit()
+            else:
+                with self.b.at(step.stmts[0].loc):
+                    self.stmt(step.stmts[0])
+
+    def stmt(self, stmt: Stmt) -> None:
+        if self.modes.is_shared(stmt):
+            self.b.emit(stmt)
+            return
+        match stmt:
+            case Let():
+                self.let(stmt)
+            case Alloc():
+                self.alloc(stmt)
+            case Store() | Add():
+                self.store(stmt)
+            case If():
+                then, orelse = (self.inner(side, stmt.results) for side in (stmt.then, stmt.orelse))
+                self.b.emit(replace(stmt, then=then, orelse=orelse, results=self.declared(stmt.results)))
+            case For() | While():
+                self.loop(stmt)
+            case NewStack():
+                var = Var(stmt.var.name, self.with_lanes(stmt.var.type, 0), note=stmt.var.note)
+                self.memory[stmt.var] = (var, ())
+                self.b.emit(NewStack(var, stmt.loc))
+            case Push():
+                self.b.emit(Push(self.memory[stmt.stack][0], self.whole(stmt.value), stmt.loc))
+            case Pop():
+                var = Var(stmt.var.name, self.batched(stmt.var.type))
+                self.alls[stmt.var] = var
+                self.b.emit(Pop(var, self.memory[stmt.stack][0], stmt.loc))
+            case _:
+                raise TypeError(stmt)
+
+    def let(self, stmt: Let) -> None:
+        family = self.modes.prims[stmt.prim].family
+        if family == "size":
+            (x,) = stmt.args
+            buf = self.memory[x][0] if x in self.memory else self.of(x)
+            axis = stmt.params["axis"]
+            lanes_at = self.axes[self.fn.params.index(x)] if x in self.fn.params else 0
+            if lanes_at is not None and x in self.fn.params:
+                buf = self.params[self.fn.params.index(x)]
+            self.b.emit(replace(stmt, args=(buf,), params={"axis": axis + (lanes_at is not None and axis >= lanes_at)}))
+            return
+        if family == "place":
+            found = self.read(stmt)
+        else:
+            found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
+        self.keep(found, stmt.var)
+
+    def keep(self, found: Operand, var: Var) -> None:
+        if isinstance(found, Var) and found.name == SYNTHETIC:
+            found.name = var.name
+        self.alls[var] = found
+
+    def shifted(self, path: Path, args: Sequence[Operand], source: bool) -> tuple[Shifted, list[Operand]]:
+        """The path of all lanes and its operands."""
+        found = shift(path, args, source, self.differs)
+        ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]
+        if found.lane is not None:
+            ready.append(self.lane_numbers(found.rank))
+        elif found.size is not None:
+            ready.append(self.b.dim(self.lanes).op)
+        return found, ready
+
+    def read(self, stmt: Let) -> Operand:
+        source, *args = stmt.args
+        assert isinstance(source, Var)
+        memory, first = self.memory.get(source, (None, ()))
+        is_mapped = self.differs(source)
+        found, ready = self.shifted(stmt.params["path"], args, is_mapped)
+        x = memory if memory is not None else self.of(source)
+        dims = self.batched(stmt.var.type).dims
+        given = dims if found.order is None else tuple(dims[found.order.index(k)] for k in range(len(dims)))
+        path = (*first, *found.path)
+        if not path and not (isinstance(x, Var) and x.buffer):
+            return x
+        params = {"path": path, "dims": given} if path else {"path": ()}
+        value = self.b.bind("", stmt.var.type.strong.with_dims(given), "index", (x, *ready), params)
+        return value if found.order is None else transposed(self, value, found.order)
+
+    def alloc(self, stmt: Alloc) -> None:
+        b, name = self.b, stmt.var.name
+        type_ = self.batched(stmt.var.type)
+        if stmt.prim in ("full", "empty") and not any(self.differs(a) for a in stmt.args):
+            params = {**stmt.params, "dims": (self.lanes, *stmt.params["dims"])}
+            buf = b.alloc(name, type_, stmt.prim, *stmt.args, note=stmt.var.note, **params)
+        else:
+            if any(self.differs(a) for a in stmt.args):
+                made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
+                found = FAMILIES[self.modes.prims[stmt.prim].family].rule(self, made)
+            elif stmt.prim == "copy":
+                found = self.whole(stmt.args[0])
+            else:
+                value = Var(SYNTHETIC, stmt.var.type)
+                b.emit(Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
+                found = b.let("broadcast", value, dims=type_.dims).op
+            buf = b.alloc(name, type_, "copy", found, note=stmt.var.note)
+        self.memory[stmt.var] = (buf, ())
+
+    def store(self, stmt: Store | Add) -> None:
+        buf, first = self.memory[stmt.buf]
+        found, ready = self.shifted(stmt.path, stmt.args, True)
+        value = self.placed_value(stmt, found)
+        self.b.emit(replace(stmt, buf=buf, path=(*first, *found.path), args=tuple(ready), value=value))
+
+    def placed_value(self, stmt: Store | Add, found: Shifted) -> Operand:
+        if isinstance(stmt.value, Const):
+            return stmt.value
+        value = self.b.cast(self.whole(stmt.value), stmt.buf.type.dtype).op
+        if found.order is None:
+            return value
+        inverse = [found.order.index(k) for k in range(len(found.order))]
+        return transposed(self, value, inverse)
+
+    # ---- control
+
+    def inner(self, block: Block, taken: Sequence[Var], params: tuple[Var, ...] = ()) -> Block:
+        with self.b.into(Block(params, stop=block.stop)) as made:
+            self.block(block)
+            made.yields = tuple(self.whole(y) if self.differs(v) else y for y, v in zip(block.yields, taken))
+        return made
+
+    def declared(self, variables: Sequence[Var]) -> tuple[Var, ...]:
+        """The variables of all lanes for those that control flow defines."""
+        made = tuple(Var(v.name, self.batched(v.type)) if self.differs(v) else v for v in variables)
+        self.alls.update((v, m) for v, m in zip(variables, made) if m is not v)
+        return made
+
+    def loop(self, stmt: For | While) -> None:
+        inits = tuple(self.whole(i) if self.differs(r) else i for i, r in zip(stmt.inits, stmt.results))
+        if isinstance(stmt, While):
+            params = self.declared(stmt.test.params)
+            with self.b.into(Block(params)) as test:
+                self.block(stmt.test)
+                test.yields = stmt.test.yields
+            body = self.inner(stmt.body, stmt.results, self.declared(stmt.body.params))
+            self.b.emit(replace(stmt, inits=inits, test=test, body=body, results=self.declared(stmt.results)))
+            return
+        body = self.inner(stmt.body, stmt.results, self.declared(stmt.body.params))
+        self.b.emit(replace(stmt, inits=inits, body=body, results=self.declared(stmt.results)))
+
+
+__all__ = ["Emit", "Index", "map_reads"]
