@@ -112,6 +112,45 @@ def test_recursion_of_other_depths() -> None:
     same(tp.grad(lambda x: np.sum(tp.vmap(halved)(x)))(x), [tp.grad(halved)(v) for v in x])
 
 
+def scanned(x, a):
+    """A loop with a branch that differs between lanes."""
+    s = h = 0.5
+    for v in x:
+        h = np.sin(a * h + v)
+        if h > 0:
+            s += h * h
+    return s
+
+
+def sum_of_lanes(x, a):
+    return np.sum(tp.vmap(scanned, in_axes=(0, None))(x, a))
+
+
+def sum_of_squares(x, a):
+    return np.sum(tp.vmap(scanned, in_axes=(0, None))(x, a) ** 2)
+
+
+def squares_by_loop(x, a):
+    total = 0.0
+    for k in range(len(x)):
+        total += scanned(x[k], a) ** 2
+    return total
+
+
+@pytest.mark.parametrize("f, loops", [(sum_of_lanes, 1), (sum_of_squares, 2)])
+def test_the_reverse_sweep_records_no_lanes(f: Any, loops: int) -> None:
+    """It runs with the lane where its start is known before it, else the lane runs again: memory is that of one lane."""
+    gradient = tp.value_and_grad(f, (0, 1))
+    tp.check_grads(f, (X, 0.3))
+    if f is sum_of_squares:
+        for found, wanted in zip(gradient(X, 0.3)[1], tp.grad(squares_by_loop, (0, 1))(X, 0.3)):
+            same(found, wanted)
+    text = tp.source(tp.jit(gradient), X, 0.3)
+    assert text.count("for lane in") == loops
+    assert "tape = np.empty(d)" in text
+    assert "np.empty((n, d)" not in text
+
+
 def test_dtypes_stay() -> None:
     assert tp.vmap(lambda x: x * 2.0 + 1)(np.ones(3, np.float32)).dtype == np.float32
     assert tp.vmap(wave)(X[:0]).shape == (0,)

@@ -223,6 +223,50 @@ def one_sum_over_two_loops(x, y):
     return 3.0 * total / (len(x) + len(y))
 
 
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="sum inplace")
+def adjoint_known_before(x, w):
+    """What the adjoint of the array is, is known before the loop that fills it: sums of parts of it, in turns."""
+    y = np.zeros(5)
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            y[i] = math.exp(x[i]) * w[i]
+        else:
+            y[i] = math.sin(x[i])
+    return np.sum(y * w) + y[1] - 2.0 * np.sum(y[2:])
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="sum inplace")
+def adjoint_of_what_is_overwritten(x, w):
+    """An entry is changed after the loop, by another entry and by the loop's own result."""
+    y = np.zeros(5)
+    for i in range(len(x)):
+        y[i] = math.exp(x[i]) * w[i]
+    y[0] = y[1] * 3.0
+    y[2] *= w[2]
+    return np.sum(y)
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="sum inplace")
+def adjoint_by_two_loops(x, w):
+    """The array goes through a second loop, which changes it, and into a sum beside."""
+    y = np.zeros(5)
+    for i in range(len(x)):
+        y[i] = math.exp(x[i]) * w[i]
+    z = np.sum(y[1:])
+    for i in range(len(x)):
+        y[i] = y[i] * math.cos(y[i] + w[i])
+    return np.sum(y) + z
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1)), wrt=(0, 1), tags="sum inplace")
+def adjoint_of_the_neighbour(x, w):
+    """The loop reads what other trips wrote: its mirror reads what it changes."""
+    y = np.ones(6)
+    for i in range(len(x)):
+        y[i + 1] = math.sin(x[i] * y[i]) + w[i]
+    return np.sum(y)
+
+
 @program(args=lambda: (normal(5),), tags="sum root")
 def root_of_a_sum(x):
     """The adjoint of the sum is known only after the loop."""

@@ -7,8 +7,9 @@
         ...                                     w_bar += ...
 
 That is right where the mirror may run its trips in any order: what it carries is unchanged or only added to, the adjoints of
-arrays that it writes are only added to; and where what it starts from is known before the loop. A sum of losses over data is
-the ordinary case. Nothing is recorded across the trips, and nothing is computed twice.
+arrays that it writes are only added to; and where what it starts from is known before the loop, arrays that it only reads with
+all that is written into them. A sum of losses over data is the ordinary case, a sum over lanes another. Nothing is recorded across
+the trips, and nothing is computed twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import replace
 from transpile.analysis.scopes import Def, definitions, sizes_before
 from transpile.core.builder import Builder
 from transpile.core.nodes import (
+    Add,
     Alloc,
     Block,
     For,
@@ -33,7 +35,18 @@ from transpile.core.nodes import (
     Store,
     Var,
 )
-from transpile.core.walk import defined, defines, dim_symbols, free, reads, statements, uses, written_in
+from transpile.core.walk import (
+    blocks,
+    defined,
+    defines,
+    dim_symbols,
+    free,
+    reads,
+    statements,
+    uses,
+    written,
+    written_in,
+)
 from transpile.transform.reasons import FUSED
 from transpile.transform.sweep import Sweep
 
@@ -76,14 +89,14 @@ def _fused(  # type: ignore[no-untyped-def]
 
 def may_reorder(mirror: For) -> bool:
     """Whether the trips of a mirror may run in any order, but for rounding."""
-    own = set(defined(mirror.body))
+    own, changed = set(defined(mirror.body)), written_in(mirror.body)
     for stmt in statements(mirror.body):
         match stmt:
             case Push() | Pop() if stmt.stack not in own:
                 return False
             case Store() if stmt.buf not in own:
                 return False
-            case Let() | Alloc() if stmt.prim != "dim" and any(_is_buffer(a) and a not in own for a in stmt.args):
+            case Let() | Alloc() if any(a not in own and a in changed for a in _buffers_read(stmt)):
                 return False
     counts = Counter(o for o in uses(mirror.body) if isinstance(o, Var))
     made = {v: s for s in statements(mirror.body) for v in defines(s)}
@@ -98,6 +111,13 @@ def may_reorder(mirror: For) -> bool:
 
 def _is_buffer(operand: Operand) -> bool:
     return isinstance(operand, Var) and operand.buffer
+
+
+def _buffers_read(stmt: Stmt) -> list[Operand]:
+    """The buffers whose elements a statement reads."""
+    if isinstance(stmt, (Let, Alloc)) and stmt.prim == "dim":
+        return []
+    return [a for a in reads(stmt) if _is_buffer(a)]
 
 
 def _is_sum(out: Operand, param: Var, made: dict[Var, Stmt], chain: Counter[Operand]) -> bool:
@@ -142,6 +162,7 @@ class _Hoist:
         self.before = stmts[: next(k for k, s in enumerate(stmts) if s is mirror)]
         self.made = {v: s for s in self.before for v in defines(s)}
         self.found: dict[int, Stmt] = {}
+        self.contents: set[Var] = set()  # buffers all of whose content is known before the loop
 
     def run(self) -> list[Stmt] | None:
         """None if something is known only later."""
@@ -153,6 +174,9 @@ class _Hoist:
         for operand in map(self.sweep.current, wanted):
             if operand not in inside and operand not in own and not self.have(operand):
                 return None
+        read = {b for s in statements(self.mirror.body) for b in _buffers_read(s) if b not in own}
+        if not all(self.have_content(b) for b in read):
+            return None
         if not all(self.is_only_added_to(v) for v in written_in(self.mirror.body) if v not in own):
             return None
         return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
@@ -168,12 +192,33 @@ class _Hoist:
         stmt = known.stmt if known is not None else self.made.get(operand)
         if stmt is None or id(stmt) in self.found:
             return True
-        if not isinstance(stmt, (Let, Alloc)) or (stmt.prim != "dim" and any(_is_buffer(a) for a in stmt.args)):
+        if not isinstance(stmt, (Let, Alloc)) or not all(self.have_content(b) for b in _buffers_read(stmt)):
             return False
         sizes = (self.b.symbols[s] for s in sizes_before(stmt, self.b.symbols, self.defs))
         if not all(self.have(o) for o in (*reads(stmt), *sizes)):
             return False
         self.found[id(stmt)] = stmt
+        return True
+
+    def have_content(self, buf: Operand) -> bool:
+        """Whether all that is written into an adjoint before the mirror can be moved ahead of the loop."""
+        maker = self.made.get(self.sweep.current(buf))  # type: ignore[arg-type]
+        if not isinstance(maker, Alloc):
+            return False
+        if maker.var in self.contents:
+            return True
+        self.contents.add(maker.var)
+        is_read = False
+        for stmt in self.before:
+            inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+            if any(written(s) is maker.var for s in inside):
+                if is_read or not isinstance(stmt, (Store, Add)) or not all(map(self.have, reads(stmt))):
+                    return False
+                if not all(self.have_content(b) for b in _buffers_read(stmt) if b is not maker.var):
+                    return False
+                self.found[id(stmt)] = stmt
+            elif any(maker.var in _buffers_read(s) for s in inside):
+                is_read = True
         return True
 
     def is_only_added_to(self, buf: Var) -> bool:

@@ -111,6 +111,8 @@ def _is_better(
     if new * ORDER > old:
         return False
     depth = max(_loops_inside(before, v, found.loop) for v in inside)
+    if depth and isinstance(found.loop, For) and found.loop.lanes:
+        return True  # what is recorded does not grow with the lanes
     if all(is_countable(v, before) for v in inside):
         return not found.is_dear and not found.has_loop_below(depth)
     return not found.has_loop_below(depth, of_any_length=False)  # a stack costs ten times what an array does
