@@ -47,6 +47,7 @@ from transpile.core.walk import (
     written,
     written_in,
 )
+from transpile.transform.needs import cost
 from transpile.transform.reasons import FUSED
 from transpile.transform.sweep import Sweep
 
@@ -58,7 +59,9 @@ def fuse(fn: Function, sweep: Sweep, b: Builder, link) -> tuple[Function, Sweep]
     """
     for mirror in [s for s in sweep.block.stmts if isinstance(s, For) and s in sweep.mirrors]:
         loop = sweep.mirrors[mirror]
-        if isinstance(loop, For) and any(s is loop for s in fn.body.stmts) and may_reorder(mirror):
+        if not isinstance(loop, For) or not any(s is loop for s in fn.body.stmts) or not may_reorder(mirror):
+            continue
+        if is_worth_it(sweep, mirror, loop):
             hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
             if hoisted is not None:
                 fn, sweep = _fused(fn, sweep, b, mirror, loop, hoisted, link)
@@ -82,6 +85,16 @@ def _fused(  # type: ignore[no-untyped-def]
         stmts += [*hoisted, new] if stmt is loop else [stmt] if id(stmt) not in moved else []
     left = replace(sweep.block, stmts=[s for s in sweep.block.stmts if id(s) not in moved])
     return replace(fn, body=replace(fn.body, stmts=stmts)), replace(sweep, block=left)
+
+
+def is_worth_it(sweep: Sweep, mirror: For, loop: For) -> bool:
+    """Whether something is saved: a mirror that reads adjoints from memory, and of its loop only what is cheap, runs as well alone."""
+    own = set(defined(mirror.body))
+    if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
+        return True
+    made = {v: s for s in statements(loop.body) for v in defines(s)}
+    needed = [made.get(sweep.current(o)) for o in free(mirror.body)]  # type: ignore[arg-type]
+    return any(s is not None and cost(s) > 1 for s in needed)
 
 
 # ------------------------------------------------------------------------------------------------- any order
