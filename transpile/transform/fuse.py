@@ -88,13 +88,12 @@ def _fused(  # type: ignore[no-untyped-def]
 
 
 def is_worth_it(sweep: Sweep, mirror: For, loop: For) -> bool:
-    """Whether something is saved: a mirror that reads adjoints from memory, and of its loop only what is cheap, runs as well alone."""
+    """Whether something is saved: a mirror that reads adjoints from memory, and of its loop what is cheap, runs as well alone."""
     own = set(defined(mirror.body))
     if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
         return True
-    made = {v: s for s in statements(loop.body) for v in defines(s)}
-    needed = [made.get(sweep.current(o)) for o in free(mirror.body)]  # type: ignore[arg-type]
-    return any(s is not None and cost(s) > 1 for s in needed)
+    needed = {sweep.current(o) for o in free(mirror.body)}
+    return any(s.var in needed and cost(s) > 1 for s in statements(loop.body) if isinstance(s, (Let, Alloc)))
 
 
 # ------------------------------------------------------------------------------------------------- any order
