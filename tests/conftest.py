@@ -26,6 +26,21 @@ if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test marked ``sampled(n)``, one in ``n``, by their names and at least one, is not slow."""
+    cases: dict = {}
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None and item.get_closest_marker("slow") is None:
+            cases.setdefault((item.path, item.originalname, mark.args[0]), []).append(item)
+    for (*_, n), several in cases.items():
+        kept = [i for i in several if zlib.crc32(i.name.encode()) % n == 0] or several[:1]
+        for item in several:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def verified_loops():
     """Whatever is compiled in tests: each pass of `transpile.loops` leaves well-formed scalar core."""

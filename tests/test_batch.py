@@ -72,6 +72,7 @@ def assert_is_stacked(found: Any, each: list[Any], rtol: float, atol: float) -> 
 
 
 @in_orders(PROGRAMS)
+@pytest.mark.sampled(2)
 def test_a_program(name: str, by_lane: bool) -> None:
     program = PROGRAMS[name]
     axes, whole, each = stacked(program, 3)
@@ -90,6 +91,7 @@ def test_a_program(name: str, by_lane: bool) -> None:
 
 
 @in_orders(n for n, p in PROGRAMS.items() if p.wrt)
+@pytest.mark.sampled(2)
 def test_the_gradient_of_a_program(name: str, by_lane: bool) -> None:
     program = PROGRAMS[name]
     axes, whole, each = stacked(program, 2)

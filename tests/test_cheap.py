@@ -224,6 +224,7 @@ def added_later(c, x):
     ids=names,
 )
 @pytest.mark.parametrize("n", (0, 1, 2, 15))
+@pytest.mark.sampled(2)
 def test_loops_by_hand(fn, n):
     args = normal(n), normal(11)
     text = check(fn, args)

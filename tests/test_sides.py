@@ -134,6 +134,7 @@ names = lambda x: getattr(x, "__name__", "")  # noqa: E731
 
 @pytest.mark.parametrize("n", (0, 1, pytest.param(2, marks=pytest.mark.slow), 9))
 @pytest.mark.parametrize(("fn", "make"), LEAVING, ids=names)
+@pytest.mark.sampled(2)
 def test_products_leave_a_loop(fn, make, n):
     text = check(fn, make(n))
     if n > 2 and fn is not nested:
@@ -248,6 +249,7 @@ STAYING = (read_between, side_changes, into_itself, own_rows, other_place, left_
 
 @pytest.mark.parametrize("n", (1, 2, 6))
 @pytest.mark.parametrize("fn", (*STAYING, collected), ids=names)
+@pytest.mark.sampled(2)
 def test_what_must_stay(fn, n):
     check(fn, (0.5 * normal(5, 6), 0.5 * normal(n, 6, 5 if fn is into_itself else 7)))
 
