@@ -85,6 +85,37 @@ def test_stacks(f: Any, wanted: Any) -> None:
     same(f(X), wanted)
 
 
+def filled(x):
+    y = x * 1.0
+    y[y > 0.3] = 0.5
+    y[y < -1] = 0
+    return y
+
+
+U, V = RNG.standard_normal((5, 4, 3)), RNG.standard_normal((5, 2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    "f, axes, args",
+    [
+        (filled, (0,), (U,)),
+        (lambda x: np.tile(x, (2, 3)), (0,), (X,)),
+        (lambda x: np.diag(x, -2), (0,), (X,)),
+        (lambda x, y: np.cross(x, y), (0, 0), (U, X)),
+        (lambda x, y: np.cross(x, y), (None, 0), (U[0], X)),
+        (lambda x, y: np.tensordot(x, y, axes=([1, 0], [1, 2])), (0, 0), (U, V)),
+        (lambda x, y: np.tensordot(x, y, axes=([1, 0], [1, 2])), (0, None), (U, V[0])),
+        (lambda x, y: np.tensordot(x, y, axes=([1], [1])), (None, 0), (U[0], V)),
+        (lambda x, y: np.tensordot(x, y, axes=0), (0, 0), (X, X)),
+    ],
+)
+def test_one_statement_for_all_lanes(f: Any, axes: Any, args: Any) -> None:
+    batched = tp.vmap(f, in_axes=axes)
+    same(batched(*args), [f(*(a if k is None else a[j] for a, k in zip(args, axes))) for j in range(5)])
+    assert "for lane" not in tp.source(batched, *args)
+    tp.check_grads(batched, args, order=1)
+
+
 def test_pairs_of_all_with_all() -> None:
     apart = tp.vmap(tp.vmap(lambda a, b: np.sum((a - b) ** 2), (None, 0)), (0, None))
     same(apart(X, X), ((X[:, None] - X[None]) ** 2).sum(-1))

@@ -189,3 +189,13 @@ def diagonal_by_index(a):
 def whole_and_empty(a):
     """The whole array and an empty part of it."""
     return a[:] * a[...] + np.sum(a[2:]) + a[()][0, 0]
+
+
+@program(args=lambda: (normal(4, 3), 1.5), wrt=(0, 1), tags="inplace mask")
+def filled_with_a_number(x, v):
+    """Where a mask says so, a number that is differentiated, and constants."""
+    y = x * 1.0
+    y[y > 0.3] = v
+    y[np.sum(x, axis=1) > 1.0] = 0.5
+    y[y < -1.0] = 0.0
+    return np.sum(np.sin(y))

@@ -309,7 +309,7 @@ TABLE = [
          jvp=_solve_triangular_jvp, vjp=_solve_triangular_vjp, cost=3, examples=tuple(
              (args, {"lower": lower, "trans": trans, "unit_diagonal": unit})
              for (args, _) in systems()[:2] for lower in (True, False) for trans in (0, 1) for unit in (False, True)),
-         family="lane"),
+         family="columns"),
     Prim("expm", _square_type, "scipy.linalg.expm({0})", jvp=_expm_jvp, vjp=_expm_vjp, cost=3, examples=matrices(),
          family="trailing"),
 ]  # fmt: skip

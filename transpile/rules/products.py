@@ -359,7 +359,7 @@ TABLE = [
          *s in _EINSUMS), family="einsum"),
     # cross: vectors of 3 along the last axis
     Prim("cross", _cross_type, "np.cross({0}, {1})", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
-         examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})), family="lane"),
+         examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})), family="stacked"),
     Prim("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), jvp=bilinear("convolve"),
          vjp=_convolve_vjp, cost=3,
          examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS), family="lane"),

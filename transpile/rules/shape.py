@@ -268,7 +268,7 @@ TABLE = [
     Prim("tile", with_dims, Spelling(_tile_spelling), jvp=linear("tile"), vjp=_tile_vjp, linear=True, examples=(
         (_more(sample(3), 2), {"dims": (Dim(6),)}), (_more(sample(2, 3), 2, 1), {"dims": (Dim(4), Dim(3))}),
         (_more(sample(2, 3), 3, 2), {"dims": (Dim(6), Dim(6))}),
-    ), family="lane"),
+    ), family="tile"),
     Prim("repeat", with_dims, Spelling(_repeat_spelling), jvp=linear("repeat"), vjp=_repeat_vjp, linear=True, examples=(
         (_more(sample(3), 2), {"axis": 0, "dims": (Dim(6),)}), (_more(sample(2, 3), 3), {"axis": 1, "dims": (Dim(2),
         Dim(9))}),
@@ -289,7 +289,7 @@ TABLE = [
              (sample(3, 4, 2), {"offset": -1, "axes": (1, 0)}),
          ), family="axes"),
     Prim("diag", _diag_type, Spelling(_diag_spelling), jvp=linear("diag"), vjp=_diag_vjp, linear=True,
-         examples=tuple((sample(3), {"offset": k}) for k in _OFFSETS), family="lane"),
+         examples=tuple((sample(3), {"offset": k}) for k in _OFFSETS), family="diag"),
     Prim("trace", _trace_type, "np.trace({0})", jvp=linear("trace"), vjp=_trace_vjp, linear=True,
          examples=tuple((args, {}) for args in _MATRICES), family="trace"),
     Prim("unravel_index", _unravel_type, Spelling(_unravel_spelling), jvp=ZERO, vjp=ZERO, family="lane"),

@@ -18,6 +18,7 @@ from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import Function, Var
 from transpile.errors import error
 from transpile.transform.batching.modes import Differs, Escapes, Modes
+from transpile.transform.batching.places import with_constant_fills
 from transpile.transform.batching.whole import Emit
 
 __all__ = ["batch"]
@@ -36,6 +37,7 @@ def batch(
     ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
     lanes at once. A result without an axis must be the same in all lanes. Raises `TranspileError` T603.
     """
+    fn = with_constant_fills(fn)
     given = {p for p, a in zip(fn.params, axes) if a is not None}
     while True:
         mapped = Mapped(fn, given)

@@ -145,6 +145,12 @@ def _along(w: Emitter, made: Made) -> Operand:
     return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
 
 
+def _stacked(w: Emitter, made: Made) -> Operand:
+    """It takes any axes in front, which it stretches against each other."""
+    rank = max(a.type.rank for a in made.args)
+    return let(w, made, [lead(w, w.whole(a), rank) for a in made.args])
+
+
 def _trailing(w: Emitter, made: Made) -> Operand:
     """NumPy's own form takes any axes in front."""
     return let(w, made, [w.of(a) for a in made.args])
@@ -181,6 +187,25 @@ def _pad(w: Emitter, made: Made) -> Operand:
     x, *rest = made.args
     zero = w.b.operand(0)
     return let(w, made, [w.of(x), zero, zero, *rest], dims=(w.lanes, *made.params["dims"]), even=False)
+
+
+def _tile(w: Emitter, made: Made) -> Operand:
+    x, *counts = made.args
+    one = w.b.operand(1)
+    return let(w, made, [w.of(x), one, *counts], dims=(w.lanes, *made.params["dims"]))
+
+
+def _diag(w: Emitter, made: Made) -> Operand:
+    """A matrix of zeros for each lane, and its diagonal."""
+    (x,), offset, b = made.args, made.params["offset"], w.b
+    buf = b.alloc(
+        made.prim, w.batched(made.type), "full", b.operand(0), dims=w.batched(made.type).dims, dtype=made.type.dtype
+    )
+    n = x.type.dims[0]
+    places = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
+    rows, columns = places + max(-offset, 0), places + max(offset, 0)
+    b.store(buf, (Index((Slice(), Gather(0), Gather(1))),), [rows.op, columns.op], w.of(x))
+    return b.read(buf).op
 
 
 def _repeat_each(w: Emitter, made: Made) -> Operand:
@@ -325,17 +350,34 @@ def _can_einsum(made: Made, differs: Differs) -> bool:
 
 
 def _tensordot(w: Emitter, made: Made) -> Operand:
-    """As an einsum, which can hold the lanes apart."""
+    """One product where one side is the lanes' own; else a product of matrices for each lane."""
     x, y = made.args
     first, second = made.params["axes"]
-    letters = iter("acdefghijklmnopqrstuvwxyz")
-    mine = [next(letters) for _ in range(x.type.rank)]
-    theirs = [next(letters) for _ in range(y.type.rank)]
-    for p, q in zip(first, second):
-        theirs[q] = mine[p]
-    out = [c for k, c in enumerate(mine) if k not in first] + [c for k, c in enumerate(theirs) if k not in second]
-    text = ",".join("b" * w.differs(a) + "".join(t) for a, t in ((x, mine), (y, theirs)))
-    return w.b.bind("", w.batched(made.type), "einsum", (w.of(x), w.of(y)), {"subscripts": f"{text}->b{''.join(out)}"})
+    if not w.differs(y):
+        return let(w, made, (w.of(x), y), axes=(tuple(p + 1 for p in first), second))
+    if not w.differs(x):
+        rest, dims = x.type.rank - len(first), made.type.dims
+        type_ = made.type.strong.with_dims((*dims[:rest], w.lanes, *dims[rest:]))
+        axes = (first, tuple(q + 1 for q in second))
+        found = w.b.bind("", type_, made.prim, (x, w.of(y)), {**made.params, "axes": axes})
+        return transposed(w, found, (rest, *range(rest), *range(rest + 1, len(dims) + 1)))
+    mine = [k for k in range(x.type.rank) if k not in first]
+    theirs = [k for k in range(y.type.rank) if k not in second]
+    rows, columns = [x.type.dims[k] for k in mine], [y.type.dims[k] for k in theirs]
+    inner = [x.type.dims[k] for k in first]
+    left = _flat(w, transposed(w, w.of(x), (0, *(k + 1 for k in (*mine, *first)))), rows, inner)
+    right = _flat(w, transposed(w, w.of(y), (0, *(k + 1 for k in (*second, *theirs)))), inner, columns)
+    product = w.b.let("matmul", left, right).op
+    return _reshaped(w, product, (w.lanes, *rows, *columns))
+
+
+def _flat(w: Emitter, op: Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> Operand:
+    """Matrices of all lanes, of axes that are taken together."""
+    return _reshaped(w, op, (w.lanes, w.b.canonical(_size(rows)), w.b.canonical(_size(columns))))
+
+
+def _reshaped(w: Emitter, op: Operand, dims: tuple[Dim, ...]) -> Operand:
+    return op if op.type.dims == dims else w.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
 
 
 def _solve(w: Emitter, made: Made) -> Operand:
@@ -364,6 +406,11 @@ def _can_solve(made: Made, differs: Differs) -> bool:
     return made.args[0].type.rank == 2
 
 
+def _can_solve_columns(made: Made, differs: Differs) -> bool:
+    """Whether the right sides of all lanes are the columns of one matrix."""
+    return made.args[1].type.rank == 1 and not differs(made.args[0])
+
+
 def _item(w: Emitter, made: Made) -> Operand:
     return let(w, made, [w.of(made.args[0])])
 
@@ -382,6 +429,9 @@ FAMILIES: dict[str, Family] = {
     "repeat": Family(_repeat, _only_first),
     "repeat_each": Family(_repeat_each, _only_first),
     "pad": Family(_pad, _only_first),
+    "tile": Family(_tile, _only_first),
+    "diag": Family(_diag),
+    "stacked": Family(_stacked),
     "full": Family(_full),
     "same": Family(_same),
     "cast": Family(_cast),
@@ -394,6 +444,7 @@ FAMILIES: dict[str, Family] = {
     "einsum": Family(_einsum, _can_einsum),
     "tensordot": Family(_tensordot),
     "solve": Family(_solve, _can_solve),
+    "columns": Family(_solve, _can_solve_columns),
     "item": Family(_item),
 }
 

@@ -38,7 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, reads, statements, written
 from transpile.rules import prims
 from transpile.transform.batching.families import FAMILIES, Made
-from transpile.transform.batching.places import can_shift
+from transpile.transform.batching.places import can_shift, is_fill
 
 
 class Differs(Exception):
@@ -143,6 +143,8 @@ class Modes:
             case Store() | Add():
                 if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
                     return True
+                if is_fill(stmt) and self.mapped.has(stmt.args[0]):
+                    return False
                 return not can_shift(stmt.path, stmt.args, self.mapped.has)
         return False
 
@@ -362,7 +364,7 @@ class _Links:
 
     def symbols(self, stmt: Stmt) -> Iterator[Var]:
         """The values of the sizes that are in the types of what a statement makes."""
-        for var in defines(stmt):
+        for var in (*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))):
             for dim in var.type.dims:
                 for name in dim.symbols():
                     op = self.modes.fn.symbols.get(name)
@@ -454,7 +456,8 @@ class _Links:
             if not step.is_region:
                 continue
             inside = {place[id(s)] for s in step.stmts}
-            read = {v for k, own in enumerate(self.own) if k not in inside for v in own} | out
+            rest = [k for k in range(len(self.own)) if k not in inside]
+            read = {v for k in rest for v in (*self.own[k], *self.symbols(self.block.stmts[k]))} | out
             step.outside = {v for s in step.stmts for v in defines(s) if v in read}
 
 

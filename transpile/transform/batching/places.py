@@ -8,13 +8,18 @@ table[i]     ->   table[i]               the index alone
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transpile.core.nodes import (
+    Add,
+    Block,
+    Const,
     Diagonal,
+    Function,
     Gather,
     Index,
     Item,
+    Let,
     Mask,
     NewAxis,
     Operand,
@@ -24,7 +29,13 @@ from transpile.core.nodes import (
     Reshape,
     Slice,
     Step,
+    Stmt,
+    Store,
+    Var,
 )
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import statements
+from transpile.transform.dce import remove_dead
 
 Differs = Callable[[Operand], bool]
 
@@ -54,6 +65,34 @@ def can_shift(path: Path, args: Sequence[Operand], differs: Differs) -> bool:
         if any(isinstance(i, Slice) and mapped.intersection(_of_item(i)) for i in step.items):
             return False
     return True
+
+
+def with_constant_fills(fn: Function) -> Function:
+    """``x[mask] = 0.5`` without the number of places, which no other statement may want."""
+    constants = {
+        s.var: s.args[0]
+        for s in statements(fn.body)
+        if isinstance(s, Let) and s.prim == "broadcast" and isinstance(s.args[0], Const)
+    }
+
+    def block(old: Block) -> Block:
+        return with_stmts(old, [with_blocks(stmt(s), block) for s in old.stmts])
+
+    def stmt(old: Stmt) -> Stmt:
+        filled = constants.get(old.value) if isinstance(old, Store) and isinstance(old.value, Var) else None
+        new = replace(old, value=filled) if filled is not None and isinstance(old, Store) else old
+        return new if new is not old and is_fill(new) else old  # type: ignore[arg-type]
+
+    body = block(fn.body)
+    return fn if body is fn.body else remove_dead(with_body(fn, body))
+
+
+def is_fill(stmt: Store | Add) -> bool:
+    """Whether a constant is stored wherever a mask says so: the masks of all lanes are a mask as well."""
+    step = stmt.path[0] if len(stmt.path) == 1 else None
+    if not isinstance(stmt, Store) or not isinstance(stmt.value, Const) or not isinstance(step, Index):
+        return False
+    return isinstance(step.items[0], Mask) and all(isinstance(i, Slice) and not _of_item(i) for i in step.items[1:])
 
 
 def shift(path: Path, args: Sequence[Operand], source: bool, differs: Differs) -> Shifted:

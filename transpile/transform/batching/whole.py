@@ -38,7 +38,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import map_reads
 from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
 from transpile.transform.batching.modes import Modes
-from transpile.transform.batching.places import Shifted, shift
+from transpile.transform.batching.places import Shifted, is_fill, shift
 from transpile.transform.batching.regions import Region
 
 BATCH = "batch"
@@ -285,6 +285,9 @@ class Emit:
 
     def store(self, stmt: Store | Add) -> None:
         buf, first = self.memory[stmt.buf]
+        if is_fill(stmt) and self.differs(stmt.args[0]):  # the mask covers the lanes too
+            self.b.emit(replace(stmt, buf=buf, path=(*first, *stmt.path), args=(self.of(stmt.args[0]),)))
+            return
         found, ready = self.shifted(stmt.path, stmt.args, True)
         value = self.placed_value(stmt, found)
         self.b.emit(replace(stmt, buf=buf, path=(*first, *found.path), args=tuple(ready), value=value))
