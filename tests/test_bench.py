@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench import aims, compare, peers, plot, ratios, run, store, suites, table
+from bench.batching import PROBLEMS as BATCHED
 from bench.problem import SIZES, Problem
 from bench.problems import PROBLEMS
 from bench.problems.kmeans import gradient_and_diagonal
@@ -205,5 +206,30 @@ def test_calls_take_turns() -> None:
     found = interleaved(
         {name: (lambda name=name: calls.append(name)) for name in "ab"}, Pace(rounds=2, batch=0.0, budget=1.0)
     )
-    assert calls[-4:] == ["a", "b", "a", "b"]
+    assert calls[-8:] == ["a", "a", "b", "b"] * 2  # once before the clock is started
     assert all(timing.minimum <= timing.median and timing.rounds == 2 for timing in found.values())
+
+
+# ------------------------------------------------------------------------------------------------- batched functions
+
+
+def tiny(args: Any, lanes: int) -> Any:
+    """The arguments with few lanes: the first axis of each array is that of the lanes, of parameters nothing is left out."""
+    return tuple(a[:lanes] if isinstance(a, np.ndarray) and len(a) >= 1000 else a for a in args)
+
+
+@pytest.mark.parametrize(
+    "name", ["cholesky_by_hand", "linear_solve", "arm_jacobians", "small_hessians", "garch", "kepler"]
+)
+def test_batched_functions_are_stacked_lanes(name: str) -> None:
+    problem = next(p for p in BATCHED if p.name == name)
+    args = tiny(problem.args(), 3)
+    transform = {"arm_jacobians": tp.jacfwd, "small_hessians": tp.hessian}.get(name, lambda f: f)
+    each = [transform(problem.fn)(*(a[k] for a in args)) for k in range(3)]
+    batched = tp.vmap(transform(problem.fn))
+    same(batched(*args), np.stack(each), name, 1e-12)
+
+
+def test_every_batched_function_has_peers() -> None:
+    assert [p.name for p in BATCHED if p.jax is None] == []
+    assert [p.name for p in BATCHED if p.torch is None] == ["kepler"]

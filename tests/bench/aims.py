@@ -9,12 +9,14 @@ from bench import ratios
 
 Row = dict[str, Any]
 SLOWEST_COMPILE = 6.0  # seconds
+WITHOUT_AIM = ("kepler",)  # batched functions that are there for orientation
 
 
 def standing(rows: Sequence[Row]) -> list[str]:
     """A line for each aim, whatever it says."""
     problems = [row for row in rows if row["suite"] == "problems"]
     kernels = [row for row in rows if row["suite"] == "kernels"]
+    batching = [row for row in rows if row["suite"] == "batching" and row["name"] not in WITHOUT_AIM]
     return [
         _mean("AD problems, ours over the best of JAX and PyTorch", problems, ratios.to_best, 0.5),
         _mean("AD problems, ours over hand-written C", problems, ratios.to_c, 1.0),
@@ -26,7 +28,11 @@ def standing(rows: Sequence[Row]) -> list[str]:
         _none_over(
             "compiled functions slower than the faster of JAX and plain Numba", kernels, ratios.function_to_best
         ),
-        _compile(rows),
+        _all_done("batched functions that agree", batching),
+        _none_over("batched functions slower than the best of JAX and PyTorch", batching, ratios.to_best),
+        _mean("batched functions, JAX over ours", batching, _jax_to_ours, 3.0, least=True),
+        _compile([row for row in rows if row["suite"] != "batching"]),
+        _compile(batching, "batched functions, "),
     ]
 
 
@@ -70,7 +76,7 @@ def _none_over(what: str, rows: Sequence[Row], ratio: Callable[[Row], float | No
     return text + (f" ({', '.join(over)})" if over else "")
 
 
-def _compile(rows: Sequence[Row]) -> str:
+def _compile(rows: Sequence[Row], which: str = "") -> str:
     """Cold compile times of rows that both compile, and the slowest of ours."""
     pairs = [
         (ours, jax, name_of(row))
@@ -78,7 +84,7 @@ def _compile(rows: Sequence[Row]) -> str:
         if (ours := ratios.compiling(row, "ours")) is not None and (jax := ratios.compiling(row, "jax")) is not None
     ]
     every = [(time, name_of(row)) for row in rows if (time := ratios.compiling(row, "ours")) is not None]
-    what = f"first call, cold; aim: at most JAX's on the geometric mean, none over {SLOWEST_COMPILE:g} s"
+    what = f"{which}first call, cold; aim: at most JAX's on the geometric mean, none over {SLOWEST_COMPILE:g} s"
     if not pairs:
         return f"{what}: nothing measured"
     ours, jax = ratios.mean(p[0] for p in pairs) or 0.0, ratios.mean(p[1] for p in pairs) or 0.0

@@ -51,7 +51,7 @@ def measure(problem: Problem, pace: Pace, skip: Mapping[str, str], path: Path) -
     state = State(problem, path)
     row = state.row
     calls, results = prepared(problem, skip, state)
-    for names in (peers.GRADIENTS, peers.FUNCTIONS):
+    for names in (peers.GRADIENTS + peers.INTERPRETED, peers.FUNCTIONS):
         for name, text in compare.odd_ones({n: results[n] for n in names if n in results}).items():
             row["notes"][name] = text
     state.doing("timing")
@@ -77,7 +77,7 @@ def prepared(
     calls, results = {}, {}
     state.doing("warm up")
     peers.warm_up()
-    for name in peers.GRADIENTS + peers.FUNCTIONS:
+    for name in peers.GRADIENTS + peers.INTERPRETED + peers.FUNCTIONS:
         if name in skip:
             state.row["notes"][name] = skip[name]
             continue
@@ -88,7 +88,8 @@ def prepared(
             calls[name] = call
             state.row["first"][name] = making + first
         except Exception as e:
-            if name != "jax function" or problem.jax_function is not None:  # few write one
+            few = {"jax function": problem.jax_function, "interpreted": problem.interpreted}  # few have one
+            if few.get(name, problem) is not None:
                 state.row["notes"][name] = told(e)
     return calls, results
 

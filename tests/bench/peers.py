@@ -14,6 +14,7 @@ from bench.problem import Problem
 
 GRADIENTS = ("ours", "jax", "torch", "c")  # each computes the value and what is wanted
 FUNCTIONS = ("function", "numba", "jax function")  # the value alone: our compiled one, plain Numba's, JAX's
+INTERPRETED = ("interpreted",)  # what ours is, before it is compiled
 RIVALS = ("jax", "torch")  # the best of these is what ours is measured against
 
 
@@ -39,6 +40,13 @@ def _ours(problem: Problem) -> Callable[[], Any]:
 
 def _function(problem: Problem) -> Callable[[], Any]:
     compute, args = tp.jit(problem.fn, cache=False), problem.args()
+    return lambda: compute(*args)
+
+
+def _interpreted(problem: Problem) -> Callable[[], Any]:
+    if problem.interpreted is None:
+        raise Missing("not run")
+    compute, args = problem.interpreted(), problem.args()
     return lambda: compute(*args)
 
 
@@ -85,6 +93,7 @@ MAKERS: Mapping[str, Callable[[Problem], Callable[[], Any]]] = {
     "torch": _torch,
     "c": _c,
     "function": _function,
+    "interpreted": _interpreted,
     "numba": _numba,
     "jax function": lambda problem: _jax(problem, problem.jax_function),
 }

@@ -1,8 +1,8 @@
 """What the benchmark measures: one function at one size, and how each peer computes the same.
 
-A suite is a package with `PROBLEMS: tuple[Problem, ...]` (`bench.problems`, `bench.kernels2`). Peers are made when they are
-measured, never at import: `jax`, `torch` and `c` are functions without arguments that import what they need and return a
-callable of the arguments of `fn`, all of them in the order of `args()`.
+A suite is a package with `PROBLEMS: tuple[Problem, ...]` (`bench.problems`, `bench.kernels2`, `bench.batching`). Peers are made
+when they are measured, never at import: `jax`, `torch` and `c` are functions without arguments that import what they need and return
+a callable of the arguments of `fn`, all of them in the order of `args()`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-SUITES = ("problems", "kernels")
+SUITES = ("problems", "kernels", "batching")
 SIZES = ("small", "medium", "large")
 
 
@@ -32,7 +32,7 @@ class Problem:
     fn: Callable  # natural NumPy or loops, as a user writes it; a scalar result, or a vector for Jacobians
     args: Callable[[], tuple]  # fresh arguments, float64
     wrt: tuple[int, ...]  # differentiated positions
-    wanted: str = "gradient"  # "gradient", "jacobian", "hessian_diagonal": what is computed
+    wanted: str = "gradient"  # "gradient", "jacobian", "hessian_diagonal", "vmap(grad)": what is computed
     ours: Callable | None = None  # () -> callable of the arguments; None: jit(value_and_grad(fn, argnums=wrt))
     jax: Callable | None = None  # () -> callable of the arguments as JAX arrays giving (value, derivative), jitted
     torch: Callable | None = None  # likewise, of PyTorch tensors on the CPU
@@ -40,6 +40,7 @@ class Problem:
     numba_ok: bool = True  # whether plain Numba can compile `fn` as it is (for the function's own time)
     refused: Mapping[str, str] = field(default_factory=dict)  # peer -> why there is none: {"jax": "dynamic trip count"}
     jax_function: Callable | None = None  # () -> callable of the arguments as JAX arrays giving the value alone, jitted
+    interpreted: Callable | None = None  # () -> callable of the arguments: what `ours` compiles, run as text
 
     @property
     def key(self) -> str:

@@ -101,7 +101,7 @@ def main() -> int:
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     failed = False
     if not options.table:
-        print("\n".join(table.table([])), flush=True)
+        print("\n".join(table.table([], options.suite or "problems")), flush=True)
         for problem in chosen(options):
             row = measured(problem, options)
             print(table.line_of(row), flush=True)

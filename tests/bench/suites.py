@@ -6,7 +6,11 @@ import importlib
 
 from bench.problem import SIZES, Problem
 
-PACKAGES = {"problems": ("bench.problems",), "kernels": ("bench.kernels2", "bench.kernels")}
+PACKAGES = {
+    "problems": ("bench.problems",),
+    "kernels": ("bench.kernels2", "bench.kernels"),
+    "batching": ("bench.batching",),
+}
 
 
 def all_problems() -> list[Problem]:

@@ -10,7 +10,11 @@ from bench.aims import standing
 from bench.peers import GRADIENTS, RIVALS
 
 Row = dict[str, Any]
-TITLES = {"problems": "AD problems", "kernels": "Kernels with loops and in-place writes"}
+TITLES = {
+    "problems": "AD problems",
+    "kernels": "Kernels with loops and in-place writes",
+    "batching": "Batching, beside jax.vmap and torch.func.vmap",
+}
 ABOUT = """Processor time in milliseconds, minimum / median of interleaved rounds: value and derivative together, float64, one
 core, one thread. *Best* is the faster of JAX and PyTorch; C is an adjoint written by hand, called through ctypes. *Function* is
 the value alone, compiled by us and by plain Numba; *gradient / function* takes the faster of the two. *Compile* is what a first
@@ -26,18 +30,18 @@ def document(rows: Sequence[Row]) -> str:
     for suite, title in TITLES.items():
         part = [row for row in rows if row["suite"] == suite]
         if part:
-            lines += ["", f"## {title}", "", f"![ratios]({suite}.png)", "", *table(part), *absences(part)]
+            lines += ["", f"## {title}", "", f"![ratios]({suite}.png)", "", *table(part, suite), *absences(part)]
     return "\n".join([*lines, "", "## Aims", "", *(f"- {line}" for line in standing(rows)), "", WHY, ""])
 
 
-def table(rows: Sequence[Row]) -> list[str]:
-    names = [name for name, _ in COLUMNS]
+def table(rows: Sequence[Row], suite: str = "problems") -> list[str]:
+    names = [name for name, _ in columns(suite)]
     lines = [f"| {' | '.join(names)} |", "|---|---|" + "---:|" * (len(names) - 2)]
     return lines + [line_of(row) for row in rows]
 
 
 def line_of(row: Row) -> str:
-    return f"| {' | '.join(show(row) for _, show in COLUMNS)} |"
+    return f"| {' | '.join(show(row) for _, show in columns(row['suite']))} |"
 
 
 def absences(rows: Sequence[Row]) -> list[str]:
@@ -118,3 +122,17 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("compile, s", lambda row: digits(ratios.compiling(row, "ours"))),
     ("JAX compile, s", lambda row: digits(ratios.compiling(row, "jax"))),
 )
+BATCHING = (
+    ("problem", lambda row: row["name"]),
+    ("computed", lambda row: row["wanted"]),
+    *((SHOWN[peer], _pair(peer)) for peer in ("ours", *RIVALS)),
+    ("interpreted", _one("interpreted")),
+    ("ours / best", _best),
+    ("JAX / ours", lambda row: digits(ratios.over(1.0, ratios.to_jax(row)))),
+    ("compile, s", lambda row: digits(ratios.compiling(row, "ours"))),
+    ("JAX compile, s", lambda row: digits(ratios.compiling(row, "jax"))),
+)
+
+
+def columns(suite: str) -> tuple[tuple[str, Callable[[Row], str]], ...]:
+    return BATCHING if suite == "batching" else COLUMNS
