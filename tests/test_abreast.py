@@ -428,7 +428,8 @@ def test_neighbours_in_memory(turned):
 
     fn, a = (columns, np.ones((5, 37))) if turned else (rows, np.ones((37, 5)))
     t, gradient = np.linspace(0.0, 1.0, 37), tp.grad(fn, argnums=(0, 1))
-    assert is_taken(gradient, a, t) == turned
+    assert is_taken(gradient, a, t)
+    assert ("a_2 = np.empty((" in text(gradient, a, t)) != turned
     for found, wanted in zip(tp.jit(gradient)(a, t), gradient(a, t)):
         np.testing.assert_allclose(found, wanted, rtol=1e-11)
 
@@ -445,3 +446,134 @@ def test_few_trips_that_are_known():
 
     x, y, _ = arguments(AT_ONCE)
     assert not is_taken(fn, x, y)
+
+
+# ------------------------------------------------------------------------------------------------ rows of trips
+
+
+def recurrence_in_place(a, t):
+    """Rows that are read and written."""
+    b = a.copy()
+    for i in range(len(b)):
+        for j in range(1, b.shape[1]):
+            b[i, j] += 0.5 * b[i, j - 1] * t[i]
+    return b
+
+
+def axis_in_the_middle(a, t):
+    """The place of a trip is at an axis between others, and read beside others that are the same in all trips."""
+    out = np.zeros((a.shape[1], 2))
+    for i in range(1, a.shape[1]):
+        s = a[1, i, 0]
+        for j in range(a.shape[0]):
+            for k in range(a.shape[2]):
+                s = s * 0.3 + a[j, i, k] * a[0, i, 2] * t[i - 1]
+        out[i - 1, 1] = s
+        out[i, 0] = a[0, i, 1] - s
+    return out
+
+
+def another_row(a, t):
+    """A trip reads what the one before has written: it stays."""
+    b = a.copy()
+    for i in range(1, len(b)):
+        s = t[i]
+        for j in range(b.shape[1]):
+            s = s * 0.5 + b[i - 1, j]
+            b[i, j] = s
+    return b
+
+
+def added_up_in_rows(a, t):
+    b = np.ones((len(t), 3))
+    for i in range(len(t)):
+        s = t[i]
+        for j in range(a.shape[1]):
+            s = np.sin(s) + a[i, j]
+            b[i, j % 3] += s
+    return b
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("fn", (recurrence_in_place, axis_in_the_middle, another_row, added_up_in_rows), ids=names)
+def test_rows(fn, n):
+    rng = np.random.default_rng(n)
+    shape = (4, n + 1, 3) if fn is axis_in_the_middle else (n, 5)
+    a, t = 0.5 * rng.normal(size=shape), 0.5 * rng.normal(size=n + 1 if fn is axis_in_the_middle else n)
+    if fn is added_up_in_rows and n == SIZES[-1]:
+        assert is_taken(fn, a, t)
+    np.testing.assert_allclose(tp.jit(fn)(a, t), fn(a, t), rtol=1e-12, atol=1e-15)
+
+
+def test_rows_of_gradients():
+    rng = np.random.default_rng(1)
+    n = AT_ONCE + 3
+    args = 0.5 * rng.normal(size=(n, 5)), 0.5 * rng.normal(size=n)
+    gradient = tp.grad(lambda a, t: np.sum(recurrence_in_place(a, t) ** 2), argnums=(0, 1))
+    assert is_taken(gradient, *args)
+    for found, wanted in zip(tp.jit(gradient)(*args), gradient(*args)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-14)
+
+
+def cholesky(a, b):
+    n = len(b)
+    low = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j]
+            for k in range(j):
+                s -= low[i, k] * low[j, k]
+            low[i, j] = np.sqrt(s) if i == j else s / low[j, j]
+    y = np.zeros(n)
+    for i in range(n):
+        for k in range(i + 1):
+            y[i] += low[i, k] * b[k]
+    return y
+
+
+@pytest.mark.parametrize("n", (1, 5, 40))
+def test_lanes_of_small_problems(n):
+    """Sums in loops of few trips are no vectors: lanes are. Of many trips they are, and lanes come one after the other."""
+    rng = np.random.default_rng(n)
+    a = rng.normal(size=(2 * AT_ONCE + 3, n, n))
+    a, b = a @ a.transpose(0, 2, 1) + n * np.eye(n), rng.normal(size=(len(a), n))
+    batched = tp.vmap(cholesky)
+    assert is_taken(batched, a, b)
+    np.testing.assert_allclose(tp.jit(batched)(a, b), [cholesky(x, y) for x, y in zip(a, b)], rtol=1e-10)
+
+
+def test_lanes_that_are_copied_or_added_stay():
+    def plus(x, y):
+        out = np.empty(len(x))
+        for i in range(len(x)):
+            out[i] = x[i] + y[i]
+        return out
+
+    x = np.ones((40, 5))
+    assert not is_taken(tp.vmap(plus), x, x)
+
+
+def around(x):
+    """A subscript before the beginning is known to be that of the end: nothing is asked."""
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * np.sin(x[k - 1])
+    return total
+
+
+@pytest.mark.parametrize("n", (0, 1, 2, 19))
+def test_what_goes_around_is_known_to_be_there(n):
+    x = np.linspace(0.1, 1.0, n)
+    assert "IndexError" not in text(around, x)
+    np.testing.assert_allclose(tp.jit(around)(x), around(x), rtol=1e-12)
+    if n > 2:
+        with pytest.raises(IndexError):
+            tp.jit(far_around)(x[:2])
+        np.testing.assert_allclose(tp.jit(far_around)(x), far_around(x), rtol=1e-12)
+
+
+def far_around(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k - 3]
+    return total

@@ -1,8 +1,8 @@
 """What the benchmark measures: one function at one size, and how each peer computes the same.
 
-A suite is a package with `PROBLEMS: tuple[Problem, ...]` (`bench.problems`, `bench.kernels2`, `bench.batching`). Peers are made
-when they are measured, never at import: `jax`, `torch` and `c` are functions without arguments that import what they need and return
-a callable of the arguments of `fn`, all of them in the order of `args()`.
+A suite is a package with `PROBLEMS: tuple[Problem, ...]` (`bench.problems`, `bench.kernels2`, `bench.batching`). Peers are
+made when they are measured, never at import: `jax`, `torch` and `c` are functions without arguments that import what they
+need and return a callable of the arguments of `fn`, all of them in the order of `args()`.
 """
 
 from __future__ import annotations

@@ -23,18 +23,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, If, Let, Operand, Stmt, Var
+from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, If, Let, Operand, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
-from transpile.core.walk import uses
+from transpile.core.walk import defined, statements, uses
 from transpile.loops.adds import as_additions
 from transpile.loops.affine import Forms
 from transpile.loops.bodies import Bodies, number, over_lanes
 from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import held_by
-from transpile.loops.trips import ABREAST, AT_ONCE, Search, may_gain
+from transpile.loops.kinds import DEAR
+from transpile.loops.rows import with_rows
+from transpile.loops.trips import ABREAST, AT_ONCE, Search, Trips, may_gain
 
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
+PLENTY = 8 * ROOM  # where elementary functions take longer than memory does
+FEW = 32  # trips of inner loops that LLVM could make vectors of, which are short ones then
 
 
 def abreast(fn: Function) -> Function:
@@ -65,11 +69,12 @@ class _Abreast:
         if self.search is None:
             self.search = Search(self.fn)
         search = self.search
-        if not search.has_recurrences(loop):
+        waits = search.has_recurrences(loop)
+        if not waits and not (loop.lanes and (is_dear(loop) or has_nested_sums(loop))):
             return None
-        new = as_additions(loop, search.forms, search.roots)
+        before, new = with_rows(as_additions(loop, search.forms, search.roots), search.forms, search.roots)
         trips = search.trips(new, self.facts(search.forms))
-        return None if trips is None else _Blocks(new, trips).statements(loop)
+        return None if trips is None else [*before, *_Blocks(new, trips, waits).statements(loop)]
 
     def facts(self, forms: Forms) -> Facts:
         """What is known where the search is now."""
@@ -84,7 +89,11 @@ class _Abreast:
 
 
 class _Blocks(Bodies):
-    """Makes the statements that a loop becomes."""
+    """Makes the statements that a loop becomes. Without ``waits`` LLVM could make vectors of each of the loops inside."""
+
+    def __init__(self, loop: For, trips: Trips, waits: bool) -> None:
+        super().__init__(loop, trips)
+        self.waits = waits
 
     def statements(self, rest_of: For) -> list[Stmt]:
         """The blocks, and the loop that takes the rest of the trips."""
@@ -93,9 +102,12 @@ class _Blocks(Bodies):
         trips = self.let("maximum", self.let("sub", *ends), Const(0, INT))
         whole = self.let("mul", self.let("quick_div", trips, number(AT_ONCE, INT)), number(AT_ONCE, INT))
         test = self.let("greater", whole, Const(0, INT), type=BOOL)
-        room = self.room()
-        if room is not None:
-            test = self.let("logical_and", test, self.let("less_equal", room, number(ROOM, INT), type=BOOL), type=BOOL)
+        few = [] if self.waits else [(n, FEW) for n in self.inner_trips(rest_of)]
+        limits = [(self.room(), PLENTY if is_dear(self.loop) else ROOM), *few]
+        for size, most in limits:
+            if size is not None:
+                fits = self.let("less_equal", size, number(most, INT), type=BOOL)
+                test = self.let("logical_and", test, fits, type=BOOL)
         before, self.out = self.out, []
         rest = self.let("add" if up else "sub", loop.start, whole)
         low, high = (loop.start, rest) if up else (self.let("add", e, Const(1, INT)) for e in (rest, loop.start))
@@ -132,6 +144,13 @@ class _Blocks(Bodies):
             found = size if found is None else self.let("add", found, size)
         return found
 
+    def inner_trips(self, loop: For) -> list[Operand]:
+        """The numbers of trips of the loops inside, as far as they are known outside."""
+        own = {loop.index, *defined(loop.body)}
+        inner = [s for s in statements(loop.body) if isinstance(s, For)]
+        ends = dict.fromkeys((s.bound, s.start) for s in inner if not own & {s.bound, s.start})
+        return [self.let("sub", *pair) for pair in ends]
+
     def is_chain(self, held: set[Var]) -> bool:
         """Whether of what a trip holds of a sum on the way nothing is needed when there is more of it."""
         body = self.loop.body
@@ -146,6 +165,17 @@ class _Blocks(Bodies):
         body = Block((total,), [value, Let(new, "add", (total, value.var), {}, self.loc)], (new,))
         self.out.append(over_lanes(lane, body, (init,), (result,)))
         return result
+
+
+def is_dear(loop: For) -> bool:
+    return any(isinstance(s, Let) and s.prim in DEAR for s in statements(loop.body))
+
+
+def has_nested_sums(loop: For) -> bool:
+    """Whether more is added up than there are elements, so that it pays to copy these: in a loop that is in a loop inside."""
+    inner = [s for s in statements(loop.body) if isinstance(s, For)]
+    deep = [s for f in inner for s in statements(f.body) if isinstance(s, For)]
+    return any(f.inits or any(isinstance(s, Add) for s in f.body.stmts) for f in deep)
 
 
 def _step(loop: For) -> int:

@@ -62,19 +62,22 @@ class _Vectors:
         self.roots = Roots(fn)
 
     def block(self, block: Block) -> Block:
-        return replace(block, stmts=[self.stmt(s) for s in block.stmts])
+        return replace(block, stmts=[one for s in block.stmts for one in self.stmt(s)])
 
-    def stmt(self, stmt: Stmt) -> Stmt:
+    def stmt(self, stmt: Stmt) -> list[Stmt]:
         if isinstance(stmt, Let):
-            return named(stmt, PLAIN)
+            return [named(stmt, PLAIN)]
         if isinstance(stmt, For) and is_vectorised(stmt, self.forms):
-            return self.in_blocks(stmt) or vectorised(stmt)
-        return with_blocks(stmt, self.block) if blocks(stmt) else stmt
+            return self.in_blocks(stmt) or [vectorised(stmt)]
+        return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
 
     # ---- blocks
 
-    def in_blocks(self, loop: For) -> For | None:
-        """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before."""
+    def in_blocks(self, loop: For) -> list[Stmt] | None:
+        """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before.
+
+        A loop that is known to be no longer than a block is one.
+        """
         partly = [s for s in loop.body.stmts if isinstance(s, Let) and is_float(s) and s.prim in PARTLY]
         needed = _Arguments(self, loop)
         partly = [s for s in partly if needed.is_small(s) or needed.take(s.args, s.prim in WHOLE)]
@@ -82,25 +85,31 @@ class _Vectors:
             return None
         tests = {(PARTLY[s.prim][1], s.args): None for s in partly if not needed.is_small(s)}
         if not tests:
-            return vectorised(loop, {s.var for s in partly})
+            return [vectorised(loop, {s.var for s in partly})]
+        if (known_trips(loop) or SIZE + 1) <= SIZE:
+            inside, test = self.test(loop, loop.start, loop.bound, needed.lets(), list(tests))
+            return [*test, self.choice(loop, inside, partly, loop.results)]
         start, end = Var("start", INT), Var("end", INT)
         up = loop.step.value > 0
         full = Let(Var("", INT), "add" if up else "sub", (start, Const(SIZE, INT)), {}, loop.loc)
         nearer = Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
-        only = all(s.prim in WHOLE for s in partly)
         carried = tuple(Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
+        results = tuple(Var(r.name, r.type) for r in loop.results)
+        body = Block(carried, [full, nearer, *test, self.choice(part, inside, partly, results)], results)
+        return [replace(loop, index=start, step=Const(SIZE * loop.step.value, INT), body=body)]
+
+    def choice(self, part: For, inside: Var, partly: list[Let], results: tuple[Var, ...]) -> If:
+        """The loop of a block, by whether its arguments are inside."""
+        only = all(s.prim in WHOLE for s in partly)
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
         slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
         assert isinstance(fast, For) and isinstance(slow, For)
-        results = tuple(Var(r.name, r.type) for r in loop.results)
-        choice = If(inside, Block((), [fast], fast.results), Block((), [slow], slow.results), results, loop.loc)
-        body = Block(carried, [full, nearer, *test, choice], results)
-        return replace(loop, index=start, step=Const(SIZE * loop.step.value, INT), body=body)
+        return If(inside, Block((), [fast], fast.results), Block((), [slow], slow.results), results, part.loc)
 
     def test(
-        self, loop: For, start: Var, end: Var, lets: list[Let], tests: list[tuple[str, tuple[Operand, ...]]]
+        self, loop: For, start: Operand, end: Operand, lets: list[Let], tests: list[tuple[str, tuple[Operand, ...]]]
     ) -> tuple[Var, list[Stmt]]:
         """Whether all arguments of a block are inside, and what finds out."""
         cloner = Cloner({})

@@ -25,6 +25,13 @@ class _Run:
 
     stmts: list[Stmt] = field(default_factory=list)
     puts: list[tuple[Var, Operand]] = field(default_factory=list)
+    is_across: bool = False
+
+    def is_copied_by(self, stmt: Stmt) -> bool:
+        """Whether a statement stores what the loop has read, which has done nothing else if it has touched neighbours."""
+        if not isinstance(stmt, Store) or not any(stmt.value in defines(s) for s in self.stmts):
+            return False
+        return self.is_across or all(isinstance(s, Let) and s.prim == "index" for s in self.stmts)
 
 
 class Bodies:
@@ -62,9 +69,18 @@ class Bodies:
             self.out.append(Alloc(var, "empty", (*stmt.args, number(AT_ONCE, INT)), {}, stmt.loc))
         elif isinstance(stmt, (Store, Add)) or not self.trips.varying.isdisjoint(defines(stmt)):
             if not self.trips.steps.keys() & set(defines(stmt)):
-                self.run.stmts.append(stmt)
+                self.add(stmt)
         else:
             self.out.append(self.same.stmt(stmt))
+
+    def add(self, stmt: Stmt) -> None:
+        """Puts a statement into the loop over lanes. Those that touch elements far apart are in loops of their own, with what
+        copies them, so that the others are of vectors."""
+        is_across = id(stmt) in self.trips.across
+        if is_across != self.run.is_across and not self.run.is_copied_by(stmt):
+            self.flush()
+        self.run.is_across |= is_across
+        self.run.stmts.append(stmt)
 
     def guard(self, stmt: If) -> None:
         self.flush()

@@ -146,6 +146,22 @@ class Facts:
         elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
             self.not_negative(var)
             self.at_most(var, self.form(let.args[1]))
+        elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
+            self._choose(let, var)
+
+    def _choose(self, let: Let, var: Linear) -> None:
+        """``k + n if k < 0 else k``: not negative if neither side is, and less than ``n`` if both are."""
+        test = self.forms.lets.get(let.args[0]) if isinstance(let.args[0], Var) else None
+        if test is None:
+            return
+        sides = [(self.inner(), self.form(a)) for a in let.args[1:]]
+        size = sides[0][1].plus(sides[1][1], -1)
+        for (facts, _), holds in zip(sides, (True, False)):
+            facts.test(test, holds)
+        if all(facts.is_not_negative(form) for facts, form in sides):
+            self.not_negative(var)
+        if all(facts.is_not_negative(size.plus(form, -1).plus(ONE, -1)) for facts, form in sides):
+            self.less(var, size)
 
     def _divide(self, let: Let, var: Linear) -> None:
         x, by = (self.form(a) for a in let.args)

@@ -39,13 +39,15 @@ _STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 class Trips:
     """``varying``: the numbers that differ from trip to trip; ``steps``: integers computed from the index alone, by their *lets*.
 
-    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at the same places.
+    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at the same places;
+    ``across``: the ids of statements that touch elements far apart, of which LLVM makes no vectors.
     """
 
     varying: set[Var] = field(default_factory=set)
     steps: dict[Var, Let] = field(default_factory=dict)
     private: dict[Var, Alloc] = field(default_factory=dict)
     summed: set[Var] = field(default_factory=set)
+    across: set[int] = field(default_factory=set)
 
 
 def may_gain(loop: For) -> bool:
@@ -137,7 +139,7 @@ class Search:
             return None
         if not all(self.has_sizes_outside(s, loop) for s in found.private.values()):
             return None
-        return found if self.are_apart(loop, found, facts) and self.are_side_by_side(loop, found) else None
+        return found if self.are_apart(loop, found, facts) and self.are_places(loop, found) else None
 
     def has_sizes_outside(self, stmt: Alloc, loop: For) -> bool:
         return not {loop.index, *defined(loop.body)} & set(stmt.args)
@@ -168,8 +170,8 @@ class Search:
                 return False
         return True
 
-    def are_side_by_side(self, loop: For, found: Trips) -> bool:
-        """Whether trips that follow each other touch neighbours in memory, or the same."""
+    def are_places(self, loop: For, found: Trips) -> bool:
+        """Whether trips that follow each other touch the same, or places that follow each other along one axis."""
         for stmt in statements(loop.body):
             for a in accesses(stmt):
                 if a.indices is None:
@@ -177,13 +179,18 @@ class Search:
                 differing = self.differing(a.indices, found)
                 if not differing:
                     continue
-                last = a.indices[-1]
-                if a.var in found.private or differing != {loop.index} or self.differing(a.indices[:-1], found):
+                at, *more = (k for k, i in enumerate(a.indices) if self.differing([i], found))
+                if a.var in found.private or differing != {loop.index} or more:
                     return False
-                if self.forms.of(last).coefficient(loop.index) != 1 or (
-                    last is not loop.index and last not in found.steps
+                place = a.indices[at]
+                if self.forms.of(place).coefficient(loop.index) != 1 or (
+                    place is not loop.index and place not in found.steps
                 ):
                     return False
+                if at != len(a.indices) - 1:
+                    if a.kind == "add":
+                        return False
+                    found.across.add(id(stmt))
         return True
 
     def differing(self, indices: Sequence[Operand], found: Trips) -> set[Var]:

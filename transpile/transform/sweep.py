@@ -481,7 +481,8 @@ class _Reverse:
             mirrored.yields = tuple(outs)
         self.sides[mirrored] = body
         results = tuple(Var(p.name, p.type) for p in params)
-        mirror = For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc)
+        lanes = isinstance(stmt, For) and stmt.lanes and not inits
+        mirror = For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc, lanes)
         self.mirrors[mirror] = stmt
         b.emit(mirror)
         for s, r in zip(scalars, results[len(carried) :]):
