@@ -94,12 +94,25 @@ class _Apart:
             convention = context.call_conv
             kind = convention.get_function_type(signature.return_type, signature.args)
             function = cgutils.get_or_insert_function(builder.module, kind, self.symbol(real))
-            status, result = convention.call_function(builder, function, signature.return_type, signature.args, args)
+            lent = [_lent(context, builder, *pair) for pair in zip(signature.args, args)]
+            status, result = convention.call_function(builder, function, signature.return_type, signature.args, lent)
             with cgutils.if_unlikely(builder, status.is_error):
                 convention.return_status_propagate(builder, status)
             return result
 
         return generate
+
+
+def _lent(context, builder, kind, value):
+    """An argument for as long as the call takes: of an array nobody counts the references then.
+
+    The caller holds it, and no result has its memory; counting it up and down again, in each function, is as dear as a division.
+    """
+    if not isinstance(kind, types.Array):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = array.meminfo.type(None)
+    return array._getvalue()
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,15 @@ def factor(columns, pivots):
             for i in range(m):
                 excess += 0 * columns[j, i]
     if max(m, n) > _SMALL or excess != 0:  # NaN: which row LAPACK takes for the largest depends on its loops
-        found = np.zeros(min(m, n), np.int64)
-        info = _getrf(m, n, columns, m, found)
-        halves = found.view(np.int32)
-        step = 2 if halves.size < 4 or halves[1] == 0 else 1  # the integers of the library have 64 bits, or 32
-        for k in range(min(m, n)):
-            pivots[k] = halves[step * k] - 1
+        count = min(m, n)
+        pivots[:count] = 0
+        info = _getrf(m, n, columns, m, pivots)
+        if count < 2 or pivots[0] < 2**32:
+            for k in range(count):
+                pivots[k] -= 1
+        else:  # the integers of the library have 32 bits, two of them in one of ours
+            for k in range(count - 1, -1, -1):
+                pivots[k] = (pivots[k // 2] >> (32 * (k % 2))) % 2**32 - 1
         return info
     info, one = 0, columns.dtype.type(1)
     for j in range(n):
@@ -77,7 +80,9 @@ def substitute(columns, pivots, transposed, out):
     n, width = out.shape
     for k in range(0 if transposed else n):
         _swap(out, k, pivots[k])
-    if n > _SMALL:
+    if n > _SMALL and width == 1:
+        _substitute_one(columns, transposed, out)
+    elif n > _SMALL:
         one, ld = out.dtype.type(1), max(width, 1)
         if transposed:
             _trsm(_RIGHT, _UPPER, _NO, _NO, width, n, one, columns, n, out, ld)
@@ -99,6 +104,33 @@ def substitute(columns, pivots, transposed, out):
                     out[i, c] /= columns[i, i]
     for k in range(n - 1 if transposed else -1, -1, -1):
         _swap(out, k, pivots[k])
+
+
+@inner
+def _substitute_one(columns, transposed, out):
+    """Of one right side, by loops along the columns: a call of the library takes longer up to a hundred rows, and no less above."""
+    n = out.shape[0]
+    if transposed:
+        for i in range(n):
+            total = out[i, 0]
+            for k in range(i):
+                total -= columns[i, k] * out[k, 0]
+            out[i, 0] = total / columns[i, i]
+        for i in range(n - 1, -1, -1):
+            total = out[i, 0]
+            for k in range(i + 1, n):
+                total -= columns[i, k] * out[k, 0]
+            out[i, 0] = total
+        return
+    for k in range(n):
+        x = out[k, 0]
+        for i in range(k + 1, n):
+            out[i, 0] -= columns[k, i] * x
+    for k in range(n - 1, -1, -1):
+        x = out[k, 0] / columns[k, k]
+        out[k, 0] = x
+        for i in range(k):
+            out[i, 0] -= columns[k, i] * x
 
 
 @inner
@@ -129,7 +161,9 @@ def lu_solve(columns, pivots, transposed, b, out):
         raise ValueError("solve: the sizes do not agree")
     if pivots[n] != 0:
         raise np.linalg.LinAlgError("Singular matrix")
-    put_turned(b.T, out)
+    for i in range(n):
+        for c in range(width):
+            out[i, c] = b[i, c]
     substitute(columns, pivots, transposed, out)
 
 
