@@ -18,6 +18,13 @@ INTERPRETED = ("interpreted",)  # what ours is, before it is compiled
 RIVALS = ("jax", "torch")  # the best of these is what ours is measured against
 
 
+def taking_part(problem: Problem) -> tuple[str, ...]:
+    """Who is asked: where lanes are batched, nobody writes C, and what a lane takes alone says nothing."""
+    if problem.suite != "batching":
+        return GRADIENTS + FUNCTIONS
+    return ("ours", *RIVALS, *(INTERPRETED if problem.interpreted is not None else ()))
+
+
 class Missing(Exception):
     """This peer does not take part; the text says why."""
 

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from transpile.core.nodes import Alloc, Const, Function, Let, Operand, Var
+from transpile.core.nodes import Alloc, Const, For, Function, Let, Operand, Var, While
 from transpile.core.types import INT, Type
 from transpile.core.walk import statements
 from transpile.lower.elements import Elements
@@ -37,6 +37,9 @@ class Matrices:
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, Let)}
         users = [s for s in statements(fn.body) if isinstance(s, (Let, Alloc)) and s.prim in USERS]
         self.count = Counter(self.base(s.args[0])[0] for s in users)
+        loops = [s for s in statements(fn.body) if isinstance(s, (For, While))]
+        inside = {id(s) for f in loops for s in statements(f.body)}
+        self.again = {self.base(s.args[0])[0] for s in users if id(s) in inside and s.args[0].type.rank == 2}
         self.keys: dict[Operand, Var] = {}
 
     def base(self, op: Operand) -> tuple[Operand, bool]:
@@ -77,10 +80,10 @@ def _swaps_last(axes: Any) -> bool:
 
 def factors_of(lw: Lowering, op: Operand) -> tuple[Factors, bool] | None:
     """The factors of a matrix that several statements factor, computed where the first one stands; and whether they are of its
-    transpose. None if there is one statement."""
+    transpose. None if there is one statement, outside of loops: in a loop all trips have the memory for them."""
     matrices = lw.matrices
     base, turned = matrices.base(op)
-    if matrices.count[base] < 2 or (isinstance(base, Var) and base.buffer):
+    if isinstance(base, Var) and base.buffer or matrices.count[base] < 2 and base not in matrices.again:
         return None
     key = matrices.key(base)
     if key not in lw.env:
