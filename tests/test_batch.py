@@ -193,3 +193,19 @@ def test_what_is_printed_and_raised_is_in_the_order_of_lanes(capsys: Any) -> Non
     with pytest.raises(ValueError, match=r"2.0 is too large \(lane 1\)"):
         g(np.array([0.5, 2.0, 3.0]), 1)
     assert capsys.readouterr().out == "0 0.5\n0 2.0\n"
+
+
+def windowed(x, i, j):
+    """A size that all lanes share and that only the run knows."""
+    y = x[i:j]
+    if y[0] > 1.0:
+        y = y * 2.0
+    return y
+
+
+@pytest.mark.numba
+def test_a_size_of_the_run_that_lanes_share(cache_directory: Any) -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    g = tp.vmap(windowed, in_axes=(0, None, None))
+    for made in (g, tp.jit(g)):
+        np.testing.assert_array_equal(made(x, 1, 3), [windowed(row, 1, 3) for row in x])

@@ -75,8 +75,21 @@ class Modes:
         self.known: dict[int, bool] = {}
         self.steps: dict[int, list[Step]] = {}
         self.maybe = _maybe_undefined(fn.body)
+        self.sized = self.named_sizes()
         self.effects = {id(s) for s in statements(fn.body) if self.is_lane_effect(s)}
         self.block(fn.body, None)
+
+    def named_sizes(self) -> dict[Var, Var]:
+        """The values whose sizes all lanes share and nobody knows before they are made, with such a size."""
+        found: dict[Var, Var] = {}
+        for name, size in self.fn.symbols.items():
+            let = self.mapped.made.get(size) if isinstance(size, Var) else None
+            if not isinstance(let, Let) or let.prim != "dim" or self.mapped.has(let.var):
+                continue
+            (source,) = let.args
+            if isinstance(source, Var) and name in source.type.dims[let.params["axis"]].symbols():
+                found.setdefault(source, let.var)
+        return found
 
     # ---- single statements
 
@@ -164,7 +177,7 @@ class Modes:
 
     def prefers(self, stmt: Stmt) -> bool:
         """Whether a statement that could be whole is better done lane by lane where it is compiled."""
-        if isinstance(stmt, (NewStack, Push, Pop)):
+        if isinstance(stmt, (NewStack, Push, Pop)) or any(v in self.sized for v in defines(stmt)):
             return False
         if isinstance(stmt, (If, For, While)):
             inside = [s for b in blocks(stmt) for s in statements(b)]
@@ -271,6 +284,9 @@ class Modes:
                 if root is not None and root not in own and not self.mapped.has(root):
                     raise Differs(root)
         made = {v for s, by_lane in zip(block.stmts, lane) if by_lane for v in defines(s)}
+        for var in made & self.sized.keys():
+            if not self.mapped.has(self.sized[var]):
+                raise Differs(self.sized[var])  # a region cannot know it before its first lane
         outside = [s for s, by_lane in zip(block.stmts, lane) if not by_lane]
         read = {o for s in outside for o in _all_reads(s, self.fn)} | set(leaves(block))
         for var in made & {v for v in read if isinstance(v, Var)}:
