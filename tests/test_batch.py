@@ -209,3 +209,30 @@ def test_a_size_of_the_run_that_lanes_share(cache_directory: Any) -> None:
     g = tp.vmap(windowed, in_axes=(0, None, None))
     for made in (g, tp.jit(g)):
         np.testing.assert_array_equal(made(x, 1, 3), [windowed(row, 1, 3) for row in x])
+
+
+def masked_rows(a):
+    """In its gradient the size of what the mask picks is that of two regions."""
+    d = np.mean(a, axis=0)
+    a[d > 0.0] = d
+    a += np.sin(a)
+    return np.sum(a)
+
+
+def returned_early(y):
+    """What the loop leaves without a value is read by lane behind it."""
+    for _ in range(0):
+        return np.sum(y)
+    if y[0] > 0.0:
+        y = y * 2.0
+    return y[1]
+
+
+@pytest.mark.parametrize("by_lane", [False, True])
+def test_found_by_fuzz(by_lane: bool) -> None:
+    a = np.random.default_rng(1).standard_normal((2, 3, 3))
+    with order(by_lane):
+        found = tp.vmap(tp.grad(masked_rows))(a.copy())
+        twice = tp.vmap(tp.vmap(returned_early))(a)
+    np.testing.assert_allclose(found, [tp.grad(masked_rows)(one) for one in a], rtol=1e-12)
+    np.testing.assert_allclose(twice, [[returned_early(row) for row in one] for one in a], rtol=1e-12)

@@ -11,7 +11,7 @@ because it may have no value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transpile.analysis.mapped import Mapped
@@ -76,8 +76,23 @@ class Modes:
         self.steps: dict[int, list[Step]] = {}
         self.maybe = _maybe_undefined(fn.body)
         self.sized = self.named_sizes()
+        self.refuse_shared_gaps()
         self.effects = {id(s) for s in statements(fn.body) if self.is_lane_effect(s)}
         self.block(fn.body, None)
+
+    def refuse_shared_gaps(self) -> None:
+        """What lanes share and may have no value is joined with what differs: nobody can make lanes of it there, so it differs."""
+        for stmt in statements(self.fn.body):
+            match stmt:
+                case If():
+                    given = [*zip(stmt.results, stmt.then.yields), *zip(stmt.results, stmt.orelse.yields)]
+                case For() | While():
+                    given = [*zip(stmt.results, stmt.inits), *zip(stmt.results, stmt.body.yields)]
+                case _:
+                    continue
+            for result, op in given:
+                if op in self.maybe and self.mapped.has(result) and not self.mapped.has(op):
+                    raise Differs(op)
 
     def named_sizes(self) -> dict[Var, Var]:
         """The values whose sizes all lanes share and nobody knows before they are made, with such a size."""
@@ -228,6 +243,9 @@ class Modes:
             private: list[Var] = []
             if lane[k]:
                 private = [v for v in defines(stmt) if self.is_private(v, stmt)]
+            elif any(v in self.maybe and self.mapped.has(v) for v in defines(stmt)):
+                # a region reads at its top what it gets, where this may have no value
+                private = [v for v in defines(stmt) if v in self.maybe and self.is_read_in_region(v, block, lane)]
             elif isinstance(stmt, NewStack) and self.mapped.has(stmt.var) and self.is_split(stmt.var, block, lane):
                 private = [stmt.var]
             for var in private:
@@ -250,6 +268,22 @@ class Modes:
         if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
             return True
         return isinstance(stmt, NewStack)
+
+    def is_read_in_region(self, var: Var, block: Block, lane: Sequence[bool] = ()) -> bool:
+        """Whether what runs lane by lane in a block reads a value that differs; ``lane`` says which of its statements do."""
+        if not self.mapped.has(var):
+            return False
+        if lane:
+            steps = [Step([s], by_lane) for s, by_lane in zip(block.stmts, lane)]
+        else:
+            steps = self.steps.get(id(block), [])
+        return any(
+            var in _all_reads(s, self.fn)
+            if step.is_region
+            else any(self.is_read_in_region(var, inner) for inner in blocks(s))
+            for step in steps
+            for s in step.stmts
+        )
 
     def is_split(self, stack: Var, block: Block, lane: list[bool]) -> bool:
         """Whether a part of what a stack gets or gives is by lane."""
@@ -306,7 +340,8 @@ def _all_reads(stmt: Stmt, fn: Function) -> Iterator[Operand]:
         root = written(one)
         if root is not None:
             yield root
-        for name in dim_symbols(one):
+        sizes = (d for v in defines(one) for d in (*v.type.dims, *([v.form] if v.form is not None else [])))
+        for name in (*dim_symbols(one), *(name for d in sizes for name in d.symbols())):
             if name in fn.symbols:
                 yield fn.symbols[name]
         for block in blocks(one):
