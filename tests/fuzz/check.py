@@ -113,9 +113,7 @@ def fair(module: ModuleType) -> Subject:
     return subject
 
 
-def check(
-    subject: Subject, second: bool = False, compiled: bool = False, lanes: bool = False
-) -> Failure | None:
+def check(subject: Subject, second: bool = False, compiled: bool = False, lanes: bool = False) -> Failure | None:
     """The first failure: value and forward mode, reverse mode, and if wanted second order and compiled code; with ``lanes`` what
     `vmap` makes of the program and of its derivatives, instead."""
     import transpile as tp

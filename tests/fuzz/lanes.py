@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-
 from differences import Subject, floats, random_like, same_tree
+
 from transpile.aggregates import flatten, unflatten
 from transpile.levels import COMPILED
 
@@ -33,7 +33,9 @@ class Lanes:
         chosen = [k for k in range(len(ranks)) if rng.random() < 0.7] or [rng.choice(subject.wrt)]
         if not set(chosen) & set(subject.wrt):
             chosen.append(rng.choice(subject.wrt))
-        self.axes = tuple(rng.randrange(-ranks[k] - 1, ranks[k] + 1) if k in chosen else None for k in range(len(ranks)))
+        self.axes = tuple(
+            rng.randrange(-ranks[k] - 1, ranks[k] + 1) if k in chosen else None for k in range(len(ranks))
+        )
         self.out = rng.choice((0, 0, -1))
 
     def f(self, *args: Any) -> Any:
@@ -168,7 +170,9 @@ class _Checks:
 
     def forward(self) -> None:
         whole = self.lanes.whole()
-        tangents = tuple(random_like(a, 7 + k) if k in self.lanes.subject.wrt else _zero(a) for k, a in enumerate(whole))
+        tangents = tuple(
+            random_like(a, 7 + k) if k in self.lanes.subject.wrt else _zero(a) for k, a in enumerate(whole)
+        )
         with order(self.by_lane):
             _, found = self.tp.jvp(self.loss, whole, tangents)
         gradients = self.wanted_of_all if isinstance(self.wanted_of_all, tuple) else (self.wanted_of_all,)

@@ -273,10 +273,8 @@ class Modes:
         """Whether what runs lane by lane in a block reads a value that differs; ``lane`` says which of its statements do."""
         if not self.mapped.has(var):
             return False
-        if lane:
-            steps = [Step([s], by_lane) for s, by_lane in zip(block.stmts, lane)]
-        else:
-            steps = self.steps.get(id(block), [])
+        known = self.steps.get(id(block), [])
+        steps = [Step([s], by_lane) for s, by_lane in zip(block.stmts, lane)] if lane else known
         return any(
             var in _all_reads(s, self.fn)
             if step.is_region
