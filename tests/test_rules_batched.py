@@ -30,7 +30,14 @@ LANES = (0, 1, 2, 7, 33)
 ELEMENTWISE = [(name, -1) for name, p in PRIMS.items() if p.elementwise and name in POINTS]
 WITHOUT = [(name, k) for name, p in PRIMS.items() for k in range(len(p.examples)) if p.is_zero]
 CASES = [*ELEMENTWISE, *EXAMPLES, *WITHOUT]
-ROUNDED = {"matmul", "tensordot", "einsum", "solve", "solve_triangular", "norm"}  # sums that NumPy takes in another order for several lanes
+ROUNDED = {
+    "matmul",
+    "tensordot",
+    "einsum",
+    "solve",
+    "solve_triangular",
+    "norm",
+}  # sums that NumPy takes in another order for several lanes
 SORTED = {"interp", "searchsorted", "digitize"}  # their tables stay in order
 OTHER_SIZES = {("index", 2): "a slice whose bounds differ has another size in each lane"}
 
