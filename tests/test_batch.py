@@ -90,6 +90,34 @@ def test_a_program(name: str, by_lane: bool) -> None:
         assert_is_stacked(batched(*whole), wanted, 1e-12, 1e-13)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [0, 1, 7, 33])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_in_many_lanes(name: str, lanes: int) -> None:
+    """The more there are, the further they are apart: they take other ways."""
+    program = PROGRAMS[name]
+    axes, whole, each = stacked(program, lanes)
+    if set(axes) == {None} or name in REFUSED:
+        pytest.skip("no floats, or refused")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted = [program.fn(*args) for args in each]
+        except (ValueError, IndexError, ZeroDivisionError, AssertionError):
+            pytest.skip("not for all lanes")
+        for by_lane in (False, True):
+            with order(by_lane):
+                found = tp.vmap(program.fn, in_axes=axes)(*[own(a) for a in whole])
+            if lanes:
+                assert_is_stacked(found, wanted, 1e-12, 1e-13)
+            else:
+                assert all(len(leaf) == 0 for leaf in flatten(found)[0])
+
+
+def own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 @in_orders(n for n, p in PROGRAMS.items() if p.wrt)
 @pytest.mark.sampled(2)
 def test_the_gradient_of_a_program(name: str, by_lane: bool) -> None:
