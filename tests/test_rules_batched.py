@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,48 @@ from test_rules import EXAMPLES, PRIMS, arguments, build_of, example, function_o
 from transpile.core.nodes import Function
 from transpile.core.verify import verify
 from transpile.errors import TranspileError
+from transpile.rules.reduction import sample
 from transpile.transform.batching import batch
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 
 LANES = (0, 1, 2, 7, 33)
+VECTOR, GRID, TIES = sample(5)(), sample(3, 4)(), (np.array([2.0, 1.0, 2.0, 0.5]),)
+TABLE = np.array([-1.0, 0.0, 0.5, 2.0])
+BITS = (np.array([[True, False, False], [True, True, False]]),)
+KEY = (np.array([7, 9], np.uint32),)
+
+
+def _examples(*args: tuple[Any, ...], **params: Sequence[Any]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Each of the arguments with each choice of the parameters."""
+    choices = [dict(zip(params, chosen)) for chosen in product(*params.values())]
+    return [(a, choice) for a in args for choice in choices]
+
+
+OF_NO_DERIVATIVE: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    **dict.fromkeys(
+        ("all", "any", "count_nonzero"), _examples(BITS, axes=[(0,), (1,), (0, 1)], keepdims=[False, True])
+    ),
+    **dict.fromkeys(
+        ("argmax", "argmin"),
+        [
+            *_examples(VECTOR, TIES, GRID, axis=[None], keepdims=[False]),
+            *_examples(GRID, axis=[None, 0, 1], keepdims=[True, False]),
+        ],
+    ),
+    "argsort": _examples(VECTOR, axis=[0], kind=["stable"]) + _examples(GRID, axis=[0, 1], kind=["stable"]),
+    "argpartition": _examples(VECTOR, axis=[0], kth=[1]) + _examples(GRID, axis=[0, 1], kth=[1]),
+    "searchsorted": _examples(*((TABLE, x) for (x,) in (VECTOR, GRID)), side=["left", "right"]),
+    "digitize": _examples(*((x, TABLE) for (x,) in (VECTOR, GRID)), right=[False, True]),
+    "lexsort": _examples((*TIES, *TIES)),
+    "isin": _examples((np.array([[1, 2], [5, 4]]), np.array([2, 5, 7])), invert=[False, True]),
+    "matrix_rank": _examples((np.eye(3),), (np.ones((2, 3, 3)),)),
+    "random_fold_in": _examples((*KEY, np.uint32(3))),
+}
 ELEMENTWISE = [(name, -1) for name, p in PRIMS.items() if p.elementwise and name in POINTS]
 WITHOUT = [(name, k) for name, p in PRIMS.items() for k in range(len(p.examples)) if p.is_zero]
-CASES = [*ELEMENTWISE, *EXAMPLES, *WITHOUT]
+OWN = [(name, k) for name, cases in OF_NO_DERIVATIVE.items() for k in range(len(cases))]
+CASES = [*ELEMENTWISE, *EXAMPLES, *WITHOUT, *OWN]
 ROUNDED = {
     "matmul",
     "tensordot",
@@ -52,12 +86,20 @@ def of_lane(value: Any, j: int, is_rolled: bool) -> Any:
     return np.roll(x, j)[()] if x.ndim else x[()]
 
 
+def made(name: str, k: int) -> tuple[Any, Sequence[Any]]:
+    """The builder of an example and its arguments."""
+    if name in OF_NO_DERIVATIVE:
+        args, params = OF_NO_DERIVATIVE[name][k]
+        return lambda b, *xs: b.let(name, *xs, **params), args
+    return (build_of(name), arguments(name)[0]) if k < 0 else example(name, k)
+
+
 class Case:
     """A function of one primitive, and lanes of its operands."""
 
     def __init__(self, name: str, k: int, derivative: str = "") -> None:
         self.name = name
-        build, args = (build_of(name), arguments(name)[0]) if k < 0 else example(name, k)
+        build, args = made(name, k)
         self.args = list(args)
         program = Program(build, self.args)
         self.fn = function_of(program)
@@ -178,8 +220,7 @@ def test_derivatives(name: str, k: int, derivative: str) -> None:
 
 
 def _has_floats(case: tuple[str, int]) -> bool:
-    args = arguments(case[0])[0] if case[1] < 0 else example(*case)[1]
-    return case not in OTHER_SIZES and any(np.asarray(a).dtype.kind == "f" for a in args)
+    return case not in OTHER_SIZES and any(np.asarray(a).dtype.kind == "f" for a in made(*case)[1])
 
 
 WITH_FLOATS = [c for c in CASES if _has_floats(c)]

@@ -338,8 +338,7 @@ def _all_reads(stmt: Stmt, fn: Function) -> Iterator[Operand]:
         root = written(one)
         if root is not None:
             yield root
-        sizes = (d for v in defines(one) for d in (*v.type.dims, *([v.form] if v.form is not None else [])))
-        for name in (*dim_symbols(one), *(name for d in sizes for name in d.symbols())):
+        for name in dim_symbols(one):
             if name in fn.symbols:
                 yield fn.symbols[name]
         for block in blocks(one):
