@@ -263,6 +263,8 @@ def _typed(value: Any, type_: Type) -> Any:
     """The value as its declared kind: Python scalars where the type is weak."""
     if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
         return value.item()
+    if type_.kind == "array" and not type_.dims and isinstance(value, np.ndarray):
+        return value[()]
     if type_.kind == "array" and not type_.dims and not type_.weak and isinstance(value, (bool, int, float, complex)):
         return np.dtype(type_.dtype).type(value)
     return value

@@ -90,6 +90,34 @@ def test_a_program(name: str, by_lane: bool) -> None:
         assert_is_stacked(batched(*whole), wanted, 1e-12, 1e-13)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [0, 1, 7, 33])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_in_many_lanes(name: str, lanes: int) -> None:
+    """The more there are, the further they are apart: they take other ways."""
+    program = PROGRAMS[name]
+    axes, whole, each = stacked(program, lanes)
+    if set(axes) == {None} or name in REFUSED:
+        pytest.skip("no floats, or refused")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted = [program.fn(*args) for args in each]
+        except (ValueError, IndexError, ZeroDivisionError, AssertionError):
+            pytest.skip("not for all lanes")
+        for by_lane in (False, True):
+            with order(by_lane):
+                found = tp.vmap(program.fn, in_axes=axes)(*[own(a) for a in whole])
+            if lanes:
+                assert_is_stacked(found, wanted, 1e-12, 1e-13)
+            else:
+                assert all(len(leaf) == 0 for leaf in flatten(found)[0])
+
+
+def own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 @in_orders(n for n, p in PROGRAMS.items() if p.wrt)
 @pytest.mark.sampled(2)
 def test_the_gradient_of_a_program(name: str, by_lane: bool) -> None:
@@ -193,3 +221,115 @@ def test_what_is_printed_and_raised_is_in_the_order_of_lanes(capsys: Any) -> Non
     with pytest.raises(ValueError, match=r"2.0 is too large \(lane 1\)"):
         g(np.array([0.5, 2.0, 3.0]), 1)
     assert capsys.readouterr().out == "0 0.5\n0 2.0\n"
+
+
+def windowed(x, i, j):
+    """A size that all lanes share and that only the run knows."""
+    y = x[i:j]
+    if y[0] > 1.0:
+        y = y * 2.0
+    return y
+
+
+@pytest.mark.numba
+def test_a_size_of_the_run_that_lanes_share(cache_directory: Any) -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    g = tp.vmap(windowed, in_axes=(0, None, None))
+    for made in (g, tp.jit(g)):
+        np.testing.assert_array_equal(made(x, 1, 3), [windowed(row, 1, 3) for row in x])
+
+
+def masked_rows(a):
+    """In its gradient the size of what the mask picks is that of two regions."""
+    other = a
+    d = np.mean(a, axis=0)
+    a[d > 0.0] = d
+    other += np.sin(a)
+    return np.sum(a)
+
+
+def returned_early(y):
+    """What the loop leaves without a value is read by lane behind it."""
+    for _ in range(0):
+        return np.sum(y)
+    assert y[1]
+    return 0.5
+
+
+@pytest.mark.parametrize("by_lane", [False, True])
+def test_found_by_fuzz(by_lane: bool) -> None:
+    a = np.random.default_rng(1).standard_normal((2, 3, 3))
+    with order(by_lane):
+        found = tp.vmap(tp.grad(masked_rows))(a.copy())
+        twice = tp.vmap(tp.vmap(returned_early))(a)
+    np.testing.assert_allclose(found, [tp.grad(masked_rows)(one) for one in a], rtol=1e-12)
+    np.testing.assert_allclose(twice, [[returned_early(row) for row in one] for one in a], rtol=1e-12)
+
+
+SOME = np.array([True, False, True])
+
+
+def rows_filled(a):
+    a[a[:, 0] > 0.0] = 0.5
+
+
+def rows_filled_alike(a):
+    a[SOME] = 0.5
+
+
+def places_of_rows_filled(a):
+    a[a[:, 0] > 0.0, 1] = 0.5
+
+
+def columns_filled(a):
+    a[:, a[0] > 0.0] = 0.5
+
+
+def row_added_to(a):
+    a[1, a[0] > 0.0] += 0.5
+
+
+def signs_turned(a):
+    a[a > 0.0] = -a[a > 0.0]
+
+
+@pytest.mark.parametrize("by_lane", [False, True])
+@pytest.mark.parametrize(
+    "f", [rows_filled, rows_filled_alike, places_of_rows_filled, columns_filled, row_added_to, signs_turned]
+)
+def test_masks_of_each_lane(f: Any, by_lane: bool) -> None:
+    a = np.random.default_rng(2).standard_normal((4, 3, 3))
+    wanted = a.copy()
+    for one in wanted:
+        f(one)
+    with order(by_lane):
+        tp.vmap(f)(a)
+    np.testing.assert_array_equal(a, wanted)
+
+
+def counted(x, k):
+    """Memory that all lanes fill alike, between what each of them prints."""
+    seen = np.zeros(3)
+    for i in range(k):
+        seen[i] += i + 1.0
+        print(i, x)
+    return x * np.sum(seen)
+
+
+def halved(x):
+    print(x)
+    while x > 1.0:
+        x = x * 0.5
+    y = np.sin(x)
+    print(y > 0.9)
+    return y
+
+
+@pytest.mark.parametrize("by_lane", [False, True])
+def test_memory_that_lanes_share_and_what_they_print_beside(by_lane: bool, capsys: Any) -> None:
+    x = np.array([1.5, 2.5])
+    with order(by_lane):
+        assert tp.vmap(counted, (0, None))(x, 3).tolist() == [9.0, 15.0]
+        assert capsys.readouterr().out == "0 1.5\n1 1.5\n2 1.5\n0 2.5\n1 2.5\n2 2.5\n"
+        np.testing.assert_array_equal(tp.vmap(halved)(x), np.sin([0.75, 0.625]))
+        assert capsys.readouterr().out == "1.5\nFalse\n2.5\nFalse\n"

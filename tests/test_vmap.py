@@ -229,3 +229,5 @@ def test_other_numbers_of_lanes_at_run_time() -> None:
     same(f(X, X), X * X)
     with pytest.raises((ValueError, tp.TranspileError), match="lanes"):
         f(X, X[:2])
+    with pytest.raises((ValueError, tp.TranspileError), match="lanes"):
+        f(X[:2], X)

@@ -289,7 +289,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
     from transpile.captured import holding
-    from transpile.nested import own
+    from transpile.nested import Held, own
     from transpile.sharing import copied
 
     given, primals = primals, own(primals)
@@ -304,6 +304,8 @@ def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]
         with holding(held):
             return push(*_tuples(primals, tangents))
 
+    check = functools.partial(_check_since, f, unchanged, "linearize")
+    f_jvp.__dict__["__transpile_form__"] = Held(push, primals, primals, held, check, several=True)
     return value, f_jvp
 
 
@@ -323,7 +325,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
     from transpile.captured import holding
-    from transpile.nested import fitted, own
+    from transpile.nested import Held, fitted, own
     from transpile.sharing import copied
 
     given, primals = primals, own(primals)
@@ -341,6 +343,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         with holding(held):
             return pull(primals, fitted(value, cotangent, "the cotangent"))
 
+    check = functools.partial(_check_since, f, unchanged, "vjp")
+    pullback.__dict__["__transpile_form__"] = Held(pull, primals, value, held, check)
     return (value, pullback, *aux)
 
 

@@ -113,8 +113,9 @@ def fair(module: ModuleType) -> Subject:
     return subject
 
 
-def check(subject: Subject, second: bool = False, compiled: bool = False) -> Failure | None:
-    """The first failure: value and forward mode, reverse mode, and if wanted second order and compiled code."""
+def check(subject: Subject, second: bool = False, compiled: bool = False, lanes: bool = False) -> Failure | None:
+    """The first failure: value and forward mode, reverse mode, and if wanted second order and compiled code; with ``lanes`` what
+    `vmap` makes of the program and of its derivatives, instead."""
     import transpile as tp
 
     stages: list[tuple[str, Callable[[], Any]]] = [
@@ -127,6 +128,10 @@ def check(subject: Subject, second: bool = False, compiled: bool = False) -> Fai
         stages.append(("second", lambda: check_second(subject, tp)))
     if compiled:
         stages.append(("compiled", lambda: check_compiled(subject, tp)))
+    if lanes:
+        from fuzz.lanes import stages as of_lanes
+
+        stages = of_lanes(subject, tp, compiled)
     for stage, run in stages:
         try:
             with warnings.catch_warnings():

@@ -104,6 +104,7 @@ def try_seeds(
     risky: bool = False,
     kinds: bool = False,
     small: bool = True,
+    lanes: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Tally:
     """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic, and one of ``kinds``, which may
@@ -113,16 +114,17 @@ def try_seeds(
         for seed in seeds:
             source, subject = draft(seed, Path(temporary), tally, risky, kinds)
             tally.add(source)
-            patience = COMPILING if compiled else PATIENCE
+            patience = COMPILING if compiled else 2 * PATIENCE if lanes else PATIENCE
             twice = seed % 10 == 0 if second is None else second
-            failure = judge(lambda: check(subject, second=twice, compiled=compiled), patience)
+            failure = judge(lambda: check(subject, second=twice, compiled=compiled, lanes=lanes), patience)
             if failure is not None and may_be(failure, risky, kinds):
                 tally.refused += 1
                 tally.codes[failure.kind.removeprefix("TranspileError ")] += 1
             elif failure is not None:
                 options = {
                     "second": twice and failure.stage == "second",
-                    "compiled": compiled and failure.stage == "compiled",
+                    "compiled": compiled and "compiled" in failure.stage,
+                    "lanes": lanes,
                 }
                 text = smallest(source.text, failure, Path(temporary), options) if small else source.text
                 tally.failures[seed] = (failure, text)
@@ -183,6 +185,7 @@ def main() -> int:
     parser.add_argument(
         "--kinds", action="store_true", help="programs of the kinds that faults were of: right or refused"
     )
+    parser.add_argument("--lanes", action="store_true", help="under vmap, and vmap with derivatives, instead")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the programs")
     options = parser.parse_args()
@@ -198,6 +201,7 @@ def main() -> int:
         options.risky,
         options.kinds,
         not options.no_shrink,
+        options.lanes,
         report=lambda text: print(text, flush=True),
     )
     print(tally.summary())

@@ -49,6 +49,18 @@ def test_compiled_random_programs():
     assert_none_fails(range(3000, 3030), compiled=True)
 
 
+@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(PART, 400, 2 * PART))])
+def test_programs_in_lanes(first):
+    assert_none_fails(range(first, first + (5 if first == 0 else 2 * PART)), lanes=True)
+
+
+@pytest.mark.slow
+@pytest.mark.numba
+@pytest.mark.parametrize("first", range(6000, 6030, 10))
+def test_compiled_programs_in_lanes(first):
+    assert_none_fails(range(first, first + 10), lanes=True, compiled=True)
+
+
 @pytest.mark.parametrize(
     "first", [0, pytest.param(40, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.slow)]
 )

@@ -14,7 +14,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, changes, containers, memory, names, outputs, registered, resolve, statics
+from transpile.frontend import calls, changes, containers, inward, memory, names, outputs, registered, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
@@ -124,7 +124,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     with lx.b.at(NOWHERE):
         try:
             if opened is None:
-                result = calls.apply(lx, target.value, values, keywords)
+                result = calls.apply(lx, inward.brought(lx, target.lifter, target.value), values, keywords)
             else:
                 bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
                 result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
@@ -250,7 +250,7 @@ class Arguments:
 
     def _static(self, value: Any) -> Any:
         if isinstance(value, Stand):
-            return value.value
+            return inward.brought(self.lx, value.lifter, value.value)
         if isinstance(value, np.generic):
             return Scalar(self.lx.b.operand(value))
         return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \

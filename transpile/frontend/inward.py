@@ -77,7 +77,9 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
             lx.state.cells[cell] = replace(state, items=items)
             return Ref(cell)
         case Bound():
-            return Bound(value.function, tuple(_inward(lx, outer, v, name) for v in value.args), value.kwargs)
+            kwargs = tuple((key, _inward(lx, outer, v, key)) for key, v in value.kwargs)
+            function = _inward(lx, outer, value.function, name)
+            return Bound(function, tuple(_inward(lx, outer, v, name) for v in value.args), kwargs)
     return value
 
 

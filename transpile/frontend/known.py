@@ -122,8 +122,8 @@ def foreign(obj: Any) -> str | None:
     """The dotted name of a function or class of a known root that no table lists: it is not lifted."""
     module = getattr(obj, "__module__", None) or type(obj).__module__
     root = module.partition(".")[0]
-    if root == "builtins" and isinstance(obj, FunctionType):
-        return None  # made by exec, which gives no module
+    if isinstance(obj, FunctionType) and (root == "builtins" or "__transpile_form__" in obj.__dict__):
+        return None  # made by exec, which gives no module; or by vjp or linearize
     if module in (
         "transpile.api",
         "transpile.at",

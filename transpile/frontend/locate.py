@@ -105,7 +105,8 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         return Target(library)
     match obj:
         case types.FunctionType():
-            return Target(obj)
+            form = obj.__dict__.get("__transpile_form__")  # of what vjp and linearize give
+            return Target(obj if form is None else origin.calling_ours(form))
         case types.MethodType():
             inner = unwrap(obj.__func__, loc)
             return Target(inner.fn, (*inner.args, obj.__self__), inner.kwargs)
@@ -122,7 +123,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if level_of(obj) is not None:
-        raise error("T411", f"{obj!r} is a transformed function: it is lifted by its level", loc)
+        return Target(origin.calling_ours(obj))
     reads.note_class(obj)
     reads.note_member(type(obj), "__call__")
     call = getattr(type(obj), "__call__", None)  # noqa: B004

@@ -8,20 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from transpile.aggregates import ArgLeaf, Leaf, Node, number_leaves
+import numpy as np
+
+from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, number_leaves
 from transpile.aggregates import Static as StaticTree
 from transpile.arguments import leaf_sources
+from transpile.captured import Place
+from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
+from transpile.core.types import Type
 from transpile.errors import TranspileError
-from transpile.frontend import aliases, changes, containers, functional, grown_lists, memory, registered, ways_out
-from transpile.frontend.bindings import Known, User
+from transpile.frontend import (
+    aliases,
+    changes,
+    containers,
+    functional,
+    grown_lists,
+    memory,
+    names,
+    registered,
+    resolve,
+    ways_out,
+)
+from transpile.frontend.bindings import Captured, Known, Root, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Ref, Scalar, Static, Tuple
+from transpile.nested import Held
 
 
 class Stand:
@@ -141,13 +158,17 @@ class _Pulling:
         from transpile.frontend import calls
 
         pull, own, cotangent = args
-        for mine, given in zip(_leaves(lx, self.value), _leaves(lx, cotangent)):
-            sizes = mine.type.dims, given.type.dims
-            if mine.type.is_float and len(sizes[0]) == len(sizes[1]):
-                if not all(lx.b.same(p, q) for p, q in zip(*sizes)):
-                    shapes = [f"({', '.join(map(str, s))})" for s in sizes]
-                    raise lx.error("T309", f"the cotangent has shape {shapes[1]}, expected {shapes[0]}", node)
+        _fitting(lx, [op.type for op in _leaves(lx, self.value)], cotangent, "the cotangent", node)
         return calls.apply(lx, pull, [own, cotangent], kwargs, node)
+
+
+def _fitting(lx: Lifter, wanted: Sequence[Type], given: Any, what: str, node: Any) -> None:
+    """Leaves have the sizes of those that they are the tangents or the adjoints of."""
+    for mine, leaf in zip(wanted, _leaves(lx, given)):
+        sizes = mine.dims, leaf.type.dims
+        if mine.is_float and len(sizes[0]) == len(sizes[1]) and not all(lx.b.same(p, q) for p, q in zip(*sizes)):
+            shapes = [f"({', '.join(map(str, s))})" for s in sizes]
+            raise lx.error("T309", f"{what} has shape {shapes[1]}, expected {shapes[0]}", node)
 
 
 def _leaves(lx: Lifter, value: Any) -> list[Operand]:
@@ -253,8 +274,11 @@ class Passed:
         raise self.lx.error("T131", f"{describe(self.lx, value)} cannot be an argument of a transformed function")
 
 
-def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    """A call of a transformed function: ``grad(f)(x)``."""
+Found: TypeAlias = "Callable[[Lifter, Any], Operand]"
+
+
+def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any, read: Found | None = None) -> Any:
+    """A call of a transformed function: ``grad(f)(x)``; ``read`` gives what it reads of the outside, if not what is there now."""
     level = obj.__transpile_level__
     if level.is_plain and not isinstance(obj.__wrapped__, Stand):
         from transpile.frontend import calls
@@ -276,7 +300,28 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     numbered, _ = number_leaves([*trees, *named.values()])
     sources = leaf_sources(fn.arg_tree, numbered[: len(trees)], dict(zip(named, numbered[len(trees) :])))
     given = [passed.ops[sources[k]] for k in range(len(fn.params) - len(fn.captured))]
-    return from_tree(lx, fn.out_tree, spliced(lx, fn, given))
+    return from_tree(lx, fn.out_tree, spliced_with(lx, fn, [*given, *((read or outside)(lx, c) for c in fn.captured)]))
+
+
+def call_held(lx: Lifter, made: Held, arg: Any, node: Any) -> Any:
+    """A call of what `vjp` or `linearize` gave; what it reads of the outside is as it is held, or from now on."""
+    given, held = made.primals, made.held
+    like = [np.asarray(leaf) for leaf in flatten(made.like)[0]]
+    wanted = [Type(a.dtype.name, tuple(Dim(n) for n in a.shape)) for a in like]
+    _fitting(lx, wanted, arg, "the tangent" if made.several else "the cotangent", node)
+    first = names.from_binding(lx, resolve.bind(given, Captured(Root("primals", "object", given), (), given)))
+
+    def read(lx: Lifter, found: Any) -> Operand:
+        if isinstance(found, Around):
+            return found.op
+        place = Place.of(found)
+        if place not in held:
+            value = found.read()
+            held[place] = value.copy() if isinstance(value, np.ndarray) else value
+        value = held[place]
+        return outside(lx, Captured(Root(found.path, "object", value), (), value))
+
+    return call(lx, made.fn, [first, arg], {}, node, read)
 
 
 def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: Any) -> None:

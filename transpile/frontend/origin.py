@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import keyword
 import linecache
 import math
 import os
@@ -61,6 +62,18 @@ def calling(function: Any, dotted: str) -> Any:
     heading = ", ".join([*names, "*args", "**kwargs"])
     text = f"def {dotted.rpartition('.')[2]}({heading}):\n    return {dotted}({heading})\n"
     return defined(text, {"numpy": numpy, "scipy": scipy, "math": math}, f"<{dotted}>")
+
+
+def calling_ours(function: Any) -> Any:
+    """A function in Python that calls a transformed one; of each there is one."""
+    made = function.__dict__.get("__transpile_calling__")
+    if made is None or made.__globals__["_transformed"] is not function:  # functools.wraps copies what stands there
+        own = getattr(function, "__name__", "")
+        name = own if own.isidentifier() and not keyword.iskeyword(own) else "function"
+        heading = ", ".join([*_required(function), "*args", "**kwargs"])
+        text = f"def {name}({heading}):\n    return _transformed({heading})\n"
+        made = function.__dict__["__transpile_calling__"] = defined(text, {"_transformed": function})
+    return made
 
 
 def _required(function: Any) -> list[str]:

@@ -325,16 +325,9 @@ def _as_matrix(w: Emitter, op: Operand, rank: int, wanted: int, mapped: bool, ro
 def _outer(w: Emitter, made: Made) -> Operand:
     x, y = made.args
     dims = w.batched(made.type).dims
-
-    def column(op: Operand) -> Operand:
-        mine = op.type.dims
-        return placed(w, op, [*[Slice()] * len(mine), NewAxis()], (*mine, Dim(1)))
-
-    def row(op: Operand, mapped: bool) -> Operand:
-        return lead(w, op, 2) if mapped else op
-
+    row = lead(w, w.of(y), 2) if w.differs(y) else y
     b = w.b
-    return b.elementwise("mul", b.broadcast(column(w.of(x)), dims), b.broadcast(row(w.of(y), w.differs(y)), dims)).op
+    return b.elementwise("mul", b.broadcast(_column(w, w.of(x)), dims), b.broadcast(row, dims)).op
 
 
 def _einsum(w: Emitter, made: Made) -> Operand:
@@ -383,27 +376,27 @@ def _reshaped(w: Emitter, op: Operand, dims: tuple[Dim, ...]) -> Operand:
 def _solve(w: Emitter, made: Made) -> Operand:
     """A right side that is a vector is a column to NumPy where there are axes in front; of one matrix all are its columns."""
     a, y = made.args
-    if y.type.rank > 1:
-        return let(w, made, (w.of(a), w.of(y)))
-    if not w.differs(a):
+    if y.type.rank == 1 and a.type.rank == 2 and not w.differs(a):
         columns = transposed(w, w.of(y), (1, 0))
         found = w.b.bind("", columns.type, made.prim, (a, columns), made.params)
         return transposed(w, found, (1, 0))
-    return _column(w, made, w.of(a), y)
-
-
-def _column(w: Emitter, made: Made, a: Operand, y: Operand) -> Operand:
-    whole = w.of(y)
-    dims = (*whole.type.dims, Dim(1))
-    column = placed(w, whole, [*[Slice()] * whole.type.rank, NewAxis()], dims)
+    if y.type.rank > 1:
+        rank = max(a.type.rank, y.type.rank)
+        return let(w, made, [lead(w, w.of(x), rank) if w.differs(x) else x for x in made.args])
+    rank = a.type.rank
+    matrix = w.of(a)
+    column = _column(w, w.of(y))
+    if w.differs(y):
+        column = lead(w, column, rank)
     wide = w.batched(made.type).dims
-    found = w.b.bind("", made.type.with_dims((*wide, Dim(1))), made.prim, (a, column), made.params)
+    found = w.b.bind("", made.type.with_dims((*wide, Dim(1))), made.prim, (matrix, column), made.params)
     params = {"path": (Index((*[Slice()] * len(wide), Point(0))),), "dims": wide}
     return w.b.bind("", made.type.with_dims(wide), "index", (found, w.b.operand(0)), params)
 
 
-def _can_solve(made: Made, differs: Differs) -> bool:
-    return made.args[0].type.rank == 2
+def _column(w: Emitter, op: Operand) -> Operand:
+    dims = (*op.type.dims, Dim(1))
+    return placed(w, op, [*[Slice()] * op.type.rank, NewAxis()], dims)
 
 
 def _can_solve_columns(made: Made, differs: Differs) -> bool:
@@ -443,7 +436,7 @@ FAMILIES: dict[str, Family] = {
     "outer": Family(_outer, lambda made, differs: all(a.type.rank == 1 for a in made.args)),
     "einsum": Family(_einsum, _can_einsum),
     "tensordot": Family(_tensordot),
-    "solve": Family(_solve, _can_solve),
+    "solve": Family(_solve),
     "columns": Family(_solve, _can_solve_columns),
     "item": Family(_item),
 }

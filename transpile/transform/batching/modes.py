@@ -11,7 +11,7 @@ because it may have no value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transpile.analysis.mapped import Mapped
@@ -75,8 +75,36 @@ class Modes:
         self.known: dict[int, bool] = {}
         self.steps: dict[int, list[Step]] = {}
         self.maybe = _maybe_undefined(fn.body)
+        self.sized = self.named_sizes()
+        self.refuse_shared_gaps()
         self.effects = {id(s) for s in statements(fn.body) if self.is_lane_effect(s)}
         self.block(fn.body, None)
+
+    def refuse_shared_gaps(self) -> None:
+        """What lanes share and may have no value is joined with what differs: nobody can make lanes of it there, so it differs."""
+        for stmt in statements(self.fn.body):
+            match stmt:
+                case If():
+                    given = [*zip(stmt.results, stmt.then.yields), *zip(stmt.results, stmt.orelse.yields)]
+                case For() | While():
+                    given = [*zip(stmt.results, stmt.inits), *zip(stmt.results, stmt.body.yields)]
+                case _:
+                    continue
+            for result, op in given:
+                if op in self.maybe and self.mapped.has(result) and not self.mapped.has(op):
+                    raise Differs(op)
+
+    def named_sizes(self) -> dict[Var, Var]:
+        """The values whose sizes all lanes share and nobody knows before they are made, with such a size."""
+        found: dict[Var, Var] = {}
+        for name, size in self.fn.symbols.items():
+            let = self.mapped.made.get(size) if isinstance(size, Var) else None
+            if not isinstance(let, Let) or let.prim != "dim" or self.mapped.has(let.var):
+                continue
+            (source,) = let.args
+            if isinstance(source, Var) and name in source.type.dims[let.params["axis"]].symbols():
+                found.setdefault(source, let.var)
+        return found
 
     # ---- single statements
 
@@ -164,7 +192,7 @@ class Modes:
 
     def prefers(self, stmt: Stmt) -> bool:
         """Whether a statement that could be whole is better done lane by lane where it is compiled."""
-        if isinstance(stmt, (NewStack, Push, Pop)):
+        if isinstance(stmt, (NewStack, Push, Pop)) or any(v in self.sized for v in defines(stmt)):
             return False
         if isinstance(stmt, (If, For, While)):
             inside = [s for b in blocks(stmt) for s in statements(b)]
@@ -215,6 +243,9 @@ class Modes:
             private: list[Var] = []
             if lane[k]:
                 private = [v for v in defines(stmt) if self.is_private(v, stmt)]
+            elif any(v in self.maybe and self.mapped.has(v) for v in defines(stmt)):
+                # a region reads at its top what it gets, where this may have no value
+                private = [v for v in defines(stmt) if v in self.maybe and self.is_read_in_region(v, block, lane)]
             elif isinstance(stmt, NewStack) and self.mapped.has(stmt.var) and self.is_split(stmt.var, block, lane):
                 private = [stmt.var]
             for var in private:
@@ -237,6 +268,20 @@ class Modes:
         if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
             return True
         return isinstance(stmt, NewStack)
+
+    def is_read_in_region(self, var: Var, block: Block, lane: Sequence[bool] = ()) -> bool:
+        """Whether what runs lane by lane in a block reads a value that differs; ``lane`` says which of its statements do."""
+        if not self.mapped.has(var):
+            return False
+        known = self.steps.get(id(block), [])
+        steps = [Step([s], by_lane) for s, by_lane in zip(block.stmts, lane)] if lane else known
+        return any(
+            var in _all_reads(s, self.fn)
+            if step.is_region
+            else any(self.is_read_in_region(var, inner) for inner in blocks(s))
+            for step in steps
+            for s in step.stmts
+        )
 
     def is_split(self, stack: Var, block: Block, lane: list[bool]) -> bool:
         """Whether a part of what a stack gets or gives is by lane."""
@@ -271,6 +316,9 @@ class Modes:
                 if root is not None and root not in own and not self.mapped.has(root):
                     raise Differs(root)
         made = {v for s, by_lane in zip(block.stmts, lane) if by_lane for v in defines(s)}
+        for var in made & self.sized.keys():
+            if not self.mapped.has(self.sized[var]):
+                raise Differs(self.sized[var])  # a region cannot know it before its first lane
         outside = [s for s, by_lane in zip(block.stmts, lane) if not by_lane]
         read = {o for s in outside for o in _all_reads(s, self.fn)} | set(leaves(block))
         for var in made & {v for v in read if isinstance(v, Var)}:
