@@ -56,7 +56,9 @@ class Emit:
         axes: Sequence[int | None],
         outs: Sequence[int | None],
         count: int | None,
+        unit: int | None,
     ) -> None:
+        self.has_directions = unit is not None
         self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
         self.b = b = Builder(dict(fn.symbols))
         b.unify = unify_any
