@@ -193,7 +193,7 @@ def example_sizes(core: Function, args: Args, kwargs: Kwargs) -> dict[str, int]:
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
     found: dict[str, int] = {}
     for k, leaf in sources.items():
-        example = getattr(leaves[leaf], "example", None)
+        example: Any = getattr(leaves[leaf], "example", None)
         for dim, size in zip(core.params[k].type.dims, np.shape(example)):
             if dim.as_symbol is not None:
                 found.setdefault(dim.as_symbol, size)

@@ -4,8 +4,8 @@
     ...                                          the forward derivative, batched over the rows: what no seed goes into runs once
     jac = y_dot.T
 
-Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.cost`), directions
-are the trips of a loop, and each repeats the function's own sweep:
+Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.cost`),
+directions are the trips of a loop, and each repeats the function's own sweep:
 
     for j in range(n):
         x_dot = zeros(n); x_dot[j] = 1
@@ -84,7 +84,8 @@ def _with_results(core: Function, results: Sequence[Operand]) -> Function:
 class _Plan:
     """Builds the outer function: what is auxiliary, and the derivatives of all directions.
 
-    The first derivative gives what is auxiliary too; of a function that prints a run of its own does, as derivatives are silent.
+    The first derivative gives what is auxiliary too. A run of the function's own does where it prints, as derivatives are silent,
+    and where only a run knows the sizes of its results.
     """
 
     def __init__(self, core: Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
@@ -103,7 +104,8 @@ class _Plan:
                 if name is not None and name not in self.sizes_given:
                     self.sizes_given[name] = size = Var(name, INT, form=dim)
                     b.emit(Let(size, "dim", (param,), {"axis": axis}, core.loc))
-        if silenced(core) is not core:
+        known = all(n in self.sizes_given for y in core.body.yields[:rows] for d in y.type.dims for n in d.symbols())
+        if not known or silenced(core) is not core:
             self.run()
 
     def run(self) -> Sequence[Operand]:
@@ -152,12 +154,6 @@ class _Plan:
         self.b.symbols = {**self.sizes_given, **self.b.symbols}  # from here on: the first run has checked that they fit
         return found
 
-    def know(self, dims: Sequence[Dim]) -> None:
-        """Sizes that only a run of the function knows become known."""
-        known = {**self.sizes_given, **self.b.symbols}
-        if any(name not in known for dim in dims for name in dim.symbols()):
-            self.run()
-
     def size(self, dim: Dim) -> Operand:
         """The value of a size, also before the first run."""
         b, before = self.b, self.b.symbols
@@ -170,7 +166,6 @@ class _Plan:
 
     def at_once(self, derivative: Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[Operand]:
         b = self.b
-        self.know(along.dims)
         axes = [0 if k == at else None for k in range(len(derivative.params))]
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
         outs = [None if k < lead else rank for k, rank in enumerate(ranks)]

@@ -18,6 +18,7 @@ from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import Function, Var
 from transpile.errors import error
 from transpile.transform.batching.cost import is_worth_an_axis
+from transpile.transform.batching.diagonals import Diagonals
 from transpile.transform.batching.modes import Differs, Escapes, Modes
 from transpile.transform.batching.whole import Emit
 
@@ -42,8 +43,9 @@ def batch(
     given = {p for p, a in zip(fn.params, axes) if a is not None}
     while True:
         mapped = Mapped(fn, given)
+        diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
         try:
-            modes = Modes(fn, mapped, together)
+            modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else ())
         except Differs as found:
             given.add(found.var)
             continue
@@ -56,7 +58,7 @@ def batch(
                 hint = "give it an axis in out_axes"
                 message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
                 raise error("T603", message, fn.loc, hint)
-        return Emit(fn, mapped, modes, axes, outs, count, unit).run()
+        return Emit(fn, mapped, modes, axes, outs, count, diagonals).run()
 
 
 def _size_differs(fn: Function, var: Var) -> Exception:

@@ -13,6 +13,7 @@ from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, While
 from transpile.core.types import Type
 from transpile.core.walk import blocks
+from transpile.transform.batching.diagonals import Diagonals
 from transpile.transform.batching.modes import Differs, Escapes, Modes
 
 NUMBER = 0.07  # an operation on numbers
@@ -29,8 +30,10 @@ ROOM = 2**30  # bytes of the greatest array of all directions that is greater th
 def is_worth_an_axis(fn: Function, seed: int, sizes: Mapping[str, int]) -> bool:
     """Whether ``fn`` is better batched over its parameter ``seed`` than run for one element of it after the other."""
     param = fn.params[seed]
+    mapped = Mapped(fn, [param])
+    diagonals = Diagonals(fn, mapped, param, together=False)
     try:
-        modes = Modes(fn, Mapped(fn, [param]), together=False)
+        modes = Modes(fn, mapped, together=False, elsewhere=diagonals.stmts)
     except (Differs, Escapes):
         return False
     cost = _Cost(modes, sizes, 1)
@@ -65,7 +68,10 @@ class _Cost:
         computed before a loop over directions."""
         for step in self.modes.steps[id(block)]:
             for stmt in step.stmts:
-                if step.is_region:
+                if id(stmt) in self.modes.elsewhere:
+                    self.axis += CALL
+                    self.loop += self.lanes * self.statement(stmt, 1)
+                elif step.is_region:
                     one = times * self.nested(stmt)
                     self.axis += self.lanes * one
                     self.loop += self.lanes * one
