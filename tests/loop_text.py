@@ -45,7 +45,7 @@ from transpile.sharing import overlap
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
-MODULES = "again, arrays, blas, errors, intmath, linalg, scalars, special, vector"
+MODULES = "again, arrays, blas, errors, intmath, linalg, scalars, shares, special, vector"
 THREADS = 3
 
 

@@ -202,6 +202,9 @@ _PARTS: dict[str, Any] = {
     ),
     "transpile_runtime.compiled.apart": SimpleNamespace(apart=lambda *signature: lambda function: function),
     "transpile_runtime.compiled.symbols": SimpleNamespace(routine=_routine),
+    "transpile_runtime.compiled.shares": SimpleNamespace(  # one share: what is made in several has tests of its own
+        of_matrix=lambda *_: 1, of_vector=lambda *_: 1, of_part=lambda *_: 1
+    ),
     "transpile_runtime.compiled.cache": SimpleNamespace(keep=_identity),
     "transpile_runtime.compiled.errors": None,  # set below
     "numba": SimpleNamespace(njit=_identity, types=_Anything(), objmode=contextlib.nullcontext, prange=loop_memory.LANES.chunks),

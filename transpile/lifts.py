@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transpile import describe
 from transpile.aggregates import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers, map_leaves, number_leaves, walk_leaves
 from transpile.arguments import (
@@ -19,6 +21,7 @@ from transpile.arguments import (
     check_like,
     differentiable,
     float_results,
+    leaf_sources,
     refuse_early,
     scalar_first,
     select,
@@ -27,7 +30,7 @@ from transpile.arguments import (
 )
 from transpile.core.nodes import Function
 from transpile.lanes import batched
-from transpile.levels import Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, Vmap, level_of
+from transpile.levels import COMPILED, Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, Vmap, level_of
 
 Args = Sequence[Tree]
 Kwargs = Mapping[str, Tree]
@@ -160,7 +163,8 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     yields = tuple(core.body.yields[leaf.k] for leaf in old)
     core = replace(core, body=replace(core.body, yields=yields))
     rows = list(leaf_numbers(main))
-    done = (by_columns if level.forward else by_rows)(core, wrt, rows, aux=leaf_numbers(aux))
+    sizes = example_sizes(core, args, kwargs)
+    done = (by_columns if level.forward else by_rows)(core, wrt, len(rows), sizes, COMPILED.get())
     # its results: the blocks, row by row of (result, argument), then what is auxiliary
 
     def row(leaf: Leaf) -> Tree:
@@ -180,6 +184,20 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
         return done
     base = core.name.removesuffix("_jac")
     return replace(done, name=f"{base}_hessian", doc=describe.hessian(replace(core, name=base), chosen))
+
+
+def example_sizes(core: Function, args: Args, kwargs: Kwargs) -> dict[str, int]:
+    """The sizes that symbols stand for in the example, as far as there is one."""
+    leaves = [leaf for tree in (*args, *kwargs.values()) for leaf in walk_leaves(tree)]
+    numbered, _ = number_leaves([*args, *kwargs.values()])
+    sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
+    found: dict[str, int] = {}
+    for k, leaf in sources.items():
+        example: Any = getattr(leaves[leaf], "example", None)
+        for dim, size in zip(core.params[k].type.dims, np.shape(example)):
+            if dim.as_symbol is not None:
+                found.setdefault(dim.as_symbol, size)
+    return found
 
 
 def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> Function:

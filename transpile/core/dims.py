@@ -160,6 +160,13 @@ class Dim:
             return Dim(self.const // other.const)
         return Dim._atom(Atom("floordiv", operands=(self, other)))
 
+    @property
+    def unclipped(self) -> Dim:
+        """``d`` of ``max(d, 0)``; itself of all else."""
+        if self.const == 0 and len(self.terms) == 1 and self.terms[0][1] == 1 and self.terms[0][0].kind == "max0":
+            return self.terms[0][0].operands[0]
+        return self
+
     def clip(self) -> Dim:
         """``max(self, 0)``: a size that a slice may make empty."""
         if self.is_const:

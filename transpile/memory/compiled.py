@@ -205,7 +205,9 @@ class _Reader:
                 self.lives[-1].stack = stack
             case ast.Call(func=ast.Attribute(value=ast.Name(id=stack), attr="pop")) if stack in self.entries:
                 self.dims[name] = self.entries[stack]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=called), args=args) if module in MODULES:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=called), args=args) if (
+                module in MODULES and module != "scalars"
+            ):
                 self.called(name, module, called, args, line, loops)
             case _ if (found := self.viewed(value)) is not None:
                 base, dims = found
@@ -288,6 +290,8 @@ class _Reader:
                 return None if found is None else -found
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operation(type(op), self.number(left), self.number(right))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="scalars"), attr=called), args=[a, b]):
+                return self.operation(_WRAPPING.get(called), self.number(a), self.number(b))
             case ast.Call(func=ast.Name(id="max" | "min" as called), args=[a, b]):
                 return self.operation(called, self.number(a), self.number(b))
             case ast.Call(func=ast.Attribute(attr=called), args=[a, b]) if called.startswith(("maximum", "minimum")):
@@ -306,6 +310,9 @@ class _Reader:
         if op is ast.Mult:
             return a * b
         return Formula.operation("//", a, b) if op is ast.FloorDiv else None
+
+
+_WRAPPING = {"plus": ast.Add, "minus": ast.Sub, "times": ast.Mult}  # of 64 bits, which a size has
 
 
 def _names(node: ast.AST) -> Iterator[str]:

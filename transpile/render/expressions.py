@@ -294,12 +294,14 @@ def _full(e: Expressions, let: Let) -> ast.expr:
         return call(dotted(f"np.{word}_like"), e.operand(let.args[shape.like]), *more)
     if not let.var.type.dims:
         return e.operand(value, True)
-    natural = dtype == "float64" if word != "full" else _dtype_of(value) == dtype
+    natural = dtype == "float64" if word != "full" else _dtype_of(value, more[0]) == dtype
     return call(dotted(f"np.{word}"), e.shape(let), *more, **({} if natural else {"dtype": dtype_node(dtype)}))
 
 
-def _dtype_of(value: Operand) -> str:
-    """The dtype that NumPy gives an array filled with the value."""
+def _dtype_of(value: Operand, node: ast.expr) -> str:
+    """The dtype that NumPy gives an array filled with the value, which is written so."""
+    if isinstance(node, ast.Constant):
+        return np.asarray(node.value).dtype.name
     if isinstance(value, Const):
         return np.asarray(value.value).dtype.name
     return value.type.dtype

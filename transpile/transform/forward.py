@@ -46,21 +46,22 @@ from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
 
 
-def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True) -> Function:
+def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True, aux: int = 0) -> Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
 
     Parameters: those of ``fn`` (its captured ones last), with one tangent for each of ``wrt`` before the captured.
-    Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result.
+    Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result but the last ``aux``.
     """
     fn = ready(fn)
-    return _Forward(fn, wrt).run(value)
+    return _Forward(fn, wrt, aux).run(value)
 
 
 class _Forward:
-    def __init__(self, fn: Function, wrt: Sequence[int]) -> None:
+    def __init__(self, fn: Function, wrt: Sequence[int], aux: int) -> None:
         self.fn = fn
         self.wrt = [fn.params[k] for k in wrt]
-        self.active = active(fn, self.wrt, fn.body.yields)
+        self.main = fn.body.yields[: len(fn.body.yields) - aux]
+        self.active = active(fn, self.wrt, self.main)
         self.b = Builder(dict(fn.symbols))
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
@@ -77,7 +78,7 @@ class _Forward:
             seeds.append(seed)
             self.dots[var] = seed
         self.stmts(fn.body)
-        tangents = tuple(self.tangent_or_zero(r).op for r in fn.body.yields if carries_derivative(r))
+        tangents = tuple(self.tangent_or_zero(r).op for r in self.main if carries_derivative(r))
         body = Block((), b.block.stmts, (*(fn.body.yields if value else ()), *tangents))
         split = len(fn.params) - len(fn.captured)
         params = (*fn.params[:split], *seeds, *fn.params[split:])

@@ -1,146 +1,241 @@
-"""Jacobians by a loop over directions, core to core.
+"""Jacobians: one derivative of all directions, core to core.
+
+    x_dot = np.eye(n)                            one direction a row
+    ...                                          the forward derivative, batched over the rows: what no seed goes into runs once
+    jac = y_dot.T
+
+Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.cost`),
+directions are the trips of a loop, and each repeats the function's own sweep:
 
     for j in range(n):
         x_dot = zeros(n); x_dot[j] = 1
-        ...                                     (the forward derivative of f, in line)
+        ...
         jac[:, j] = y_dot
-
-Rows by reverse mode likewise. Every direction repeats the function's own sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, For, Function, Index, Operand, Path, Point, Slice, Var
+from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operand, Path, Point, Slice, Var
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
+from transpile.transform.batching import batch, is_worth_an_axis
 from transpile.transform.custom import splice
+from transpile.transform.dce import remove_dead
 from transpile.transform.routines import silenced
+from transpile.transform.tidy import tidy
+
+Sizes = Mapping[str, int]
 
 
-def by_columns(core: Function, wrt: Sequence[int], rows: Sequence[int], aux: Sequence[int]) -> Function:
+def by_columns(
+    core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
+) -> Function:
     """The Jacobian by forward mode, one direction for each element of the parameters ``wrt``.
 
-    Results: for each of ``rows`` (results of ``core``) one array for each of ``wrt``, its dims those of the result and then those
-    of the parameter; behind them the results ``aux``.
+    Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, its dims those of the result and then
+    those of the parameter; behind them the other results. ``sizes``: of the symbols, in an example.
     """
     from transpile.transform.forward import jvp
 
     _check_results(core, rows)
-    main = _keep(core, rows)
-    plan = _Plan(core, wrt, rows, aux)
+    plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
     for column, k in enumerate(wrt):
-        derivative = jvp(main, [k], value=False)
-        plan.directions(derivative, core.params[k].type, column, forward=True)
+        main = plan.first(range(rows))
+        aux = len(main.body.yields) - rows
+        derivative = jvp(main, [k], aux=aux)
+        dots = derivative.body.yields[len(main.body.yields) :]
+        derivative = _with_results(derivative, (*derivative.body.yields[rows : rows + aux], *dots))
+        plan.directions(derivative, core.params[k].type, [(row, column) for row in range(rows)], forward=True)
     return plan.finish()
 
 
-def by_rows(core: Function, wrt: Sequence[int], rows: Sequence[int], aux: Sequence[int]) -> Function:
-    """The Jacobian by reverse mode, one direction for each element of the results ``rows``; results as `by_columns`."""
+def by_rows(
+    core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
+) -> Function:
+    """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; results as `by_columns`."""
     from transpile.transform.reverse import vjp
 
     _check_results(core, rows)
-    plan = _Plan(core, wrt, rows, aux)
-    for row, k in enumerate(rows):
-        derivative = vjp(_keep(core, [k]), list(wrt), value=False, seeds=True)
-        plan.directions(derivative, core.body.yields[k].type, row, forward=False)
+    plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
+    for row in range(rows):
+        main = plan.first([row])
+        derivative = vjp(main, list(wrt), seeds=True, aux=len(main.body.yields) - 1)
+        slots = [(row, column) for column in range(len(wrt))]
+        plan.directions(derivative, core.body.yields[row].type, slots, forward=False)
     return plan.finish()
 
 
-def _check_results(core: Function, rows: Sequence[int]) -> None:
-    for k in rows:
-        type_ = core.body.yields[k].type
-        if not type_.is_float:
-            raise error("T305", f"{core.name!r} returns {type_}, which has no derivative", core.loc)
+def _check_results(core: Function, rows: int) -> None:
+    for y in core.body.yields[:rows]:
+        if not y.type.is_float:
+            raise error("T305", f"{core.name!r} returns {y.type}, which has no derivative", core.loc)
 
 
-def _keep(core: Function, results: Sequence[int]) -> Function:
-    return replace(core, body=replace(core.body, yields=tuple(core.body.yields[k] for k in results)))
+def _with_results(core: Function, results: Sequence[Operand]) -> Function:
+    return replace(core, body=replace(core.body, yields=tuple(results)))
 
 
 class _Plan:
-    """Builds the outer function: the values, result buffers, the loops over directions."""
+    """Builds the outer function: what is auxiliary, and the derivatives of all directions.
 
-    def __init__(self, core: Function, wrt: Sequence[int], rows: Sequence[int], aux: Sequence[int]) -> None:
-        self.core, self.wrt, self.rows, self.aux = core, wrt, rows, aux
+    The first derivative gives what is auxiliary too. A run of the function's own does where it prints, as derivatives are silent,
+    and where only a run knows the sizes of its results.
+    """
+
+    def __init__(self, core: Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
+        self.core, self.wrt, self.rows = core, wrt, rows
+        self.sizes, self.is_compiled = sizes, is_compiled
         self.b = b = Builder()
         b.loc = core.loc
         self.params = tuple(Var(p.name, p.type) for p in core.params)
-        # the values once: they are what is auxiliary and give the sizes of the results; dead code if neither is read
-        cloner = Cloner(dict(zip(core.params, self.params)))
-        block = cloner.block(core.body)
-        b.block.stmts.extend(block.stmts)
-        b.symbols.update({name: cloner.operand(op) for name, op in core.symbols.items()})
-        self.values = block.yields
+        self.values: Sequence[Operand] | None = None  # of the function's results, once it has run
+        self.aux: Sequence[Operand] | None = None
         self.results: dict[tuple[int, int], Operand] = {}
-        for i, r in enumerate(rows):
-            for j, k in enumerate(wrt):
-                self._prepare(i, j, core.body.yields[r], core.params[k])
+        self.sizes_given: dict[str, Operand] = {}  # of what the parameters' symbols stand for
+        for param in self.params:
+            for axis, dim in enumerate(param.type.dims):
+                name = dim.as_symbol
+                if name is not None and name not in self.sizes_given:
+                    self.sizes_given[name] = size = Var(name, INT, form=dim)
+                    b.emit(Let(size, "dim", (param,), {"axis": axis}, core.loc))
+        known = all(n in self.sizes_given for y in core.body.yields[:rows] for d in y.type.dims for n in d.symbols())
+        if not known or silenced(core) is not core:
+            self.run()
 
-    def _prepare(self, i: int, j: int, y: Operand, x: Var) -> None:
-        dims = (*y.type.dims, *x.type.dims)
-        if dims:  # the derivative of a scalar by a scalar needs no buffer
-            name = f"{getattr(y, 'label', 'y')}_{x.label}"
-            self.results[i, j] = self.b.zeros(name, Type(y.type.dtype, dims))
+    def run(self) -> Sequence[Operand]:
+        """The function itself, once: its results."""
+        if self.values is None:
+            b, core = self.b, self.core
+            cloner = Cloner(dict(zip(core.params, self.params)))
+            block = cloner.block(core.body)
+            b.block.stmts.extend(block.stmts)
+            b.symbols.update({name: cloner.operand(op) for name, op in core.symbols.items()})
+            self.values = block.yields
+            if self.aux is None:
+                self.aux = block.yields[self.rows :]
+        return self.values
 
-    def directions(self, derivative: Function, along: Type, number: int, forward: bool) -> None:
-        """Loops over the elements of ``along``; in each, the derivative with the seed that is 1 there."""
+    def first(self, results: Sequence[int]) -> Function:
+        """The function that is differentiated: these results, and what is auxiliary if nothing has given it yet."""
+        found = [self.core.body.yields[k] for k in results]
+        if self.aux is None:
+            found += self.core.body.yields[self.rows :]
+        return _with_results(self.core, found)
+
+    def directions(self, derivative: Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
+        """The blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``; its results are what is
+        auxiliary, if this is the first, then one for each of the slots."""
         at = len(derivative.params) - len(derivative.captured) - 1  # the only seed is the last of the user's parameters
+        derivative = remove_dead(tidy(silenced(derivative)))
+        lead = len(derivative.body.yields) - len(slots)
+        if not along.dims:
+            found = self.inline(derivative, at, Const(1.0, FLOAT if along.weak else Type(along.dtype)))
+        elif self.is_compiled or is_worth_an_axis(derivative, at, self.sizes):
+            found = self.at_once(derivative, at, along, lead, forward)
+        else:
+            found = self.one_by_one(derivative, at, along, slots, forward)
+        if self.aux is None:
+            self.aux = found[:lead]
+        for slot, out in zip(slots, found[lead:]):
+            y = self.core.body.yields[slot[0]]
+            self.results[slot] = self.b.cast(out, y.type.dtype).op if out.type.dims else out
+
+    def inline(self, derivative: Function, at: int, seed: Operand) -> Sequence[Operand]:
+        """The derivative's statements with this seed; sizes that it computes have symbols of their own."""
+        rest = iter(self.params)
+        args = [seed if i == at else next(rest) for i in range(len(derivative.params))]
+        found = splice(self.b, derivative, args)
+        self.b.symbols = {**self.sizes_given, **self.b.symbols}  # from here on: the first run has checked that they fit
+        return found
+
+    def size(self, dim: Dim) -> Operand:
+        """The value of a size, also before the first run."""
+        b, before = self.b, self.b.symbols
+        b.symbols = {**self.sizes_given, **before}
+        found = b.dim(dim).op
+        b.symbols = before
+        return found
+
+    # ---- an axis of directions
+
+    def at_once(self, derivative: Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[Operand]:
+        b = self.b
+        axes = [0 if k == at else None for k in range(len(derivative.params))]
+        ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
+        outs = [None if k < lead else rank for k, rank in enumerate(ranks)]
+        done = batch(derivative, axes, outs, together=self.is_compiled, unit=at)
+        count = b.canonical(_product(along.dims))
+        size = self.size(count)
+        name = derivative.params[at].name
+        seeds = b.let("eye", size, size, dims=(count, count), k=0, dtype=along.dtype, name=name).op
+        found = self.inline(done, at, self.shaped(seeds, (count, *along.dims)))
+        return [*found[:lead], *(self.unfolded(out, along.dims, forward) for out in found[lead:])]
+
+    def unfolded(self, out: Operand, along: tuple[Dim, ...], forward: bool) -> Operand:
+        """A result whose last axis (whose first, by rows) is that of the directions, with the axes of what they are."""
+        dims = (*out.type.dims[:-1], *along) if forward else (*along, *out.type.dims[1:])
+        return self.shaped(out, dims)
+
+    def shaped(self, op: Operand, dims: tuple[Dim, ...]) -> Operand:
+        if len(dims) == op.type.rank:
+            return op
+        return self.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
+
+    # ---- directions one after another
+
+    def one_by_one(
+        self, derivative: Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
+    ) -> Sequence[Operand]:
+        """Loops over the elements of ``along``; in each, the derivative with the seed that is 1 there."""
+        b = self.b
+        values = self.run()
+        buffers: list[Var] = []
+        for row, column in slots:
+            y, x = values[row], self.params[self.wrt[column]]
+            name = f"{getattr(y, 'label', 'y')}_{x.label}"
+            buffers.append(b.zeros(name, Type(y.type.dtype, (*y.type.dims, *x.type.dims))))
+        lead = len(derivative.body.yields) - len(slots)
 
         def body(indices: list[Var]) -> None:
-            unit = self._unit(derivative.params[at].name, along, indices)
-            for k, out in enumerate(self._inline(derivative, at, unit)):
-                self._put((k, number) if forward else (number, k), indices, out, forward)
+            unit = b.zeros(derivative.params[at].name, along)
+            points: tuple[Point | Slice, ...] = tuple(Point(i) for i in range(len(indices)))
+            b.store(unit, (Index(points),), indices, Const(1.0, Type(along.dtype)))
+            found = self.inline(derivative, at, b.read(unit, name=unit.name).op)
+            for buf, out in zip(buffers, found[lead:]):
+                free = (Slice(),) * (buf.type.rank - len(indices))
+                path: Path = (Index((*free, *points) if forward else (*points, *free)),)
+                b.store(buf, path, indices, b.cast(out, buf.type.dtype))
 
-        self._nest(along.dims, body, [])
+        self.nest(along.dims, body, [])
+        return [*values[self.rows :][:lead], *(b.read(buf, name=buf.name).op for buf in buffers)]
 
-    def _nest(self, dims: Sequence[Dim], body: Callable[[list[Var]], None], indices: list[Var]) -> None:
+    def nest(self, dims: Sequence[Dim], body: Callable[[list[Var]], None], indices: list[Var]) -> None:
         if not dims:
             body(indices)
             return
         index = Var("jklm"[len(indices)] if len(indices) < 4 else "j", INT)
         b = self.b
         with b.into(Block()) as block:
-            self._nest(dims[1:], body, [*indices, index])
+            self.nest(dims[1:], body, [*indices, index])
         b.emit(For(index, Const(0, INT), b.dim(dims[0]).op, Const(1, INT), (), block, loc=b.loc))
 
-    def _unit(self, name: str, along: Type, indices: list[Var]) -> Operand:
-        one = Const(1.0, FLOAT if along.weak else Type(along.dtype))
-        if not indices:
-            return one
-        buf = self.b.zeros(name, along)
-        self.b.store(buf, (Index(tuple(Point(i) for i in range(len(indices)))),), indices, one)
-        return self.b.read(buf, name=name).op
-
-    def _inline(self, derivative: Function, at: int, unit: Operand) -> Sequence[Operand]:
-        """The derivative's statements with the seed ``unit``; sizes that it computes have symbols of their own."""
-        rest = iter(self.params)
-        args = [unit if i == at else next(rest) for i in range(len(derivative.params))]
-        return splice(self.b, silenced(derivative), args)
-
-    def _put(self, slot: tuple[int, int], indices: list[Var], out: Operand, forward: bool) -> None:
-        buf = self.results.get(slot)
-        if buf is None:
-            self.results[slot] = out
-            return
-        assert isinstance(buf, Var)
-        points = tuple(Point(i) for i in range(len(indices)))
-        free = (Slice(),) * (buf.type.rank - len(indices))
-        path: Path = (Index((*free, *points) if forward else (*points, *free)),)
-        self.b.store(buf, path, indices, self.b.cast(out, buf.type.dtype))
-
     def finish(self) -> Function:
-        core, b = self.core, self.b
-        outs: list[Operand] = []
-        for i in range(len(self.rows)):
-            for j in range(len(self.wrt)):
-                found = self.results[i, j]
-                outs.append(b.read(found, name=found.name).op if isinstance(found, Var) and found.buffer else found)
-        outs += [self.values[k] for k in self.aux]
-        body = Block((), b.block.stmts, tuple(outs))
-        return replace(core, name=f"{core.name}_jac", params=self.params, body=body, symbols=b.symbols)
+        if self.aux is None:
+            self.run()
+        assert self.aux is not None
+        outs = [self.results[i, j] for i in range(self.rows) for j in range(len(self.wrt))]
+        body = Block((), self.b.block.stmts, (*outs, *self.aux))
+        return replace(self.core, name=f"{self.core.name}_jac", params=self.params, body=body, symbols=self.b.symbols)
+
+
+def _product(dims: Sequence[Dim]) -> Dim:
+    total = Dim(1)
+    for dim in dims:
+        total = total * dim
+    return total

@@ -17,11 +17,13 @@ from collections.abc import Sequence
 from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import Function, Var
 from transpile.errors import error
+from transpile.transform.batching.cost import is_worth_an_axis
+from transpile.transform.batching.diagonals import Diagonals
 from transpile.transform.batching.modes import Differs, Escapes, Modes
 from transpile.transform.batching.places import with_constant_fills
 from transpile.transform.batching.whole import Emit
 
-__all__ = ["batch"]
+__all__ = ["batch", "is_worth_an_axis"]
 
 
 def batch(
@@ -31,18 +33,21 @@ def batch(
     *,
     count: int | None = None,
     together: bool = False,
+    unit: int | None = None,
 ) -> Function:
     """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
 
     ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
-    lanes at once. A result without an axis must be the same in all lanes. Raises `TranspileError` T603.
+    lanes at once. ``unit``: the lanes are directions, and this parameter is 1 in each of them at an element of its own, else 0.
+    A result without an axis must be the same in all lanes. Raises `TranspileError` T603.
     """
     fn = with_constant_fills(fn)
     given = {p for p, a in zip(fn.params, axes) if a is not None}
     while True:
         mapped = Mapped(fn, given)
+        diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
         try:
-            modes = Modes(fn, mapped, together)
+            modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else ())
         except Differs as found:
             given.add(found.var)
             continue
@@ -55,7 +60,7 @@ def batch(
                 hint = "give it an axis in out_axes"
                 message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
                 raise error("T603", message, fn.loc, hint)
-        return Emit(fn, mapped, modes, axes, outs, count).run()
+        return Emit(fn, mapped, modes, axes, outs, count, diagonals).run()
 
 
 def _size_differs(fn: Function, var: Var) -> Exception:

@@ -11,7 +11,7 @@ because it may have no value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transpile.analysis.mapped import Mapped
@@ -68,8 +68,9 @@ class Modes:
     """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products alone are not put
     into regions, all else is (what is compiled runs best lane by lane)."""
 
-    def __init__(self, fn: Function, mapped: Mapped, together: bool) -> None:
+    def __init__(self, fn: Function, mapped: Mapped, together: bool, elsewhere: Collection[int] = ()) -> None:
         self.fn, self.mapped, self.together = fn, mapped, together
+        self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
         self.prims = prims()
         self.forced: set[int] = set()  # ids of statements that run by lane because of others
         self.known: dict[int, bool] = {}
@@ -146,7 +147,7 @@ class Modes:
     def decide(self, stmt: Stmt) -> bool:
         if id(stmt) in self.forced:
             return True
-        if self.is_shared(stmt):
+        if self.is_shared(stmt) or id(stmt) in self.elsewhere:
             return False
         if self.must(stmt):
             return True
@@ -201,9 +202,15 @@ class Modes:
             if any((root := written(s)) is not None and not self.mapped.has(root) for s in inside):
                 return False
             return not any(self.is_dear(s) or isinstance(s, (NewStack, Push, Pop)) for s in inside)
-        if isinstance(stmt, Let) and stmt.prim == "dim":
+        if isinstance(stmt, Let) and (stmt.prim == "dim" or self.is_measured(stmt.var)):
             return False
         return not self.is_dear(stmt)
+
+    def is_measured(self, var: Var) -> bool:
+        """Whether a size of the value is known once it is there: memory for that of all lanes cannot be made before."""
+        sizes = [self.fn.symbols.get(name) for dim in var.type.dims for name in dim.symbols()]
+        made = [self.mapped.made.get(size) for size in sizes if isinstance(size, Var)]
+        return any(isinstance(m, Let) and m.prim == "dim" and m.args[0] is var for m in made)
 
     def is_dear(self, stmt: Stmt) -> bool:
         """A product that is one call for all lanes."""

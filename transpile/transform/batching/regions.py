@@ -164,8 +164,12 @@ class Region:
         return (*first, *of_lane(path, source.type.rank, len(args))), (*args, self.lane)
 
     def named(self, stmt: Effect) -> Effect:
-        """A raise that says in which lane."""
-        if stmt.params.get("exception") in (None, "UnboundLocalError") or "parts" not in stmt.params:
+        """A raise that says in which lane, where lanes are the user's."""
+        if (
+            self.w.diagonals is not None
+            or stmt.params.get("exception") in (None, "UnboundLocalError")
+            or "parts" not in stmt.params
+        ):
             return stmt
         parts = (*stmt.params["parts"], " (lane ", (len(stmt.args), "", ""), ")")
         return replace(stmt, args=(*stmt.args, self.lane), params={**stmt.params, "parts": parts})

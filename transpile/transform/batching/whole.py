@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
 
 from transpile.analysis.mapped import Mapped
 from transpile.core.builder import Builder, unify_any
@@ -35,11 +36,14 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import INT, Type
-from transpile.core.walk import map_reads
+from transpile.core.walk import map_reads, uses
 from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
 from transpile.transform.batching.modes import Modes
 from transpile.transform.batching.places import Shifted, is_fill, shift
 from transpile.transform.batching.regions import Region
+
+if TYPE_CHECKING:
+    from transpile.transform.batching.diagonals import Diagonals
 
 BATCH = "batch"
 
@@ -56,7 +60,9 @@ class Emit:
         axes: Sequence[int | None],
         outs: Sequence[int | None],
         count: int | None,
+        diagonals: Diagonals | None,
     ) -> None:
+        self.diagonals = diagonals
         self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
         self.b = b = Builder(dict(fn.symbols))
         b.unify = unify_any
@@ -67,6 +73,8 @@ class Emit:
             set()
         )  # the symbols of sizes and integers that differ, as far as a region has their values
         self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
+        if diagonals is not None and diagonals.count is not None:
+            self.lanes = diagonals.count
         self.params: list[Var] = []
         for param, axis in zip(fn.params, axes):
             self.params.append(
@@ -122,7 +130,8 @@ class Emit:
 
     def run(self) -> Function:
         fn, b = self.fn, self.b
-        self.sizes()
+        if self.diagonals is None or self.diagonals.count is None:
+            self.sizes()
         for param, new, axis in zip(fn.params, self.params, self.axes):
             if axis is None:
                 if self.mapped.has(param):  # shared by what is given, changed by lanes: a copy of each
@@ -133,6 +142,8 @@ class Emit:
                 self.memory[param] = (new, first)
             else:
                 self.alls[param] = b.read(new, first, name=param.name).op if first else new
+        if self.diagonals is not None:
+            self.diagonals.start(self)
         self.block(fn.body)
         outs = tuple(self.result(y, axis) for y, axis in zip(fn.body.yields, self.outs))
         for name, op in fn.symbols.items():
@@ -170,6 +181,8 @@ class Emit:
     def result(self, y: Operand, axis: int | None) -> Operand:
         if axis is None:
             return y
+        if self.diagonals is not None and self.is_apart(y):
+            return self.diagonals.whole(y, axis)
         if not self.differs(y):
             found: Operand = self.b.read(self.b.copy(getattr(y, "label", "y"), self.whole(y))).op
         else:
@@ -179,8 +192,20 @@ class Emit:
 
     # ---- statements
 
+    def is_apart(self, op: Operand) -> TypeGuard[Var]:
+        """Whether it is there as its diagonals alone."""
+        return self.diagonals is not None and self.diagonals.has(op) and op not in self.alls
+
     def block(self, block: Block) -> None:
         for step in self.modes.steps[id(block)]:
+            if self.diagonals is not None and block is self.fn.body:
+                if id(step.stmts[0]) in self.diagonals.stmts:
+                    with self.b.at(step.stmts[0].loc):
+                        self.diagonals.emit(self, step.stmts[0])
+                    continue
+                for op in dict.fromkeys(uses(Block((), step.stmts))):
+                    if self.is_apart(op):
+                        self.alls[op] = self.diagonals.whole(op, 0)
             if step.is_region:
                 Region(self, step).emit()
             else:
