@@ -599,6 +599,214 @@ def f(x):
     return np.sum(np.linalg.solve(np.outer(x, x), x))
 
 tp.jit(tp.grad(f))(np.zeros(3))
+
+
+# T601: lanes of a number that all of them share
+tp.vmap(lambda x, rate: x * rate)(x, 2.0)
+
+
+# T601: an axis that there is not
+tp.vmap(lambda row: np.sum(row), in_axes=1)(x)
+
+
+# T601: axes for more arguments than there are
+tp.vmap(lambda w, x: w @ x, in_axes=(None, 0, 0))(np.eye(3), np.ones((5, 3)))
+
+
+# T601: axes for a part of a tree that there is not
+tp.vmap(lambda p: p["w"] * 2.0, in_axes=({"weights": 0},))({"w": x})
+
+
+# T603: a result that is longer in some lanes than in others
+tp.vmap(lambda row: row[row > 0.0])(np.ones((4, 3)))
+
+
+# T603: a result of all lanes, said to be one
+tp.vmap(lambda a: a * 2.0, out_axes=None)(x)
+
+
+# T603: a write into what all lanes share
+def f(total, a):
+    total += a
+    return total
+
+tp.vmap(f, in_axes=(None, 0))(x.copy(), x)
+
+
+# T130: random numbers in lanes
+tp.vmap(lambda a: a + np.random.normal())(x)
+
+
+# T211: a branch on a row
+def f(row):
+    if row > 0:
+        return row
+    return -row
+
+tp.vmap(f)(np.ones((4, 3)))
+
+
+# T131: switch, where cond is meant
+def f(x):
+    return tp.lax.switch(x[0] > 1.0, lambda v: v, lambda v: -v)
+
+tp.grad(f)(x)
+
+
+# T131: the function of a scan returns its carry alone
+def f(x):
+    total, _ = tp.lax.scan(lambda c, v: c + v, 0.0, x)
+    return total
+
+tp.grad(f)(x)
+
+
+# T203: the carry and the arrays of a scan are swapped
+def f(x):
+    total, _ = tp.lax.scan(lambda c, v: (c + v, c), x, 0.0)
+    return total
+
+tp.grad(f)(x)
+
+
+# T206: a carry that grows
+def f(x):
+    return np.sum(tp.lax.while_loop(lambda c: np.sum(c) < 9.0, lambda c: np.concatenate([c, c]), x))
+
+tp.grad(f)(x)
+
+
+# T211: a loop that asks an array whether it goes on
+def f(x):
+    return np.sum(tp.lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x))
+
+tp.grad(f)(x)
+
+
+# T205: branches that give different things
+def f(x):
+    return tp.lax.cond(x[0] > 0.0, lambda v: v, lambda v: np.sum(v), x)
+
+tp.jit(f)(x)
+
+
+# T131: cond of values
+def f(x):
+    return tp.lax.cond(x[0] > 0.0, x, -x)
+
+tp.jit(f)(x)
+
+
+# T211: cond of an array
+def f(x):
+    return tp.lax.cond(x > 0.0, lambda v: v, lambda v: -v, x)
+
+tp.jit(f)(x)
+
+
+# T207: the arguments of a loop's body are swapped
+def f(x):
+    return tp.lax.fori_loop(0, 3, lambda s, i: s + x[i], 0.0)
+
+tp.grad(f)(x)
+
+
+# T132: a loop without its first value
+def f(x):
+    return tp.lax.fori_loop(0, 3, lambda i, s: s + x[i])
+
+tp.grad(f)(x)
+
+
+# T119: a body that returns nothing
+def f(x):
+    def body(i, s):
+        s = s + x[i]
+    return tp.lax.fori_loop(0, 3, body, 0.0)
+
+tp.grad(f)(x)
+
+
+# T203: a scan over arrays of other lengths
+def f(x):
+    return tp.lax.scan(lambda c, v: (c + v[0] * v[1], None), 0.0, (x, x[:2]))[0]
+
+tp.grad(f)(x)
+
+
+# T121: an update without an index
+def f(x):
+    return np.sum(x.at.set(5.0))
+
+tp.grad(f)(x)
+
+
+# T132: an update without a value
+def f(x):
+    return np.sum(x.at[0].set())
+
+tp.grad(f)(x)
+
+
+# AttributeError: at of NumPy's own arrays
+x.at[0].set(5.0)
+
+
+# AttributeError: at without an index
+tp.at(x).set(5.0)
+
+
+# TypeError: random numbers without a key
+tp.random.normal((3,))
+
+
+# T201: a number in the place of a key
+def f(x):
+    return np.sum(x * tp.random.normal(0, (3,)))
+
+tp.grad(f)(x)
+
+
+# T203: trees that do not fit
+params, grads = {"w": x, "b": 1.0}, {"w": x}
+tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+
+# T120: arithmetic of lists of parameters
+def f(params):
+    grads = [2.0 * p for p in params]
+    return np.sum((params - 0.1 * grads)[0])
+
+tp.grad(f)([x, x])
+
+
+# T120: arithmetic of a dict of parameters
+def f(params, x):
+    return np.sum(params * x)
+
+tp.grad(f)({"w": x}, x)
+
+
+# T602: parameters that are no lanes
+def loss(w, x, y):
+    return (w @ x - y) ** 2
+
+tp.vmap(tp.grad(loss))(np.ones(3), np.ones((5, 3)), np.ones(5))
+
+
+# T131: an argument that is given to vmap
+def f(x):
+    return np.sum(tp.vmap(np.sin, x))
+
+tp.grad(f)(x)
+
+
+# T601: axes by name
+tp.vmap(lambda x, a: x * a, in_axes={"x": 0, "a": None})(x, a=2.0)
+
+
+# ValueError: more of a choice than there is
+tp.random.choice(tp.random.key(0), 3, (5,), replace=False)
 """
 
 

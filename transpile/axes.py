@@ -32,7 +32,8 @@ def axes_tree(given: Any, what: str) -> Axes:
             raise TypeError
         return Static(operator.index(given))
     except TypeError:
-        raise error("T601", f"{what} must be an int, None, or a tree of these, not {given!r}") from None
+        hint = "0 is the first axis; None is for what all lanes share"
+        raise error("T601", f"{what} must be an int, None, or a tree of these, not {given!r}", hint=hint) from None
 
 
 def axes_value(axes: Axes) -> Any:
@@ -50,7 +51,8 @@ def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
         count = f"{len(args)} argument{'s' * (len(args) != 1)}"
         what = f"in_axes={axes_value(axes)!r}"
         if axes.kind != "tuple":
-            raise error("T601", f"{what}: expected an int, None or a tuple with one entry for each argument")
+            hint = "arguments that are given by name have their lanes along axis 0"
+            raise error("T601", f"{what}: expected an int, None or a tuple with one entry for each argument", hint=hint)
         number = len(axes.children)
         hint = "one entry for each positional argument; an argument that is one tuple has a tuple inside: in_axes=((0, 0),)"
         raise error("T601", f"{what} has {number} entr{'y' if number == 1 else 'ies'} for {count}", hint=hint)
@@ -67,7 +69,8 @@ def spread(axes: Axes, tree: Tree, where: str) -> list[Axis]:
         return [axes.value for _ in walk_leaves(tree)]
     if not isinstance(tree, Node) or not _fits(axes, tree):
         shown = structure_text(tree)
-        raise error("T601", f"{where} is {axes_value(axes)!r}, which does not fit what it is for: {shown}")
+        hint = "write an int or None for all of it, or a tree with its keys and lengths"
+        raise error("T601", f"{where} is {axes_value(axes)!r}, which does not fit what it is for: {shown}", hint=hint)
     keys = axes.keys or range(len(axes.children))
     if tree.kind == "dict":  # the order in which keys were put in does not matter
         parts = [(key, axes.children[axes.keys.index(key)], child) for key, child in zip(tree.keys, tree.children)]

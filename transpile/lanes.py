@@ -69,7 +69,9 @@ class _Leaves:
         rank = leaf.type.rank
         if not -rank <= axis < rank:
             has = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 alone" if rank else "is a number"
-            hint = "in_axes is None for what all lanes share" if not rank else ""
+            hint = (
+                "in_axes is None for what all lanes share" if not rank else "axes count from 0, or from -1 at the end"
+            )
             raise error("T601", f"in_axes is {axis} for {text(k)}, which {has}", hint=hint)
         axis %= rank
         self.axes.append(axis)
@@ -81,7 +83,10 @@ class _Leaves:
         if self.size is None:
             self.size, self.first = size, f"{text(k)} along axis {axis}"
         elif size != self.size:
-            raise error("T602", f"{self.first} has {self.size} lanes, {text(k)} along axis {axis} has {size}")
+            message = f"{self.first} has {self.size} lanes, {text(k)} along axis {axis} has {size}"
+            raise error(
+                "T602", message, hint="in_axes says which axis the lanes have; None is for what all lanes share"
+            )
         return ArgLeaf(type_, _lane(leaf.example, axis))
 
     def count(self, given: int | None) -> int | None:
@@ -92,7 +97,8 @@ class _Leaves:
                 raise error("T601", "vmap of no argument: in_axes is None for all of them", hint=hint)
             return given
         if given is not None and self.size is not None and given != self.size:
-            raise error("T602", f"axis_size is {given}, {self.first} has {self.size} lanes")
+            hint = "axis_size is only asked for where in_axes is None for all arguments"
+            raise error("T602", f"axis_size is {given}, {self.first} has {self.size} lanes", hint=hint)
         return None
 
 
@@ -138,7 +144,7 @@ def _of_results(level: Vmap, core: Function) -> list[Axis]:
         if axis is not None and not -rank <= axis < rank:
             shown = axes_value(level.out_axes)
             message = f"out_axes is {shown!r}: {paths[leaf.k]} of {core.name!r} has {rank} axes with that of the lanes"
-            raise error("T601", message, core.loc)
+            raise error("T601", message, core.loc, "axes count from 0, or from -1 at the end")
         found[leaf.k] = None if axis is None else axis % rank
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Operand, Undef
-from transpile.frontend import memory
+from transpile.frontend import memory, ways_out
 from transpile.frontend.bindings import Known, Module, StaticValue
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import (
@@ -91,7 +91,7 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
             from transpile.frontend import grown_lists
 
             return grown_lists.stacked(lx, value)
-        raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node)
+        raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node, ways_out.TREES)
     if isinstance(value, Static):
         if isinstance(value.value, (Known, StaticValue)) and isinstance(value.value.value, (float, np.generic)):
             return lx.b.expr(value.value.value)

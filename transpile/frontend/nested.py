@@ -66,6 +66,9 @@ def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str
         return rule(lx, args, kwargs, node)
     if short not in _MAKERS or obj is None:
         raise lx.error("T130", f"{name} cannot be called inside a transformed function", node, ways_out.IN_LINE)
+    if any(isinstance(a, Array) for a in args[1:]):
+        hint = f"write {short}(f)(x): what the function takes is given to what {short} makes"
+        raise lx.error("T131", f"{short} takes a function and options, not arrays", node, hint)
     objects = [_object(lx, a, node) for a in args]
     named = {k: _object(lx, v, node) for k, v in kwargs.items()}
     return Static(at_call(lx, lambda: obj(*objects, **named), node))

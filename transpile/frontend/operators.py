@@ -11,7 +11,7 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import FLOAT
-from transpile.frontend import aliases, grown_lists, memory, overloads, statics
+from transpile.frontend import aliases, grown_lists, memory, overloads, statics, ways_out
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, Static, Tuple
@@ -130,7 +130,8 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
             if items is not None and isinstance(times, (Scalar, Static)):
                 count = lx.static(times, "the number of repetitions")
                 if not isinstance(count, (int, np.integer)):
-                    raise lx.error("T120", f"a list or tuple is repeated {count!r} times: it takes an integer")
+                    message = f"a list or tuple is repeated {count!r} times: it takes an integer"
+                    raise lx.error("T120", message, hint=ways_out.TREES)
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
     held = [v.value for v in (left, right) if isinstance(v, Static)]

@@ -23,7 +23,10 @@ _EFFECTS = frozenset("open input exec eval compile __import__ breakpoint globals
 OUTSIDE = "compute it outside of the function and pass it in as an argument"
 CALLABLE = "call a function, a method, a class, or an object with __call__"
 SUPER = "call it in a method whose first parameter is the object, or name the class: Base.method(self, ...)"
-IN_LINE = "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, jvp, vjp, hvp and linearize"
+IN_LINE = (
+    "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp and linearize"
+)
+TREES = "work on its parts, or on all of them at once: tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)"
 
 
 def of_call(name: str) -> str:
@@ -33,7 +36,9 @@ def of_call(name: str) -> str:
     if package in LIBRARIES:
         return _of_library(name, package)
     if name.startswith(("numpy.random.", "random.")):
-        return "draw the numbers outside the function and pass them as arguments"
+        return (
+            "draw them with tp.random, from a key (tp.random.normal(key, shape)), or outside the function, as arguments"
+        )
     if name.startswith(_SOLVERS):
         return "call it outside, with a compiled derivative (jac=tp.jit(tp.grad(f))), or write the iteration as a loop"
     if package == "builtins" and last in _EFFECTS:
