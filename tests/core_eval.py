@@ -263,8 +263,6 @@ def _typed(value: Any, type_: Type) -> Any:
     """The value as its declared kind: Python scalars where the type is weak."""
     if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
         return value.item()
-    if type_.kind == "array" and not type_.dims and isinstance(value, np.ndarray):
-        return value[()]
     if type_.kind == "array" and not type_.dims and not type_.weak and isinstance(value, (bool, int, float, complex)):
         return np.dtype(type_.dtype).type(value)
     return value
@@ -286,6 +284,10 @@ def subscript(x: Any, path: Path, args: Sequence[Any]) -> Any:
             case Index():
                 x = x[tuple(_subscript_item(i, args) for i in step.items)]
     return x
+
+
+def _copied(x: Any) -> Any:
+    return np.copy(x) if isinstance(x, np.ndarray) else x  # an element stays a number
 
 
 def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
@@ -314,7 +316,7 @@ def _drawing(name: str) -> Callable[[_Machine, list[Any], Mapping[str, Any]], An
 
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
     "invoke": lambda machine, values, params: _invoked(values, params),
-    "index": lambda m, v, p: np.array(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
+    "index": lambda m, v, p: _copied(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "stretch": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "sized": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),
