@@ -633,6 +633,22 @@ def f(total, a):
 tp.vmap(f, in_axes=(None, 0))(x.copy(), x)
 
 
+# T604: a sum over lanes that have no name
+tp.vmap(lambda a: a / tp.lax.psum(a, "batch"))(x)
+
+
+# T604: a name that is another's
+tp.vmap(lambda a: a - tp.lax.pmean(a, "rows"), axis_name="batch")(x)
+
+
+# T605: a sum over all lanes in a branch of some
+tp.vmap(lambda a: tp.lax.psum(a, "batch") if a > 0.5 else a, axis_name="batch")(x)
+
+
+# T605: a lane that sends twice
+tp.vmap(lambda a: tp.lax.ppermute(a, "batch", [(0, 1), (0, 2)]), axis_name="batch")(x)
+
+
 # T130: random numbers in lanes
 tp.vmap(lambda a: a + np.random.normal())(x)
 

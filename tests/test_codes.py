@@ -269,6 +269,13 @@ case("T505", "def f(x):\n    return x\n", 1.0, call="tp.source(tp.grad(f), *a, s
 
 case("T601", "def f(x):\n    return x\n", X, call="tp.vmap(f, in_axes=2)(*a)")
 case("T602", "def f(x, y):\n    return x * y\n", X, X[:2], call="tp.vmap(f)(*a)")
+case("T604", "from transpile import lax\n\ndef f(x):\n    return x / $lax.psum(x, 'i')\n", X, call="tp.vmap(f)(*a)")
+case(
+    "T605",
+    "from transpile import lax\n\ndef f(x):\n    return $lax.psum(x, 'i') if x > 1.0 else x\n",
+    X,
+    call="tp.vmap(f, axis_name='i')(*a)",
+)
 case("T603", "$def f(x):\n    return x[x > 1.0]\n", A, call="tp.vmap(f)(*a)")
 
 # ------------------------------------------------------------------------------------------- the command line

@@ -445,6 +445,11 @@ def vmap(
     """
     from transpile.axes import axes_tree
 
+    try:
+        hash(axis_name)
+    except TypeError:
+        hint = "a string, or another value that can be a key of a dict"
+        raise error("T601", f"axis_name is {axis_name!r}, which is not hashable", hint=hint) from None
     if axis_size is not None:
         axis_size = _index(axis_size, "axis_size")
     return _transform(f, Vmap(axes_tree(in_axes, "in_axes"), axes_tree(out_axes, "out_axes"), axis_name, axis_size))

@@ -110,6 +110,8 @@ CODES: dict[str, str] = {
     "T601": "axes that do not fit what they are for",
     "T602": "arguments with different numbers of lanes",
     "T603": "what lanes cannot have in common, or each for itself",
+    "T604": "an axis that no vmap around names",
+    "T605": "what lanes cannot know of each other",
     # ---- T9xx: command line
     "T901": "a request that cannot be read",
     "T903": "an output file that cannot be written",

@@ -12,6 +12,7 @@ from transpile import describe
 from transpile.aggregates import ArgLeaf, Leaf, Tree, leaf_paths, map_leaves, number_leaves, walk_leaves
 from transpile.arguments import argument_text, leaf_sources
 from transpile.axes import Axis, axes_value, of_arguments, spread
+from transpile.axis_names import NamedAxis, binding
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function
 from transpile.core.taken import Taken
@@ -28,7 +29,11 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
     leaves = _Leaves(fn, wanted)
     one = [leaves.without_lanes(tree, at) for tree, at in where]
     count = leaves.count(level.axis_size)
-    core = inner(fn, one[: len(args)], dict(zip(kwargs, one[len(args) :])))
+    axis = None
+    if level.axis_name is not None:
+        axis = NamedAxis(level.axis_name, leaves.size if count is None else count, count is not None)
+    with binding(axis):
+        core = inner(fn, one[: len(args)], dict(zip(kwargs, one[len(args) :])))
     numbered, _ = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
     own = len(core.params) - len(core.captured)
@@ -38,9 +43,13 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
     outs = _of_results(level, core)
     if not any(a is not None for a in axes) and count is None:
         count = 1 if leaves.size is None else leaves.size  # no leaf with lanes is read
-    done = batch(core, axes, outs, count=count, together=COMPILED.get())
+    at = core.captured.index(axis) if axis in core.captured else None
+    named = None if at is None else own + at
+    done = batch(core, axes, outs, count=count, together=COMPILED.get(), axis=named)
     tree = map_leaves(core.out_tree, lambda leaf: Leaf(leaf.k, leaf.zero_dim and outs[leaf.k] is None))
-    done = replace(done, arg_tree=core.arg_tree, out_tree=tree, taken=_shifted(core.taken, axes))
+    captured = tuple(c for c in core.captured if c is not axis)
+    taken = _shifted(core.taken, axes, at)
+    done = replace(done, arg_tree=core.arg_tree, out_tree=tree, taken=taken, captured=captured)
     return replace(done, doc=describe.batched(core, done))
 
 
@@ -149,10 +158,15 @@ def _of_results(level: Vmap, core: Function) -> list[Axis]:
     return found
 
 
-def _shifted(taken: Taken, axes: Sequence[Axis]) -> Taken:
-    """What was taken of sizes, of arguments with their lane axes."""
+def _shifted(taken: Taken, axes: Sequence[Axis], named: int | None) -> Taken:
+    """What was taken of sizes, of arguments with their lane axes; the number of lanes is that of the first with lanes. ``named``:
+    which of the parameters from outside is their axis, and goes."""
 
     def shifted(param: int, axis: int) -> tuple[int, int]:
+        if named is not None and param < 0:
+            if -1 - param == named:
+                return next((k, lanes) for k, lanes in enumerate(axes) if lanes is not None)
+            return param + (-1 - param > named), axis
         lanes = axes[param] if param >= 0 else None
         return param, axis + (lanes is not None and axis >= lanes)
 

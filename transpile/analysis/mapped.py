@@ -6,7 +6,7 @@ z = x[mask]                             mask mapped: the size of z differs; of x
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from transpile.core.nodes import (
     Add,
@@ -34,9 +34,15 @@ from transpile.core.walk import defines, dim_symbols, statements
 
 
 class Mapped:
-    """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols."""
+    """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols.
 
-    def __init__(self, fn: Function, given: Iterable[Var]) -> None:
+    ``collective`` says of a statement whether it gives each lane a value of its own; None: it is no collective over these lanes.
+    """
+
+    def __init__(
+        self, fn: Function, given: Iterable[Var], collective: Callable[[Let | Alloc], bool | None] = lambda let: None
+    ) -> None:
+        self.collective = collective
         self.values: set[Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
@@ -108,6 +114,9 @@ class Mapped:
             case Let(prim="dim"):
                 dims = stmt.args[0].type.dims
                 if dims and any(name in self.sizes for name in dims[stmt.params["axis"]].symbols()):
+                    self.note(stmt.var)
+            case Let() if (own := self.collective(stmt)) is not None:
+                if own:
                     self.note(stmt.var)
             case Let() | Alloc():
                 if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):

@@ -36,6 +36,9 @@ def parser() -> argparse.ArgumentParser:
                 "--in-axes", default="0", metavar="AXES", help="the axis of the lanes in each argument: 0, '(None, 0)'"
             )
             one.add_argument("--out-axes", default="0", metavar="AXES", help="where the results have the lanes")
+            one.add_argument(
+                "--axis-name", metavar="NAME", help="what the collectives of lax call the axis of the lanes"
+            )
         else:
             first = "the first, if not given; of a method, the first behind self"
             one.add_argument("--wrt", metavar="x,w", help=f"the arguments to differentiate ({first})")

@@ -45,7 +45,11 @@ def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
     command, value = options.command, getattr(options, "value", False)
     match command:
         case "vmap":
-            return _levels("vmap", [_axes("--in-axes", options.in_axes), _axes("--out-axes", options.out_axes)], {})
+            return _levels(
+                "vmap",
+                [_axes("--in-axes", options.in_axes), _axes("--out-axes", options.out_axes), options.axis_name],
+                {},
+            )
         case "grad":
             return [Grad(argnums, value=value)]
         case "jvp" | "vjp":

@@ -56,11 +56,11 @@ def brought(lx: Lifter, owner: Lifter, value: Any, name: str = "given") -> Any:
 def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
     match value:
         case Scalar():
-            return value if isinstance(value.op, Const) else Scalar(_hidden(lx, value.op, name))
+            return value if isinstance(value.op, Const) else Scalar(hidden(lx, value.op, name))
         case Array():
             known = lx.around.get(value.cell)
             if known is None:
-                var = _hidden(lx, outer.operand(value), name, value.cell)
+                var = hidden(lx, outer.operand(value), name, value.cell)
                 known = lx.around[value.cell] = Cell(name, readonly=OUTSIDE)
                 lx.captured_cells[known] = memory.held(lx, var)
             lx.state.cells.setdefault(known, lx.captured_cells[known])
@@ -94,7 +94,7 @@ def _grown(lx: Lifter, outer: Lifter, state: Items, name: str) -> Items:
     return Items("grown", (count,), None, replace(state.cls, cells=tuple(arrays), types=tuple(types), owners=()))
 
 
-def _hidden(lx: Lifter, op: Operand, name: str, cell: Cell | None = None) -> Operand:
+def hidden(lx: Lifter, op: Operand, name: str, cell: Cell | None = None) -> Operand:
     """The hidden parameter for an operand of the lifter around."""
     if isinstance(op, Const):
         return op

@@ -10,6 +10,7 @@ import numpy as np
 from transpile.frontend import (
     arity,
     array_calls,
+    collective_calls,
     implicit_calls,
     instances,
     iteration,
@@ -110,5 +111,5 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
 SPECIAL: dict[str, Special] = {
     **iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **instances.TABLE, **array_calls.TABLE,
     **tree_calls.TABLE, **lax_calls.TABLE, **lax_slices.TABLE,
-    **implicit_calls.TABLE,
+    **implicit_calls.TABLE, **collective_calls.TABLE,
 }  # fmt: skip

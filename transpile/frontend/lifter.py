@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import gast
 import numpy as np
 
+from transpile import axis_names
 from transpile.core.builder import Builder, Expr, NotANumber, NotReal
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
 from transpile.errors import NO_COMPLEX, TranspileError, error
@@ -127,6 +128,7 @@ class Lifter:
         self.captures: dict[Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
+        self.axes = axis_names.bound()  # the axes of vmaps that have names here, the innermost last
         self.frozen: dict[Any, None] = {}  # captured integers that must be known
         self.checked: dict[Var, int] = {}  # their parameters, and the values that they must have at each call
         self.outer_states: list[State] = []  # the states around the one that is being changed

@@ -22,6 +22,7 @@ MODULES = (
     "factorisations",
     "random",
     "routines",
+    "collectives",
 )
 
 

@@ -19,7 +19,9 @@ from transpile.core.nodes import Function, Var
 from transpile.errors import error
 from transpile.transform.batching.cost import is_worth_an_axis
 from transpile.transform.batching.diagonals import Diagonals
-from transpile.transform.batching.modes import Differs, Escapes, Modes
+from transpile.transform.batching.later import recording_later
+from transpile.transform.batching.modes import Apart, Differs, Escapes, Modes
+from transpile.transform.batching.named import apart, sized
 from transpile.transform.batching.places import with_constant_fills
 from transpile.transform.batching.whole import Emit
 
@@ -34,22 +36,33 @@ def batch(
     count: int | None = None,
     together: bool = False,
     unit: int | None = None,
+    axis: int | None = None,
 ) -> Function:
     """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
 
     ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
     lanes at once. ``unit``: the lanes are directions, and this parameter is 1 in each of them at an element of its own, else 0.
+    ``axis``: the parameter that collectives over these lanes have as their axis; it goes.
     A result without an axis must be the same in all lanes. Raises `TranspileError` T603.
     """
     fn = with_constant_fills(fn)
+    named = None
+    if axis is not None:
+        fn, named = sized(fn, axis, count)
     given = {p for p, a in zip(fn.params, axes) if a is not None}
     while True:
-        mapped = Mapped(fn, given)
+        mapped = Mapped(fn, given, *([] if named is None else [named.differs]))
         diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
         try:
-            modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else ())
+            modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else (), named)
         except Differs as found:
             given.add(found.var)
+            continue
+        except Apart as found:
+            again = None if named is None else recording_later(fn, named)
+            if again is None:
+                raise apart(found.stmt) from None
+            fn = again
             continue
         except Escapes as found:
             raise _size_differs(fn, found.var) from None
@@ -60,7 +73,7 @@ def batch(
                 hint = "give it an axis in out_axes"
                 message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
                 raise error("T603", message, fn.loc, hint)
-        return Emit(fn, mapped, modes, axes, outs, count, diagonals).run()
+        return Emit(fn, mapped, modes, axes, outs, count, diagonals, named).run()
 
 
 def _size_differs(fn: Function, var: Var) -> Exception:

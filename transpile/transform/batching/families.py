@@ -408,6 +408,13 @@ def _item(w: Emitter, made: Made) -> Operand:
     return let(w, made, [w.of(made.args[0])])
 
 
+def _across(w: Emitter, made: Made) -> Operand:
+    """A collective over the axis of another `vmap`: the lanes of this one stay in front."""
+    first, *rest = made.args
+    at = {"at": made.params["at"] + 1} if "at" in made.params else {}
+    return let(w, made, [w.of(first), *rest], **at)
+
+
 FAMILIES: dict[str, Family] = {
     "elementwise": Family(_elementwise),
     "rounding": Family(_rounding),
@@ -439,6 +446,7 @@ FAMILIES: dict[str, Family] = {
     "solve": Family(_solve),
     "columns": Family(_solve, _can_solve_columns),
     "item": Family(_item),
+    "collective": Family(_across, _only_first),
 }
 
 

@@ -38,6 +38,7 @@ from transpile.core.nodes import (
 from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, reads, statements, written
 from transpile.rules import prims
 from transpile.transform.batching.families import FAMILIES, Made
+from transpile.transform.batching.named import Axis
 from transpile.transform.batching.places import can_shift, is_fill
 
 
@@ -46,6 +47,13 @@ class Differs(Exception):
 
     def __init__(self, var: Var) -> None:
         self.var = var
+
+
+class Apart(Exception):
+    """A statement that lanes come to one by one, and in which they would have to be together."""
+
+    def __init__(self, stmt: Stmt) -> None:
+        self.stmt = stmt
 
 
 class Escapes(Exception):
@@ -68,8 +76,15 @@ class Modes:
     """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products alone are not put
     into regions, all else is (what is compiled runs best lane by lane)."""
 
-    def __init__(self, fn: Function, mapped: Mapped, together: bool, elsewhere: Collection[int] = ()) -> None:
-        self.fn, self.mapped, self.together = fn, mapped, together
+    def __init__(
+        self,
+        fn: Function,
+        mapped: Mapped,
+        together: bool,
+        elsewhere: Collection[int] = (),
+        axis: Axis | None = None,
+    ) -> None:
+        self.fn, self.mapped, self.together, self.axis = fn, mapped, together, axis
         self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
         self.prims = prims()
         self.forced: set[int] = set()  # ids of statements that run by lane because of others
@@ -112,6 +127,8 @@ class Modes:
     def is_shared(self, stmt: Stmt) -> bool:
         """Whether nothing in it differs between lanes."""
         has = self.mapped.has
+        if self.is_common(stmt):
+            return False
         for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
             root = written(one)
             if has(*defines(one)) or root is not None and has(root) or id(one) in self.effects:
@@ -121,6 +138,10 @@ class Modes:
             if isinstance(one, Let) and has(*one.args):
                 return False
         return True
+
+    def is_common(self, stmt: Stmt) -> bool:
+        """Whether lanes come together in it: a collective over their axis is there, or may be."""
+        return self.axis is not None and self.axis.is_in(stmt)
 
     def is_lane_effect(self, stmt: Stmt) -> bool:
         """A print, or a raise that not all lanes come to."""
@@ -142,6 +163,8 @@ class Modes:
         found = self.known.get(id(stmt))
         if found is None:
             self.known[id(stmt)] = found = self.decide(stmt)
+            if found and self.is_common(stmt):
+                raise Apart(stmt)
         return found
 
     def decide(self, stmt: Stmt) -> bool:
@@ -155,7 +178,7 @@ class Modes:
             self.block(block, stmt)
         if id(stmt) in self.forced:
             return True
-        return self.together and self.prefers(stmt)
+        return self.together and not self.is_common(stmt) and self.prefers(stmt)
 
     def must(self, stmt: Stmt) -> bool:
         """Whether there is no other way."""
@@ -167,8 +190,9 @@ class Modes:
                     return True
                 return any(self.mapped.has_size(v.type) for v in (*defines(stmt), *_params(stmt)))
             case Let() | Alloc():
-                sizes = any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args)))
-                return sizes or not self.can(stmt)
+                if any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args))):
+                    return True
+                return self.mapped.collective(stmt) is None and not self.can(stmt)
             case Store() | Add():
                 if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
                     return True

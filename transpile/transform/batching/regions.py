@@ -106,6 +106,8 @@ class Region:
     def operand(self, op: Operand) -> Operand:
         if not isinstance(op, Var) or op in self.own or not self.w.mapped.has(op) or op in self.w.memory:
             return op
+        if op in self.w.numbers:
+            return self.lane
         if op not in self.read:
             with self.b.into(self.top):
                 whole = self.w.alls[op]

@@ -37,6 +37,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import map_reads, uses
+from transpile.transform.batching import named
 from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
 from transpile.transform.batching.modes import Modes
 from transpile.transform.batching.places import Shifted, is_fill, shift
@@ -44,6 +45,7 @@ from transpile.transform.batching.regions import Region
 
 if TYPE_CHECKING:
     from transpile.transform.batching.diagonals import Diagonals
+    from transpile.transform.batching.named import Axis
 
 BATCH = "batch"
 
@@ -61,7 +63,10 @@ class Emit:
         outs: Sequence[int | None],
         count: int | None,
         diagonals: Diagonals | None,
+        common: Axis | None = None,
     ) -> None:
+        self.axis = common
+        self.numbers: set[Var] = set()  # the values that are the lane's number
         self.diagonals = diagonals
         self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
         self.b = b = Builder(dict(fn.symbols))
@@ -75,6 +80,8 @@ class Emit:
         self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
         if diagonals is not None and diagonals.count is not None:
             self.lanes = diagonals.count
+        if common is not None:
+            self.lanes = common.var.type.dims[0]
         self.params: list[Var] = []
         for param, axis in zip(fn.params, axes):
             self.params.append(
@@ -114,6 +121,11 @@ class Emit:
             return self.of(op)
         return self.b.let("broadcast", op, dims=(self.lanes, *op.type.dims)).op
 
+    @property
+    def count(self) -> Operand:
+        """The number of lanes."""
+        return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
+
     def lane_numbers(self, rank: int) -> Operand:
         """``np.arange(batch)`` with axes of size 1 behind."""
         found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
@@ -152,7 +164,7 @@ class Emit:
         return replace(
             fn,
             name=f"{fn.name}_vmap",
-            params=tuple(self.params),
+            params=tuple(p for p in self.params if self.axis is None or p is not self.axis.var),
             body=Block((), b.block.stmts, outs),
             symbols=b.symbols,
         )
@@ -165,6 +177,8 @@ class Emit:
             if axis is None:
                 continue
             size = Var(SYNTHETIC if first else name or SYNTHETIC, INT, form=None if first else self.lanes)
+            if first is None and self.axis is not None and isinstance(self.axis.size, Var):
+                size = self.axis.size
             self.b.emit(Let(size, "dim", (param,), {"axis": axis}, self.fn.loc))
             if first is None:
                 first = param.name, size
@@ -217,6 +231,8 @@ class Emit:
             self.b.emit(stmt)
             return
         match stmt:
+            case Let() if self.mapped.collective(stmt) is not None:
+                named.emit(self, stmt)
             case Let():
                 self.let(stmt)
             case Alloc():
