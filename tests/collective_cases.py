@@ -225,3 +225,53 @@ def with_nan(x):
 @case(np.array([1.0, 3.0, 3.0, 2.0]))
 def ties(x):
     return lax.pmax(x, "i") * x
+
+
+@case(V, V * 2, in_axes=(0, None))
+def by_number(x, table):
+    return table[lax.axis_index("i")] * x + lax.all_gather(x, "i")[lax.axis_index("i") - 1]
+
+
+@case(V)
+def recurrence(x):
+    out = np.zeros(5)
+    out[0] = x
+    for k in range(1, 5):
+        out[k] = 0.5 * out[k - 1] + lax.psum(out[k - 1], "i") * lax.psum(out[:k].sum(), "i") / 10
+    return out
+
+
+@case(V)
+def appended(x):
+    found = []
+    for k in range(3):
+        found.append(lax.psum(x * k, "i"))
+        x = x * 0.5
+    return np.array(found) * x
+
+
+@case(V)
+def all_return_early(x):
+    for k in range(10):
+        s = lax.psum(x * x, "i")
+        if s < 0.3:
+            return x * k
+        x = x * 0.8
+    return x
+
+
+@case(3 * X)
+def loops_before_and_behind(x):
+    y = x
+    while np.sum(y * y) > 1.0:
+        y = y * 0.5
+    m = lax.pmean(y, "i")
+    z = y
+    while np.sum(z * z) > 0.1:
+        z = z * 0.7 - 0.01 * m
+    return z * lax.psum(z, "i")
+
+
+@case(V, 3, in_axes=(0, None))
+def under_a_shared_test(x, k):
+    return lax.psum(x, "i") * x if k > 2 else x * x

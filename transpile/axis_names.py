@@ -51,7 +51,7 @@ def binding(axis: NamedAxis | None) -> Iterator[None]:
 def unbound(name: Any, known: tuple[NamedAxis, ...] = ()) -> tuple[str, str]:
     """What is said of a name that no axis has, and the way out."""
     names = ", ".join(repr(a.name) for a in known)
-    return f"no axis is named {name!r} here", f"{HINT}; here are {names}" if names else HINT
+    return f"no axis is named {name!r} here", f"{HINT}; those of this place are {names}" if names else HINT
 
 
 def failed(name: Any) -> Exception:

@@ -98,7 +98,7 @@ def apart(stmt: Stmt) -> Exception:
     """What is said where lanes come to a collective by different ways."""
     named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
     what = named.prim if isinstance(named, Let) and named.prim in COLLECTIVES else "a collective"
-    message = f"{what} over all lanes, where lanes take different ways or each has memory of its own"
+    message = f"{what} over all lanes stands where lanes take different ways"
     hint = "take it out of the branch or loop that the data of a lane decide; np.where chooses between two values"
     return error("T605", message, named.loc, hint)
 
