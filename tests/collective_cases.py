@@ -275,3 +275,19 @@ def loops_before_and_behind(x):
 @case(V, 3, in_axes=(0, None))
 def under_a_shared_test(x, k):
     return lax.psum(x, "i") * x if k > 2 else x * x
+
+
+@case(C)
+def gathered_outside(rows):
+    return tp.vmap(lambda x: lax.all_gather(x * x, "i", axis=1) @ np.arange(4.0) * x)(rows)
+
+
+@case(V)
+def overwritten_behind(x):
+    a = np.array([x, 2.0 * x])
+    y = x
+    while abs(y) > 0.3:
+        y = y * 0.5 * np.cos(a[0] * y)
+    s = lax.psum(y * y, "i")
+    a[0] = s
+    return y * a[0] * np.sin(a[1])

@@ -147,7 +147,7 @@ def test_all_compiled(name: str) -> None:
 
 NOT_IN_JAX = set(
     "each_its_loop regions_around written until_all_are_done outer_axis_of_a_region permuted_by_data "
-    "by_number recurrence loops_before_and_behind "  # it traces
+    "by_number recurrence overwritten_behind loops_before_and_behind "  # it traces
     "chain heat_with_halos numbers_in_numbers".split()  # its vmap wants whole permutations, and gathers along one axis
 )
 
@@ -299,3 +299,45 @@ def test_the_text_is_batched_numpy() -> None:
     text = tp.source(tp.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i"), V)
     assert "return x / np.sum(x)" in text and "for" not in text.split('"""')[2]
     assert "float64[rows]" in tp.source(tp.vmap(lambda x: x / lax.psum(x, "rows"), axis_name="rows"), V)
+
+
+@pytest.mark.parametrize("prim, fold", [(lax.pmax, np.max), (lax.pmin, np.min)])
+def test_equal_lanes_share(prim: Any, fold: Any) -> None:
+    """As the entries of an array do, in both modes."""
+    x = np.array([[1.0, 2.0, np.nan], [1.0, 0.5, 2.0], [0.0, 2.0, 3.0], [1.0, 2.0, 1.0]])
+    weights = np.arange(1.0, 4.0)
+
+    def of_array(x):
+        return np.sum(fold(x, axis=0) * weights)
+
+    def of_lane(x):
+        return np.sum(prim(x, "i") * weights) / lax.axis_size("i")
+
+    same(tp.vmap(tp.grad(of_lane), axis_name="i")(x), tp.grad(of_array)(x), "reverse", 1e-14)
+    x[0, 2] = 3.0
+    pushed = tp.vmap(lambda x, v: tp.jvp(of_lane, (x,), (v,))[1], axis_name="i")(x, x + 1.0)
+    same(pushed.sum(), tp.jvp(of_array, (x,), (x + 1.0,))[1], "forward", 1e-14)
+
+
+def test_what_is_recorded_of_memory_that_has_changed_since() -> None:
+    """A loop of its own length in each lane cannot be run again where what it reads has been overwritten."""
+
+    def f(x):
+        a = np.zeros(2)
+        a[0] = x
+        y = x
+        while abs(y) > 0.3:
+            y = y * 0.5 * np.cos(a[0] * y)
+        s = lax.psum(y * y, "i")
+        a[0] = s
+        return y * a[0]
+
+    oracle = threads.vmap(f, axis_name="i")
+    same(tp.vmap(f, axis_name="i")(V), oracle(V), "values", 1e-14)
+    subject = Subject(total(oracle), lambda: (V,))
+    over = tp.grad(lambda x: np.sum(np.sin(3.0 * tp.vmap(f, axis_name="i")(x))))(V)
+    same(
+        over @ subject.tangents[0], subject.difference.leaves[0], "over", 1e-7, error=10 * subject.difference.errors[0]
+    )
+    with pytest.raises(tp.TranspileError, match="T605"):
+        tp.vmap(tp.grad(f), axis_name="i")(V)
