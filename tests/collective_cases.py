@@ -291,3 +291,19 @@ def overwritten_behind(x):
     s = lax.psum(y * y, "i")
     a[0] = s
     return y * a[0] * np.sin(a[1])
+
+
+@case(W[:2], X, V[:, None] * np.ones(2), in_axes=(None, 0, 0))
+def mean_gradient_by_example(w, x, y):
+    g = tp.grad(lambda w: np.sum((np.tanh(w @ x) - y) ** 2))(w)
+    return w - 0.1 * lax.pmean(g, "i")
+
+
+@case(W[0], RNG.standard_normal((4, 5, 3)), RNG.standard_normal((4, 5)), in_axes=(None, 0, 0))
+def mean_gradient_by_batch(w, x, y):
+    return w - 0.1 * lax.psum(x.T @ (x @ w - y), "i")
+
+
+@case(RNG.standard_normal((4, 5, 3)), RNG.standard_normal((4, 3, 2)), X)
+def sums_of_products(a, b, v):
+    return lax.psum(a @ b, "i"), lax.psum(v @ b, "i"), lax.psum(np.outer(v, v), "i")

@@ -147,5 +147,5 @@ def vmap(f: Callable, in_axes: Any = 0, axis_name: Any = None) -> Callable:
 
 def plain(f: Callable) -> Callable:
     """The function with these collectives in the place of `transpile.lax`, and with this `vmap`."""
-    names = {"lax": LAX, "tp": SimpleNamespace(vmap=vmap, lax=LAX)}
+    names = {"lax": LAX, "tp": SimpleNamespace(vmap=vmap, lax=LAX, grad=tp.grad)}
     return FunctionType(f.__code__, {**f.__globals__, **names}, f.__name__, f.__defaults__, f.__closure__)

@@ -40,7 +40,7 @@ def _known_sizes(b: Builder, fn: Function, mapping: dict[Var, Operand]) -> set[i
     found: set[int] = set()
     for stmt in fn.body.stmts:
         if isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var) and stmt.args[0] in mapping:
-            symbol = mapping[stmt.args[0]].type.dims[stmt.params["axis"]].as_symbol
+            symbol = b.canonical(mapping[stmt.args[0]].type.dims[stmt.params["axis"]]).as_symbol
             if symbol is not None and symbol in b.symbols:
                 mapping[stmt.var] = b.symbols[symbol]
                 found.add(id(stmt))

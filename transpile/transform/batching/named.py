@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -32,9 +33,10 @@ from transpile.core.nodes import (
     Var,
 )
 from transpile.core.types import INT
-from transpile.core.walk import Cloner, blocks, reads, statements
+from transpile.core.walk import Cloner, blocks, reads, statements, uses
 from transpile.errors import error
 from transpile.rules.collectives import COLLECTIVES, OWN
+from transpile.transform.batching.families import transposed
 
 if TYPE_CHECKING:
     from transpile.transform.batching.whole import Emit
@@ -127,8 +129,28 @@ def emit(w: Emit, stmt: Let) -> None:
 def _sum(w: Emit, stmt: Let, x: Operand) -> Operand:
     b, type_ = w.b, stmt.var.type
     if w.differs(x):
-        return b.cast(b.let("sum", w.of(x), axes=(0,), keepdims=False), type_.dtype).op
+        found = _contracted(w, x)
+        if found is None:
+            found = b.let("sum", w.of(x), axes=(0,), keepdims=False)
+        return b.cast(found, type_.dtype).op
     return b.cast(b.expr(x) * b.cast(w.count, type_.dtype), type_.dtype).op
+
+
+def _contracted(w: Emit, x: Operand) -> Expr | None:
+    """The sum over the lanes of products that nobody else reads, as one product: none of them has to be there."""
+    made = w.mapped.made.get(x) if isinstance(x, Var) else None
+    if not isinstance(made, Let) or made.prim not in ("outer", "matmul") or sum(u is x for u in uses(w.fn.body)) > 1:
+        return None
+    sides = [w.alls.get(a) for a in made.args if isinstance(a, Var)]
+    ranks = tuple(a.type.rank for a in made.args)
+    if len(sides) < 2 or None in sides or not all(a.type.is_float for a in made.args):
+        return None
+    first, second = sides
+    if made.prim == "outer" and ranks == (1, 1):
+        return w.b.let("matmul", transposed(w, first, (1, 0)), second)  # type: ignore[arg-type]
+    if made.prim == "matmul" and ranks in ((2, 2), (2, 1), (1, 2)):
+        return w.b.let("tensordot", first, second, axes=((0, ranks[0]), (0, 1)))
+    return None
 
 
 def _extreme(prim: str) -> Any:
