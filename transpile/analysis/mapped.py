@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from transpile.analysis.called import Called, Summary
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -30,13 +31,14 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defines, dim_symbols, statements
+from transpile.core.walk import defines, dim_symbols, reads, statements
 
 
 class Mapped:
     """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols."""
 
-    def __init__(self, fn: Function, given: Iterable[Var]) -> None:
+    def __init__(self, fn: Function, given: Iterable[Var], called: Called | None = None) -> None:
+        self.called = called if called is not None else Called()
         self.values: set[Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
@@ -65,6 +67,10 @@ class Mapped:
                 return self.has(*stmt.test.yields, stmt.body.stop)
         return False
 
+    def called_as(self, stmt: Stmt) -> Summary:
+        """What a call does with arguments of which these differ; nothing, of what is no call."""
+        return self.called.of(stmt, [self.has(a) for a in reads(stmt)]) or Summary()
+
     # ---- sizes
 
     def differs(self, name: str, op: Operand) -> bool:
@@ -82,6 +88,12 @@ class Mapped:
         match stmt:
             case None:
                 return False  # a parameter
+            case Call():
+                return self.called_as(stmt).sizes[stmt.results.index(var)]
+            case Let(prim="invoke"):
+                return any(self.called_as(stmt).sizes)
+            case Let(prim="item") if isinstance(call := self.made.get(stmt.args[0]), Let) and call.prim == "invoke":  # type: ignore[arg-type]
+                return self.called_as(call).sizes[stmt.params["k"]]
             case Let(prim="index"):
                 return self.has(*_deciding(stmt)) or any(self.has_size(a.type) for a in stmt.args)
             case Let() | Alloc():
@@ -122,8 +134,9 @@ class Mapped:
                 if under or self.has(stmt.stack):
                     self.note(stmt.var, stmt.stack)
             case Call():
-                if self.has(*stmt.args):
-                    self.note(*stmt.results)
+                if self.has(*stmt.args):  # of floating point all: each has an adjoint of its own
+                    values = self.called_as(stmt).values
+                    self.note(*(r for r, differs in zip(stmt.results, values) if differs or is_out(stmt, r)))
             case If():
                 diverges = self.diverges(stmt)
                 for side in (stmt.then, stmt.orelse):
@@ -152,6 +165,11 @@ class Mapped:
         if diverges and stmt.trips is not None:
             self.note(stmt.trips)
         self.block(stmt.body, under or diverges)
+
+
+def is_out(stmt: Call, result: Var) -> bool:
+    """Whether a result of a call is one that has an adjoint."""
+    return result.type.is_float and result in stmt.results[: stmt.outputs]
 
 
 def _deciding(stmt: Let) -> list[Operand]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transpile.analysis.called import Called
 from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import Function, Var
 from transpile.errors import error
@@ -34,33 +35,48 @@ def batch(
     count: int | None = None,
     together: bool = False,
     unit: int | None = None,
+    checked: bool = True,
 ) -> Function:
     """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
 
     ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
     lanes at once. ``unit``: the lanes are directions, and this parameter is 1 in each of them at an element of its own, else 0.
-    A result without an axis must be the same in all lanes. Raises `TranspileError` T603.
+    A result without an axis must be the same in all lanes. ``checked``: that the parameters have equally many lanes is not known.
+    Raises `TranspileError` T603.
     """
+    try:
+        fn, mapped, modes, diagonals = decided(fn, [a is not None for a in axes], together, unit)
+    except Escapes as found:
+        raise _size_differs(fn, found.var) from None
+    for y, out in zip(fn.body.yields, outs):
+        if mapped.has_size(y.type):
+            raise _size_differs(fn, y)  # type: ignore[arg-type]
+        if out is None and isinstance(y, Var) and mapped.has(y):
+            hint = "give it an axis in out_axes"
+            message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
+            raise error("T603", message, fn.loc, hint)
+    return Emit(fn, mapped, modes, axes, outs, count, diagonals, checked).run()
+
+
+def decided(
+    fn: Function,
+    given: Sequence[bool],
+    together: bool,
+    unit: int | None = None,
+    called: Called | None = None,
+) -> tuple[Function, Mapped, Modes, Diagonals | None]:
+    """The function as it is batched where these parameters have lanes: what differs between them, and what runs how."""
     fn = with_constant_fills(fn)
-    given = {p for p, a in zip(fn.params, axes) if a is not None}
+    differing = {p for p, differs in zip(fn.params, given) if differs}
+    called = called if called is not None else Called()
     while True:
-        mapped = Mapped(fn, given)
+        mapped = Mapped(fn, differing, called)
         diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
         try:
             modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else ())
+            return fn, mapped, modes, diagonals
         except Differs as found:
-            given.add(found.var)
-            continue
-        except Escapes as found:
-            raise _size_differs(fn, found.var) from None
-        for y, out in zip(fn.body.yields, outs):
-            if mapped.has_size(y.type):
-                raise _size_differs(fn, y)  # type: ignore[arg-type]
-            if out is None and isinstance(y, Var) and mapped.has(y):
-                hint = "give it an axis in out_axes"
-                message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
-                raise error("T603", message, fn.loc, hint)
-        return Emit(fn, mapped, modes, axes, outs, count, diagonals).run()
+            differing.add(found.var)
 
 
 def _size_differs(fn: Function, var: Var) -> Exception:

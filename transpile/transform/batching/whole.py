@@ -14,6 +14,7 @@ from transpile.core.nodes import (
     Add,
     Alloc,
     Block,
+    Call,
     Const,
     Effect,
     For,
@@ -37,6 +38,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import map_reads, uses
+from transpile.transform.batching.calls import invoked
 from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
 from transpile.transform.batching.modes import Modes
 from transpile.transform.batching.places import Shifted, is_fill, shift
@@ -61,8 +63,9 @@ class Emit:
         outs: Sequence[int | None],
         count: int | None,
         diagonals: Diagonals | None,
+        checked: bool = True,
     ) -> None:
-        self.diagonals = diagonals
+        self.diagonals, self.checked = diagonals, checked
         self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
         self.b = b = Builder(dict(fn.symbols))
         b.unify = unify_any
@@ -170,6 +173,8 @@ class Emit:
                 first = param.name, size
                 if name is not None:
                     self.b.symbols[name] = size
+                if not self.checked:
+                    break
                 continue
             test = self.b.elementwise("not_equal", size, first[1]).op
             text = f"{param.name} has "
@@ -238,6 +243,8 @@ class Emit:
                 var = Var(stmt.var.name, self.batched(stmt.var.type))
                 self.alls[stmt.var] = var
                 self.b.emit(Pop(var, self.memory[stmt.stack][0], stmt.loc))
+            case Call():
+                self.modes.calls[id(stmt)].emit(self)
             case _:
                 raise TypeError(stmt)
 
@@ -254,6 +261,8 @@ class Emit:
             return
         if family == "place":
             found = self.read(stmt)
+        elif family == "call":
+            found = invoked(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)
