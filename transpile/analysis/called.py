@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from transpile.core.nodes import Call, Effect, Function, Stmt
 from transpile.core.routines import Routine, routine_of
-from transpile.core.walk import blocks, statements
+from transpile.core.walk import blocks, reads, statements
 
 if TYPE_CHECKING:
     from transpile.analysis.mapped import Mapped
@@ -25,12 +25,14 @@ Pattern = tuple[bool, ...]  # of the arguments: whether it differs between lanes
 @dataclass(frozen=True)
 class Summary:
     """``values``, ``sizes``: which results differ between lanes, which have a size of the lane's own. ``acts``: it prints, or
-    raises what not all lanes raise. ``splits``: it calls itself on a way that lanes do not all take."""
+    raises what not all lanes raise. ``splits``: it calls itself on a way that lanes do not all take. ``given``: the arguments that
+    differ in this call or in one that it makes of itself: the function of all lanes is one for both."""
 
     values: Pattern = ()
     sizes: Pattern = ()
     acts: bool = False
     splits: bool = False
+    given: Pattern = ()
 
 
 class Called:
@@ -64,10 +66,10 @@ class Called:
         key = routine, given
         several = len(routine.results)
         if routine.fn is None:  # it is being made
-            return Summary((True,) * several, (True,) * several, True, True)
+            return Summary((True,) * several, (True,) * several, True, True, given)
         if key in self.routines:
             return self.routines[key]
-        self.routines[key] = Summary((False,) * several, (False,) * several)
+        self.routines[key] = Summary((False,) * several, (False,) * several, given=given)
         if self.is_open:
             return self.routines[key]
         self.is_open = True
@@ -75,8 +77,8 @@ class Called:
             before: dict[tuple[Routine, Pattern], Summary] = {}
             while before != self.routines:
                 before = dict(self.routines)
-                for one, pattern in before:
-                    self.routines[one, pattern] = self._summary(one.body, pattern, one)
+                for (one, pattern), last in before.items():
+                    self.routines[one, pattern] = self._summary(one.body, last.given, one)
         finally:
             self.is_open = False
         return self.routines[key]
@@ -92,8 +94,10 @@ class Called:
             called = routine_of(stmt)
             if called is not None and routine is not None and (id(stmt) in under or mapped.called_as(stmt).splits):
                 splits = splits or is_reached(routine, called)
+            if called is not None and called is routine:
+                given = tuple(g or mapped.has(a) for g, a in zip(given, reads(stmt)))
         values = tuple(mapped.has(y) for y in fn.body.yields)
-        return Summary(values, tuple(mapped.has_size(y.type) for y in fn.body.yields), acts, splits)
+        return Summary(values, tuple(mapped.has_size(y.type) for y in fn.body.yields), acts, splits, given)
 
 
 def below_branches(mapped: Mapped, fn: Function) -> set[int]:

@@ -18,16 +18,14 @@ from transpile.analysis.activity import carries_derivative
 from transpile.analysis.called import effects_of
 from transpile.analysis.mapped import Mapped
 from transpile.core.builder import Builder, unify_any
-from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Call, Const, Effect, Function, Let, Operand, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_stmts
 from transpile.core.routines import Routine, routine_of
-from transpile.core.types import INT, Type
+from transpile.core.types import INT
 from transpile.core.walk import Cloner
-from transpile.transform.routines import _made
+from transpile.transform.routines import batched, derived
 
 if TYPE_CHECKING:
-    from transpile.transform.batching.families import Emitter, Made
     from transpile.transform.batching.modes import Modes
     from transpile.transform.batching.whole import Emit
 
@@ -148,38 +146,12 @@ def is_whole(mapped: Mapped, stmt: Let) -> bool:
     return not (found.splits or found.acts or any(found.sizes))
 
 
-def invoked(w: Emitter, made: Made) -> Operand:
+def invoked(w: Emit, stmt: Let) -> Operand:
     """The call of the kept function of all lanes."""
-    given = tuple(w.differs(a) for a in made.args)
-    routine = of_lanes(made.params["routine"], given, w.modes.together)  # type: ignore[attr-defined]
-    return w.b.bind("", w.batched(made.type), "invoke", tuple(w.of(a) for a in made.args), {"routine": routine})
-
-
-def of_lanes(routine: Routine, given: tuple[bool, ...], together: bool) -> Routine:
-    """The kept function of all lanes: these parameters have them, and all results."""
-    lanes = Dim.symbol(_free("batch", routine))
-
-    def batched(type_: Type) -> Type:
-        return replace(type_, dims=(lanes, *type_.dims), weak=False)
-
-    def body(fn: Function) -> Function:
-        from transpile.transform.batching import batch
-
-        axes = [0 if g else None for g in given]
-        return batch(fn, axes, [0] * len(fn.body.yields), together=together, checked=False)
-
-    params = tuple(Var(p.name, batched(p.type)) if g else p for p, g in zip(routine.params, given))
-    results = tuple(batched(t) for t in routine.results)
-    return _made(routine, ("vmap", given, together), f"{routine.name}_vmap", params, results, body)
-
-
-def _free(name: str, routine: Routine) -> str:
-    taken = {s for p in routine.params for d in p.type.dims for s in d.symbols()}
-    k, found = 1, name
-    while found in taken:
-        k += 1
-        found = f"{name}_{k}"
-    return found
+    given = w.mapped.called_as(stmt).given
+    args = tuple(w.whole(a) if g else a for a, g in zip(stmt.args, given))
+    routine = batched(stmt.params["routine"], given, w.modes.together)
+    return w.b.bind("", w.batched(stmt.var.type), "invoke", args, {"routine": routine})
 
 
 # -------------------------------------------------------------------------------------------- calls of a single lane
@@ -243,7 +215,7 @@ def _with_lane(routine: Routine) -> Routine:
         return _with_lane_at(fn, len(fn.params))
 
     params = (*routine.params, Var("lane", INT))
-    return _made(routine, "lane", routine.name, params, routine.results, body)
+    return derived(routine, "lane", routine.name, params, routine.results, body)
 
 
 def _named_block(block: Block, lane: Var) -> Block:
@@ -257,4 +229,4 @@ def _named_block(block: Block, lane: Var) -> Block:
     return with_stmts(block, [one(s) for s in block.stmts])
 
 
-__all__ = ["Parts", "in_lane", "invoked", "is_whole", "named", "names_lane", "of_lanes"]
+__all__ = ["Parts", "in_lane", "invoked", "is_whole", "named", "names_lane"]

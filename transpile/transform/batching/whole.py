@@ -262,7 +262,7 @@ class Emit:
         if family == "place":
             found = self.read(stmt)
         elif family == "call":
-            found = invoked(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
+            found = invoked(self, stmt)
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)
