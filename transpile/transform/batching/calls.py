@@ -159,7 +159,8 @@ def invoked(w: Emit, stmt: Let) -> Operand:
 
 def named(stmt: Call | Let, lane: Operand) -> Call | Let:
     """The call of one lane with what it raises saying which: the number of the lane is an argument more."""
-    if not any(names_lane(e) for e in effects_of(stmt)):
+    every = [replace(stmt, fn=fn) for fn in _functions(stmt)] if isinstance(stmt, Call) else [stmt]
+    if not any(names_lane(e) for one in every for e in effects_of(one)):
         return stmt
     if isinstance(stmt, Call):
         return _named_call(stmt, lane)
@@ -180,12 +181,19 @@ def in_lane(effect: Effect, lane: Operand) -> Effect:
     """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
     parts, args = list(effect.params["parts"]), effect.args
     slot = (len(args), "", "")
-    if len(parts) >= 3 and parts[-1] == ")" and " (lane " in parts:
-        at = len(parts) - 1 - parts[::-1].index(" (lane ")
-        parts[at + 1 : at + 1] = [slot, ", "]
+    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.params.get("lanes") else []
+    if lanes:
+        parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]
     else:
-        parts += [" (lane ", slot, ")"]
-    return replace(effect, args=(*args, lane), params={**effect.params, "parts": tuple(parts)})
+        parts += [_LANES[not parts], slot, ")"]
+    return replace(effect, args=(*args, lane), params={**effect.params, "parts": tuple(parts), "lanes": True})
+
+
+_LANES = (" (lane ", "(lane ")  # behind a message, and for none
+
+
+def _functions(stmt: Call) -> list[Function]:
+    return [fn for fn in (stmt.fn, stmt.derivative, stmt.pullback) if fn is not None]
 
 
 def _named_call(stmt: Call, lane: Operand) -> Call:
