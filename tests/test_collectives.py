@@ -341,3 +341,63 @@ def test_what_is_recorded_of_memory_that_has_changed_since() -> None:
     )
     with pytest.raises(tp.TranspileError, match="T605"):
         tp.vmap(tp.grad(f), axis_name="i")(V)
+
+
+def deeper(x, n):
+    if n == 0:
+        return x
+    return deeper(np.sin(x) + lax.pmean(x, "i"), n - 1)
+
+
+def deeper_in_all(x, n):
+    for _ in range(n):
+        x = np.sin(x) + np.mean(x)
+    return np.sum(np.sin(x))
+
+
+@pytest.mark.parametrize("jit", [pytest.param(True, marks=pytest.mark.numba), False])
+def test_functions_that_call_themselves(jit: bool) -> None:
+    compiled = tp.jit if jit else lambda f: f
+    wanted = tp.grad(deeper_in_all)(V, 3)
+    over = tp.grad(lambda x: np.sum(np.sin(tp.vmap(deeper, (0, None), axis_name="i")(x, 3))))
+    same(compiled(over)(V), wanted, "over", 1e-13)
+    under = tp.vmap(tp.grad(lambda x, n: np.sin(deeper(x, n))), (0, None), axis_name="i")
+    same(compiled(under)(V, 3), wanted, "under", 1e-13)
+    if not jit:
+        text = tp.source(tp.vmap(deeper, (0, None), axis_name="i"), V, 3)
+        assert "np.sin(x) + np.sum(x) / m" in text and "for lane" not in text
+        with pytest.raises(tp.TranspileError, match="T605"):
+            tp.vmap(deeper, axis_name="i")(V, np.array([1, 2, 3, 4]))
+
+
+@tp.custom_vjp
+def tripled(x):
+    return lax.psum(x * x, "i")
+
+
+tripled.defvjp(lambda x: (lax.psum(x * x, "i"), x), lambda x, bar: (3.0 * x * lax.psum(bar, "i"),))
+
+
+@tp.custom_jvp
+def pushed(x):
+    return 2.0 * lax.pmax(x, "i")
+
+
+@pushed.defjvp
+def _(primals, tangents):
+    return pushed(*primals), 5.0 * lax.psum(tangents[0], "i")
+
+
+@pytest.mark.parametrize("jit", [pytest.param(True, marks=pytest.mark.numba), False])
+def test_rules_of_the_users_own(jit: bool) -> None:
+    """Rules that are not those of the function, so that a derivative of it would be seen."""
+    compiled = tp.jit if jit else lambda f: f
+    for f, value, wanted in (
+        (lambda x: tripled(x) * x, V * np.sum(V * V), 3.0 * V * np.sum(V) + np.sum(V * V)),
+        (lambda x: pushed(x) * x, 2.0 * V * np.max(V), 2.0 * np.max(V) + 5.0 * np.sum(V)),
+    ):
+        batched = tp.vmap(f, axis_name="i")
+        same(batched(V), value, "value", 1e-14)
+        same(compiled(tp.grad(lambda x: np.sum(batched(x))))(V), wanted + np.zeros(4), "over", 1e-13)
+        same(compiled(tp.vmap(tp.grad(f), axis_name="i"))(V), wanted + np.zeros(4), "under", 1e-13)
+    same(tp.vmap(lambda a, x: pushed(a) * x, (None, 0), axis_name="i")(2.0, V), 4.0 * V, "of what lanes share", 1e-14)

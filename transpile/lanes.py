@@ -16,6 +16,7 @@ from transpile.axis_names import NamedAxis, binding
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function
 from transpile.core.taken import Taken
+from transpile.core.walk import statements, written
 from transpile.errors import error
 from transpile.levels import COMPILED, Lift, Vmap
 
@@ -139,7 +140,8 @@ def _refuse_writes(core: Function, axes: Sequence[Axis]) -> None:
         if param.buffer and axis is None:
             hint = "give it an axis in in_axes, or let the function write into a .copy() of it"
             message = f"{core.name!r} writes into {param.name!r}, which all lanes share"
-            raise error("T603", message, core.loc, hint)
+            at = next((s.loc for s in statements(core.body) if written(s) is param), core.loc)
+            raise error("T603", message, at, hint)
 
 
 def _of_results(level: Vmap, core: Function) -> list[Axis]:

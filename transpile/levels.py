@@ -160,6 +160,14 @@ def is_derivative(target: Any) -> bool:
     return False
 
 
+def may_write(target: Any) -> bool:
+    """Whether what stands under the stack writes into the arguments that it is given: not where a derivative gives it copies, but
+    for lanes, where it is asked what they share."""
+    levels, _ = peeled(target)
+    last = max((k for k, level in enumerate(levels) if level.is_derivative), default=-1)
+    return any(isinstance(level, Vmap) or last < 0 and isinstance(level, Jit) for level in levels[last + 1 :])
+
+
 def jit_level(target: Any) -> Any:
     """The outermost `Jit` of the stack, or None: what a compiled function is part of is compiled."""
     while (level := level_of(target)) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from transpile.aggregates import Tree
 from transpile.core.nodes import Function
 from transpile.custom import Custom, call_custom
-from transpile.levels import COMPILED, Jit, Vmap, is_derivative, level_of, peeled
+from transpile.levels import COMPILED, Jit, level_of, may_write, peeled
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
@@ -56,10 +56,9 @@ def clean(fn: Function) -> Function:
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> Function:
     """The core function that is rendered or compiled; ``is_compiled`` where nobody but the caller knows that it is to be."""
     levels, _ = peeled(target)
-    mutable = any(isinstance(level, (Jit, Vmap)) for level in levels) and not is_derivative(target)
     token = COMPILED.set(is_compiled or any(isinstance(level, Jit) for level in levels))
     try:
-        core = lift(target, args, kwargs, mutable=mutable)
+        core = lift(target, args, kwargs, mutable=may_write(target))
     finally:
         COMPILED.reset(token)
     return clean(core)

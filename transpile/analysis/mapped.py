@@ -6,8 +6,9 @@ z = x[mask]                             mask mapped: the size of z differs; of x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
+from transpile.analysis.called import Called, Summary
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -30,19 +31,20 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import Type
-from transpile.core.walk import defines, dim_symbols, statements
+from transpile.core.walk import defines, dim_symbols, reads, statements
+from transpile.rules.collectives import COLLECTIVES, OWN
 
 
 class Mapped:
     """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols.
 
-    ``collective`` says of a statement whether it gives each lane a value of its own; None: it is no collective over these lanes.
+    ``called`` knows what calls do; ``axis``: the parameter that collectives over these lanes have as their axis.
     """
 
     def __init__(
-        self, fn: Function, given: Iterable[Var], collective: Callable[[Let | Alloc], bool | None] = lambda let: None
+        self, fn: Function, given: Iterable[Var], called: Called | None = None, axis: Var | None = None
     ) -> None:
-        self.collective = collective
+        self.called, self.axis = called if called is not None else Called(), axis
         self.values: set[Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
@@ -71,6 +73,20 @@ class Mapped:
                 return self.has(*stmt.test.yields, stmt.body.stop)
         return False
 
+    def called_as(self, stmt: Stmt) -> Summary:
+        """What a call does with arguments of which these differ; nothing, of what is no call."""
+        return self.called.of(stmt, self.pattern(reads(stmt))) or Summary()
+
+    def pattern(self, args: Iterable[Operand]) -> list[bool | None]:
+        """Which of the arguments of a call differ between lanes; None for the axis of these."""
+        return [None if a is self.axis and a is not None else self.has(a) for a in args]
+
+    def collective(self, stmt: Stmt) -> bool | None:
+        """Whether a collective over these lanes gives each of them a value of its own; None: it is no such collective."""
+        if not isinstance(stmt, Let) or stmt.prim not in COLLECTIVES or stmt.args[-1] is not self.axis:
+            return None
+        return stmt.prim in OWN
+
     # ---- sizes
 
     def differs(self, name: str, op: Operand) -> bool:
@@ -88,6 +104,12 @@ class Mapped:
         match stmt:
             case None:
                 return False  # a parameter
+            case Call():
+                return bool(self.called_as(stmt).sizes[stmt.results.index(var)])
+            case Let(prim="invoke"):
+                return any(self.called_as(stmt).sizes)
+            case Let(prim="item") if isinstance(call := self.made.get(stmt.args[0]), Let) and call.prim == "invoke":  # type: ignore[arg-type]
+                return bool(self.called_as(call).sizes[stmt.params["k"]])
             case Let(prim="index"):
                 return self.has(*_deciding(stmt)) or any(self.has_size(a.type) for a in stmt.args)
             case Let() | Alloc():
@@ -118,6 +140,8 @@ class Mapped:
             case Let() if (own := self.collective(stmt)) is not None:
                 if own:
                     self.note(stmt.var)
+            case Let(prim="invoke") if self.axis is not None and self.axis in stmt.args:
+                self.note(stmt.var)
             case Let() | Alloc():
                 if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):
                     self.note(stmt.var)
@@ -131,8 +155,11 @@ class Mapped:
                 if under or self.has(stmt.stack):
                     self.note(stmt.var, stmt.stack)
             case Call():
-                if self.has(*stmt.args):
-                    self.note(*stmt.results)
+                if (
+                    self.has(*stmt.args) or self.axis is not None and self.axis in stmt.args
+                ):  # of floating point all: each has an adjoint of its own
+                    values = self.called_as(stmt).values
+                    self.note(*(r for r, differs in zip(stmt.results, values) if differs or is_out(stmt, r)))
             case If():
                 diverges = self.diverges(stmt)
                 for side in (stmt.then, stmt.orelse):
@@ -161,6 +188,11 @@ class Mapped:
         if diverges and stmt.trips is not None:
             self.note(stmt.trips)
         self.block(stmt.body, under or diverges)
+
+
+def is_out(stmt: Call, result: Var) -> bool:
+    """Whether a result of a call is one that has an adjoint."""
+    return result.type.is_float and result in stmt.results[: stmt.outputs]
 
 
 def _deciding(stmt: Let) -> list[Operand]:

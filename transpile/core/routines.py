@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Effect, Function, Let, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, Effect, Function, Let, Operand, Var
 from transpile.core.types import Type
 from transpile.core.walk import statements
 
@@ -90,7 +90,9 @@ def prints(routine: Routine) -> bool:
 
 
 def must_run(stmt: object) -> bool:
-    """Whether a statement calls a routine that prints, or raises what the user says: such a call stays, read or not."""
+    """Whether a statement calls what prints, or raises what the user says: such a call stays, read or not."""
+    if isinstance(stmt, Call):
+        return any(must_run(s) or isinstance(s, Effect) and not s.params.get("check") for s in statements(stmt.fn.body))
     routine = routine_of(stmt)
     return routine is not None and _has_effect(routine, lambda effect: not effect.params.get("check"))
 

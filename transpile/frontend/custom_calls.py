@@ -10,6 +10,7 @@ import numpy as np
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.aggregates import Static as StaticTree
+from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Call, Const, Function, Operand, Var
 from transpile.core.types import Type
@@ -52,8 +53,9 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         lx.customs.pop()
     fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
-    results = results_of(fn, ops)
+    results, sizes = results_of(lx.b, fn, ops)
     lx.b.emit(Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
+    name_sizes(lx.b, sizes)
     return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
 
 
@@ -71,18 +73,30 @@ def _first(tree: Any) -> Any:
     return number_leaves([tree.children[0]])[0][0]
 
 
-def results_of(fn: Function, ops: Sequence[Operand]) -> tuple[Var, ...]:
-    """Variables for the results of a call of the function with these operands."""
+Sizes = list[tuple[Var, int]]  # axes whose sizes only the run knows, with symbols of their own
+
+
+def results_of(b: Builder, fn: Function, ops: Sequence[Operand]) -> tuple[tuple[Var, ...], Sizes]:
+    """Variables for the results of a call of the function with these operands, and what is to be named behind the call."""
     dims: dict[str, Dim] = {}
     for param, op in zip(fn.params, ops):
         for have, given in zip(param.type.dims, op.type.dims):
             if have.as_symbol is not None:
                 dims.setdefault(have.as_symbol, given)
-    found = []
+    found: list[Var] = []
+    unknown: Sizes = []
     for y in fn.body.yields:
-        sizes = tuple(d.substitute(dims.get) for d in y.type.dims)
-        found.append(Var(SYNTHETIC, y.type.with_dims(sizes)))
-    return tuple(found)
+        is_known = [all(name in dims for name in d.symbols()) for d in y.type.dims]
+        sizes = [d.substitute(dims.get) if known else b.fresh_symbol("size") for d, known in zip(y.type.dims, is_known)]
+        found.append(Var(SYNTHETIC, y.type.with_dims(tuple(sizes))))
+        unknown += [(found[-1], axis) for axis, known in enumerate(is_known) if not known]
+    return tuple(found), unknown
+
+
+def name_sizes(b: Builder, sizes: Sizes) -> None:
+    """Says what the sizes of results are that only the run knows."""
+    for var, axis in sizes:
+        b.symbols[str(var.type.dims[axis])] = b.let("dim", var, axis=axis).op
 
 
 def _with_hidden(fn: Function, around: list[Any], at: int) -> Function:

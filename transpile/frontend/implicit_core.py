@@ -11,7 +11,7 @@ from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core.nodes import Call, Const, Function, Let, Operand, Var
 from transpile.core.types import Type
 from transpile.core.walk import defined
-from transpile.frontend.custom_calls import results_of
+from transpile.frontend.custom_calls import name_sizes, results_of
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import from_tree, outside
 from transpile.transform.custom import splice
@@ -24,7 +24,7 @@ class Made:
     def __init__(self, lx: Lifter, primal: Function, given: list[Operand], has_aux: bool, node: Any) -> None:
         self.lx, self.primal, self.given = lx, primal, given
         self.ops = [*given, *(outside(lx, c) for c in primal.captured)]
-        self.results = results_of(primal, self.ops)
+        self.results, self.sizes = results_of(lx.b, primal, self.ops)
         tree = primal.out_tree
         if has_aux and not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
             raise lx.error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)", node)
@@ -62,6 +62,7 @@ class Made:
             pullback = arguments.function(pullback, places, pullback.params[n : n + 2 * m])
             pullback = replace(pullback, body=replace(pullback.body, yields=arguments.bars(bars)))
         lx.b.emit(Call(primal, tuple(arguments.ops), self.results, "implicit", tangent, m, lx.b.loc, pullback))
+        name_sizes(lx.b, self.sizes)
         return from_tree(lx, self.primal.out_tree, self.results)
 
 

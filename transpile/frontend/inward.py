@@ -17,7 +17,7 @@ OUTSIDE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Around:
     """How a hidden parameter of an inner function is read: it is a value of the lifter around it."""
 

@@ -23,6 +23,7 @@ from transpile.core.types import Type
 from transpile.errors import TranspileError
 from transpile.frontend import (
     aliases,
+    arrays_written,
     changes,
     containers,
     functional,
@@ -38,6 +39,7 @@ from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Ref, Scalar, Static, Tuple
+from transpile.levels import may_write
 from transpile.nested import Held
 
 
@@ -242,12 +244,14 @@ class Passed:
     ops: list[Operand] = field(default_factory=list)
     arrays: list[tuple[ArgLeaf, Cell]] = field(default_factory=list)  # whose memory they are
     containers: list[Cell] = field(default_factory=list)  # the lists, dicts and objects
+    cells: list[Cell | None] = field(default_factory=list)  # of each leaf that is an array
 
     def tree(self, value: Any) -> Any:
         match value:
             case Scalar() | Array():
                 op = self.lx.operand(value)
                 self.ops.append(op)
+                self.cells.append(value.cell if isinstance(value, Array) else None)
                 leaf = ArgLeaf(op.type, None, isinstance(value, Array) and not op.type.dims)
                 if isinstance(value, Array):
                     self.arrays.append((leaf, memory.root(self.lx, value.cell)))
@@ -291,8 +295,10 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     trees = [passed.tree(a) for a in args]
     named = {k: passed.tree(v) for k, v in kwargs.items()}
 
+    writes = may_write(obj)
+
     def inner(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
-        return lifted(lx, target, args, kwargs)
+        return lifted(lx, target, args, kwargs, writes)
 
     try:
         with changes.recorded() as found:
@@ -303,7 +309,15 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     numbered, _ = number_leaves([*trees, *named.values()])
     sources = leaf_sources(fn.arg_tree, numbered[: len(trees)], dict(zip(named, numbered[len(trees) :])))
     given = [passed.ops[sources[k]] for k in range(len(fn.params) - len(fn.captured))]
-    return from_tree(lx, fn.out_tree, spliced_with(lx, fn, [*given, *((read or outside)(lx, c) for c in fn.captured)]))
+    written = [sources[k] for k, p in enumerate(fn.params) if p.buffer]
+    fn = arrays_written.with_ends(fn)
+    results = spliced_with(lx, fn, [*given, *((read or outside)(lx, c) for c in fn.captured)])
+    own = len(results) - len(written)
+    arrays_written.refuse_related(passed, written, fn, node)
+    for k, end in zip(written, results[own:]):
+        if (cell := passed.cells[k]) is not None:
+            arrays_written.write_back(lx, cell, lx.b.expr(end))
+    return from_tree(lx, fn.out_tree, results[:own])
 
 
 def call_held(lx: Lifter, made: Held, arg: Any, node: Any) -> Any:
@@ -344,13 +358,13 @@ def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: An
         raise lx.error("T123", f"the function {changes.SHARED}", node, hint="pass a .copy() of one of them")
 
 
-def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
-    """The core function of a function of the user's, lifted by itself inside ``lx``."""
+def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool = False) -> Function:
+    """The core function of a function of the user's, lifted by itself inside ``lx``; ``mutable``: it writes into arguments."""
     from transpile.frontend.entry import lift
 
     if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
         target = target.value.value.target
-    return lift(target, args, kwargs, outer=lx)
+    return lift(target, args, kwargs, outer=lx, mutable=mutable)
 
 
 def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, ...]:

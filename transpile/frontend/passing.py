@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
@@ -17,9 +17,7 @@ from transpile.frontend.values import Array, Bound, Cell, Closure, Scalar, Stati
 
 @dataclass
 class Given(nested.Passed):
-    """As `Passed`, with the cell of each leaf that is an array. Sizes are numbers or `ANY`; flags are known."""
-
-    cells: list[Cell | None] = field(default_factory=list)
+    """As `Passed`. Sizes are numbers or `ANY`; flags are known."""
 
     def tree(self, value: Any) -> Any:
         if isinstance(value, Scalar) and isinstance(value.op, Const) and isinstance(value.op.value, bool):

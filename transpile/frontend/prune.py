@@ -137,6 +137,9 @@ class _Marker:
         match stmt:
             case Let() | Alloc() | NewStack() | Pop() | Call():
                 self.need_stmt(stmt)
+                if isinstance(stmt, Call):  # all its results are there, read or not
+                    for result in stmt.results:
+                        self.need(result)
                 if isinstance(stmt, (Let, Alloc)):
                     for value in stmt.params.values():
                         for dim in value if isinstance(value, tuple) else ():
@@ -171,7 +174,7 @@ def _swept_stmt(stmt: Stmt, needed: set[Var]) -> Stmt | None:
         case Push():
             return stmt if stmt.stack in needed else None
         case Call():
-            return stmt if any(v in needed for v in stmt.results) else None
+            return stmt if any(v in needed for v in stmt.results) or must_run(stmt) else None
         case If():
             return _swept_if(stmt, needed)
         case For() | While():

@@ -22,16 +22,15 @@ from typing import Any, NoReturn
 
 import gast
 
-from transpile.core.builder import Expr
 from transpile.core.nodes import Function, Loc, Operand
 from transpile.core.routines import Routine, invoke_anew
 from transpile.errors import error
-from transpile.frontend import aliases, equal_axes, memory, nested
+from transpile.frontend import aliases, arrays_written, equal_axes, memory, nested
 from transpile.frontend.hidden import hand_on
 from transpile.frontend.lifter import Dead, Frame, Lifter, NeedStatic
 from transpile.frontend.passing import Given, generalised, is_alike, key_of, kind_of, with_static
 from transpile.frontend.signatures import Signature, joined
-from transpile.frontend.values import Array, Cell, Held
+from transpile.frontend.values import Array, Cell
 
 MAX_ROUNDS = 12
 MAX_OPEN = 32  # routines of one function that are being lifted, each for other flags, numbers or functions
@@ -135,7 +134,7 @@ def _called(lx: Lifter, found: Found, given: Given, node: Any) -> Any:
     for k, value in zip(signature.written, results[own:]):
         cell = given.cells[k]
         assert cell is not None
-        _write_back(lx, cell, value)
+        arrays_written.write_back(lx, cell, value)
 
     def leaf(k: int) -> Any:
         value = lx.value(results[k].op)
@@ -148,17 +147,6 @@ def _called(lx: Lifter, found: Found, given: Given, node: Any) -> Any:
         for cell in aliases.cells_of(lx, result):
             aliases.may_be(lx, cell, tuple(given.containers))
     return result
-
-
-def _write_back(lx: Lifter, cell: Cell, value: Expr) -> None:
-    """The array holds what the function left in it; one that nothing has written into is that value from here on."""
-    state = lx.state.cells[cell]
-    is_own = isinstance(state, Held) and cell.param < 0 and not cell.readonly
-    if is_own and not (lx.regions and cell in lx.regions[-1]):
-        aliases.check_write(lx, cell)
-        lx.state.cells[cell] = Held(lx.b.broadcast(value, state.type.dims).op)
-    else:
-        memory.write(lx, cell, None, (), value)
 
 
 def _note_shared(lx: Lifter, cell: Cell, shared: frozenset[int], given: Given) -> None:

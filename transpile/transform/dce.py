@@ -158,6 +158,9 @@ class _Liveness:
                         self.mark(s.stack)
                     if isinstance(s, (Store, Add)):
                         self.mark(s.buf)
+                    if isinstance(s, Call) and self.sizes:  # all its results are there, read or not
+                        for r in s.results:
+                            self.mark(r)
 
     def run(self, roots: Iterable[Operand]) -> _Liveness:
         """Itself, with all marked that the roots need."""

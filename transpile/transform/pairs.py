@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
 from transpile.core.routines import Routine, apart, routine_of, together
 from transpile.core.walk import blocks, defines, dim_symbols, statements
-from transpile.transform.routines import value_and_pullback
+from transpile.transform.routines import is_pullback_of, value_and_pullback
 
 
 def pair(fn: Function) -> None:
@@ -49,12 +49,7 @@ def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Oper
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         called = routine_of(stmt)
-        if (
-            called is None
-            or called.origin is None
-            or called.origin[0] is not routine
-            or called.origin[1][0] != "pullback"
-        ):
+        if called is None or not is_pullback_of(called, routine):
             continue
         assert isinstance(stmt, Let)
         if not all(_is_same(a, b) for a, b in zip(first.args, stmt.args)):

@@ -3,6 +3,7 @@
     f(x, n)                              y
     f_pushforward(x, n, x_dot)           y, y_dot
     f_pullback(x, n, y_bar)              x_bar
+    f_vmap(x, n)                         y                      of all lanes, for those of the arguments that differ between them
 
 A pullback runs the function once more and then backwards, so a call records its arguments and nothing of its inside. A derivative
 has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself.
@@ -12,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from transpile.core.builder import Expr
+from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Effect, Function, Let, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.routines import Routine, invoke, prints, routine_of
-from transpile.core.types import Type
+from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
 
 
@@ -32,7 +35,9 @@ def pushforward(routine: Routine, wrt: Sequence[int]) -> Routine:
 
         return jvp(fn, wrt)
 
-    return _made(routine, ("pushforward", *wrt), f"{routine.name}_pushforward", (*routine.params, *dots), results, body)
+    return derived(
+        routine, ("pushforward", *wrt), f"{routine.name}_pushforward", (*routine.params, *dots), results, body
+    )
 
 
 def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int]) -> Routine:
@@ -48,11 +53,13 @@ def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int]) -> Rou
         return vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt)
 
     key = ("pullback", tuple(wrt), tuple(seeded))
-    return _made(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
+    return derived(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
 
 
 def value_and_pullback(of: Routine) -> Routine:
-    """The results of a function and what its pullback ``of`` gives, in one run."""
+    """The results of a function and what its pullback ``of`` gives, in one run; both may be of all lanes."""
+    if of.origin is not None and of.origin[1][0] == "vmap":
+        return batched(value_and_pullback(of.origin[0]), *of.origin[1][1:])
     assert of.origin is not None and of.origin[1][0] == "pullback", f"{of} is the pullback of nothing"
     routine, (_, wrt, seeded) = of.origin
     rest = [k for k in range(len(routine.results)) if k not in seeded]
@@ -68,10 +75,52 @@ def value_and_pullback(of: Routine) -> Routine:
         return replace(done, body=replace(done.body, yields=(*values, *done.body.yields[len(order) :])))
 
     name = f"{routine.name}_value_and_pullback"
-    return _made(routine, ("value", wrt, seeded), name, (*routine.params, *bars), (*routine.results, *of.results), body)
+    return derived(
+        routine, ("value", wrt, seeded), name, (*routine.params, *bars), (*routine.results, *of.results), body
+    )
 
 
-def _made(
+def is_pullback_of(other: Routine, routine: Routine) -> bool:
+    """Whether one is the pullback of the other, or that of all lanes where the same arguments differ."""
+    if other.origin is None:
+        return False
+    of, key = other.origin
+    if key[0] != "vmap" or routine.origin is None or routine.origin[1][0] != "vmap":
+        return of is routine and key[0] == "pullback"
+    first, (_, given, together) = routine.origin
+    return key[1][: len(given)] == given and key[2] == together and is_pullback_of(of, first)
+
+
+def batched(routine: Routine, given: tuple[bool | None, ...], together: bool) -> Routine:
+    """The routine of all lanes: these parameters have them, and all results; one that is None is their axis, and becomes their
+    number. ``together`` as in `transpile.transform.batching`."""
+    axis = given.index(None) if None in given else None
+    taken = {name for p in routine.params for d in p.type.dims for name in d.symbols()}
+    lanes = Dim.symbol(next(name for k in count(1) if (name := f"batch_{k}" if k > 1 else "batch") not in taken))
+
+    if axis is not None:
+        (lanes,) = routine.params[axis].type.dims
+
+    def of_lanes(type_: Type) -> Type:
+        return replace(type_, dims=(lanes, *type_.dims), weak=False)
+
+    def of_all(param: Var, differs: bool | None) -> Var:
+        if differs is None:
+            return Var(str(lanes), INT, form=lanes)
+        return Var(param.name, of_lanes(param.type)) if differs else param
+
+    def body(fn: Function) -> Function:
+        from transpile.transform.batching import batch
+
+        axes = [0 if differs else None for differs in given]
+        return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)
+
+    params = tuple(of_all(p, differs) for p, differs in zip(routine.params, given))
+    results = [of_lanes(t) for t in routine.results]
+    return derived(routine, ("vmap", given, together), f"{routine.name}_vmap", params, tuple(results), body)
+
+
+def derived(
     routine: Routine,
     key: Any,
     name: str,
@@ -116,7 +165,7 @@ def silent(routine: Routine) -> Routine:
     """The routine without what it prints; itself if it prints nothing."""
     if not prints(routine):
         return routine
-    return _made(routine, "silent", routine.name, routine.params, routine.results, silenced)
+    return derived(routine, "silent", routine.name, routine.params, routine.results, silenced)
 
 
 def _silent_block(block: Block) -> Block:

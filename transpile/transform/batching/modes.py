@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from transpile.analysis.called import acts_in_lanes, below_branches, may_act
 from transpile.analysis.mapped import Mapped
 from transpile.core.nodes import (
     Add,
@@ -37,6 +38,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, reads, statements, written
 from transpile.rules import prims
+from transpile.transform.batching.calls import Parts, is_whole
 from transpile.transform.batching.families import FAMILIES, Made
 from transpile.transform.batching.named import Axis
 from transpile.transform.batching.places import can_shift, is_fill
@@ -87,13 +89,15 @@ class Modes:
         self.fn, self.mapped, self.together, self.axis = fn, mapped, together, axis
         self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
         self.prims = prims()
+        self.under = below_branches(mapped, fn)
         self.forced: set[int] = set()  # ids of statements that run by lane because of others
         self.known: dict[int, bool] = {}
         self.steps: dict[int, list[Step]] = {}
         self.maybe = _maybe_undefined(fn.body)
         self.sized = self.named_sizes()
         self.refuse_shared_gaps()
-        self.effects = {id(s) for s in statements(fn.body) if self.is_lane_effect(s)}
+        self.calls: dict[int, Parts] = {}  # the functions of calls that are whole
+        self.effects = {id(s) for s in statements(fn.body) if acts_in_lanes(mapped, s, self.under)}
         self.block(fn.body, None)
 
     def refuse_shared_gaps(self) -> None:
@@ -143,21 +147,6 @@ class Modes:
         """Whether lanes come together in it: a collective over their axis is there, or may be."""
         return self.axis is not None and self.axis.is_in(stmt)
 
-    def is_lane_effect(self, stmt: Stmt) -> bool:
-        """A print, or a raise that not all lanes come to."""
-        if not isinstance(stmt, Effect):
-            return False
-        return stmt.kind != "raise" or self.mapped.has(*stmt.args) or id(stmt) in self.under
-
-    @property
-    def under(self) -> set[int]:
-        if not hasattr(self, "_under"):
-            self._under: set[int] = set()
-            for stmt in statements(self.fn.body):
-                if self.mapped.diverges(stmt):
-                    self._under.update(id(s) for b in blocks(stmt) for s in statements(b))
-        return self._under
-
     def is_lane(self, stmt: Stmt) -> bool:
         """Whether a statement runs lane by lane."""
         found = self.known.get(id(stmt))
@@ -183,8 +172,10 @@ class Modes:
     def must(self, stmt: Stmt) -> bool:
         """Whether there is no other way."""
         match stmt:
-            case Effect() | Call():
+            case Effect():
                 return True
+            case Call():
+                return id(stmt) in self.effects or not self.can_call(stmt)
             case If() | For() | While():
                 if self.mapped.diverges(stmt) or self.holds_effect(stmt):
                     return True
@@ -192,7 +183,9 @@ class Modes:
             case Let() | Alloc():
                 if any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args))):
                     return True
-                return self.mapped.collective(stmt) is None and not self.can(stmt)
+                if self.mapped.collective(stmt) is not None:
+                    return False
+                return id(stmt) in self.effects or not self.can(stmt)
             case Store() | Add():
                 if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
                     return True
@@ -208,9 +201,21 @@ class Modes:
             return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
         if name == "size":
             return True
+        if name == "call":
+            return isinstance(stmt, Let) and is_whole(self.mapped, stmt)
         family = FAMILIES.get(name)
         made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
         return family is not None and family.can(made, self.mapped.has)
+
+    def can_call(self, stmt: Call) -> bool:
+        """Whether a function with a derivative of its own can be called for all lanes: no size in it is a lane's own."""
+        if any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)):
+            return False
+        try:
+            self.calls[id(stmt)] = Parts(stmt, self.mapped, self.together)
+        except Escapes:
+            return False
+        return True
 
     def holds_effect(self, stmt: Stmt) -> bool:
         return any(id(s) in self.effects for b in blocks(stmt) for s in statements(b))
@@ -238,6 +243,8 @@ class Modes:
 
     def is_dear(self, stmt: Stmt) -> bool:
         """A product that is one call for all lanes."""
+        if isinstance(stmt, Call):
+            return id(stmt) in self.calls and self.calls[id(stmt)].is_dear()
         if not isinstance(stmt, Let) or not self.mapped.has(stmt.var):
             return False
         shared = any(not self.mapped.has(a) and a.type.rank >= 2 for a in stmt.args)
@@ -435,7 +442,7 @@ class _Links:
             for var in self.own[k] - changed:
                 if var.buffer or var.type.kind == "stack":
                     last_reads.setdefault(var, []).append(k)
-            if any(isinstance(s, Effect) for s in inside):
+            if any(may_act(s) for s in inside):
                 if effect is not None:
                     self.before[k].add(effect)
                 effect = k

@@ -18,7 +18,6 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
-    Alloc,
     Block,
     Call,
     Const,
@@ -58,10 +57,6 @@ class Axis:
     def is_in(self, stmt: Stmt) -> bool:
         return self.has(stmt) or any(self.has(s) for b in blocks(stmt) for s in statements(b))
 
-    def differs(self, stmt: Let | Alloc) -> bool | None:
-        """Whether what a collective over this axis gives is another value in each lane; None: it is none."""
-        return stmt.prim in OWN if self.has(stmt) and stmt.prim in COLLECTIVES else None
-
 
 def sized(fn: Function, at: int, count: int | None) -> tuple[Function, Axis]:
     """The function with one value for the number of lanes, and its axis, which is parameter ``at``."""
@@ -85,6 +80,21 @@ class _Sized(Cloner):
         if isinstance(operand, Undef) and operand.type.kind == "array" and not operand.type.dims:
             return Const({"b": False, "f": 0.0}.get(np.dtype(operand.type.dtype).kind, 0), operand.type)
         return super().operand(operand)
+
+    def function(self, fn: Function) -> Function:
+        done = super().function(fn)
+        axis = self.mapping[self.var]
+        done.body.yields = tuple(self.size if y is axis else y for y in done.body.yields)
+        return done
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        """Where a rule of the user's wants to know the axis, it is among the results of the call."""
+        new = super().stmt(stmt)
+        if isinstance(stmt, Call):
+            axis = self.mapping[self.var]
+            own = {p for p, a in zip(stmt.fn.params, reads(new)) if a is axis}
+            self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.fn.body.yields) if y in own)
+        return new
 
     def block(self, block: Block) -> Block:
         stmts: list[Stmt] = []

@@ -17,6 +17,7 @@ from transpile.core.nodes import (
     Add,
     Alloc,
     Block,
+    Call,
     Const,
     Effect,
     For,
@@ -34,6 +35,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize, statements
+from transpile.transform.batching.calls import in_lane, named, names_lane
 from transpile.transform.batching.modes import Step
 from transpile.transform.batching.places import of_lane
 
@@ -134,6 +136,8 @@ class Region:
                 return [replace(new, buf=self.w.memory[new.buf][0], path=path, args=args)]
             case Effect(kind="raise"):
                 return [self.named(new)]
+            case Call() | Let(prim="invoke") if self.w.diagonals is None:
+                return [named(new, self.lane)]
             case If():
                 return [replace(new, then=self.inner(new.then), orelse=self.inner(new.orelse))]
             case For():
@@ -167,14 +171,7 @@ class Region:
 
     def named(self, stmt: Effect) -> Effect:
         """A raise that says in which lane, where lanes are the user's."""
-        if (
-            self.w.diagonals is not None
-            or stmt.params.get("exception") in (None, "UnboundLocalError")
-            or "parts" not in stmt.params
-        ):
-            return stmt
-        parts = (*stmt.params["parts"], " (lane ", (len(stmt.args), "", ""), ")")
-        return replace(stmt, args=(*stmt.args, self.lane), params={**stmt.params, "parts": parts})
+        return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
 
 
 def _symbols(block: Block) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from transpile.analysis.mapped import Mapped
@@ -14,6 +14,7 @@ from transpile.core.nodes import (
     Add,
     Alloc,
     Block,
+    Call,
     Const,
     Effect,
     For,
@@ -38,6 +39,7 @@ from transpile.core.nodes import (
 from transpile.core.types import INT, Type
 from transpile.core.walk import map_reads, uses
 from transpile.transform.batching import named
+from transpile.transform.batching.calls import invoked
 from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
 from transpile.transform.batching.modes import Modes
 from transpile.transform.batching.places import Shifted, is_fill, shift
@@ -50,25 +52,33 @@ if TYPE_CHECKING:
 BATCH = "batch"
 
 
+@dataclass
+class Decided:
+    """What of a function differs between lanes, and what runs how; ``axis`` is that of the collectives over them."""
+
+    fn: Function
+    mapped: Mapped
+    modes: Modes
+    diagonals: Diagonals | None = None
+    axis: Axis | None = None
+
+
 class Emit:
     """``alls``: the value of all lanes for a value that differs, its lane axis in front; ``memory``: their buffer, and the path to
     where its lane axis is in front, for a buffer."""
 
     def __init__(
         self,
-        fn: Function,
-        mapped: Mapped,
-        modes: Modes,
+        found: Decided,
         axes: Sequence[int | None],
         outs: Sequence[int | None],
         count: int | None,
-        diagonals: Diagonals | None,
-        common: Axis | None = None,
+        checked: bool = True,
     ) -> None:
-        self.axis = common
+        fn, diagonals, common = found.fn, found.diagonals, found.axis
+        self.diagonals, self.axis, self.checked = diagonals, common, checked
         self.numbers: set[Var] = set()  # the values that are the lane's number
-        self.diagonals = diagonals
-        self.fn, self.mapped, self.modes, self.axes, self.outs = fn, mapped, modes, axes, outs
+        self.fn, self.mapped, self.modes, self.axes, self.outs = fn, found.mapped, found.modes, axes, outs
         self.b = b = Builder(dict(fn.symbols))
         b.unify = unify_any
         b.loc = fn.loc
@@ -164,14 +174,24 @@ class Emit:
         return replace(
             fn,
             name=f"{fn.name}_vmap",
-            params=tuple(p for p in self.params if self.axis is None or p is not self.axis.var),
+            params=tuple(p for p in map(self.param, self.params) if p is not None),
             body=Block((), b.block.stmts, outs),
             symbols=b.symbols,
         )
 
+    def param(self, var: Var) -> Var | None:
+        """What a parameter is for all lanes: of the axis a function that is called gets the number of lanes, others nothing."""
+        if self.axis is None or var is not self.axis.var:
+            return var
+        return self.axis.size if not self.checked and isinstance(self.axis.size, Var) else None
+
     def sizes(self) -> None:
         """The number of lanes has its name, and each argument has as many."""
         name = self.lanes.as_symbol
+        if self.axis is not None and not self.checked:
+            if name is not None:
+                self.b.symbols[name] = self.axis.size
+            return
         first: tuple[str, Operand] | None = None
         for param, axis in zip(self.params, self.axes):
             if axis is None:
@@ -184,6 +204,8 @@ class Emit:
                 first = param.name, size
                 if name is not None:
                     self.b.symbols[name] = size
+                if not self.checked:
+                    break
                 continue
             test = self.b.elementwise("not_equal", size, first[1]).op
             text = f"{param.name} has "
@@ -254,6 +276,8 @@ class Emit:
                 var = Var(stmt.var.name, self.batched(stmt.var.type))
                 self.alls[stmt.var] = var
                 self.b.emit(Pop(var, self.memory[stmt.stack][0], stmt.loc))
+            case Call():
+                self.modes.calls[id(stmt)].emit(self)
             case _:
                 raise TypeError(stmt)
 
@@ -270,6 +294,8 @@ class Emit:
             return
         if family == "place":
             found = self.read(stmt)
+        elif family == "call":
+            found = invoked(self, stmt)
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)
