@@ -133,15 +133,17 @@ def split(key, shape=(2,)):
 def fold_in(key, data):
     """The key of an integer, of which 32 bits count: number ``data`` of as many keys.
 
+    Keys ``uint32[..., 2]`` and integers ``[...]`` are broadcast against each other.
+
     >>> fold_in(np.array([0, 42], np.uint32), 1)
     array([  64467757, 2916123636], dtype=uint32)
     """
     key, data = _checked(key), np.asarray(data)
-    if data.dtype.kind not in "iub" or data.ndim >= key.ndim:
-        raise TypeError(f"one integer is folded into a key, not {data.dtype}{list(data.shape)}")
-    low = np.broadcast_to((data & 0xFFFFFFFF).astype(np.uint32), key.shape[:-1]).reshape(-1).copy()
-    keys = key.reshape(-1, 2)
-    return np.stack(_threefry(keys[:, 0], keys[:, 1], np.zeros_like(low), low), axis=-1).reshape(key.shape)
+    if data.dtype.kind not in "iub":
+        raise TypeError(f"what is folded into a key is an integer, not {data.dtype}{list(data.shape)}")
+    shape = np.broadcast_shapes(key.shape[:-1], data.shape)
+    low = np.broadcast_to((data & 0xFFFFFFFF).astype(np.uint32), shape).copy()
+    return np.stack(_threefry(key[..., 0], key[..., 1], np.zeros_like(low), low), axis=-1)
 
 
 @compiled_if_large

@@ -65,7 +65,7 @@ class Scatter:
 FAMILIES = frozenset(
     # with "lane" it is computed lane by lane; "place", "size" and "call" are parts of the language itself
     "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad tile diag full same "
-    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item place size call lane".split()
+    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size call lane".split()
 )
 
 

@@ -408,6 +408,11 @@ def _item(w: Emitter, made: Made) -> Operand:
     return let(w, made, [w.of(made.args[0])])
 
 
+def _draw(w: Emitter, made: Made) -> Operand:
+    """Each lane has its own key: what lanes share of a key, or of what is drawn with it, stands in front of each of them."""
+    return let(w, made, [w.whole(a) for a in made.args])
+
+
 FAMILIES: dict[str, Family] = {
     "elementwise": Family(_elementwise),
     "rounding": Family(_rounding),
@@ -439,6 +444,7 @@ FAMILIES: dict[str, Family] = {
     "solve": Family(_solve),
     "columns": Family(_solve, _can_solve_columns),
     "item": Family(_item),
+    "draw": Family(_draw),
 }
 
 
