@@ -65,8 +65,8 @@ class Step:
 
 
 class Modes:
-    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone are not put
-    into regions, all else is (what is compiled runs best lane by lane)."""
+    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: but for whole products and draws, all
+    is put into regions (what is compiled runs best lane by lane)."""
 
     def __init__(self, fn: Function, mapped: Mapped, together: bool, elsewhere: Collection[int] = ()) -> None:
         self.fn, self.mapped, self.together = fn, mapped, together
@@ -213,7 +213,7 @@ class Modes:
         return any(isinstance(m, Let) and m.prim == "dim" and m.args[0] is var for m in made)
 
     def is_dear(self, stmt: Stmt) -> bool:
-        """A product that is one call for all lanes; a draw, whose rounds wait for each other in one lane and are vectors of many."""
+        """A product that is one call for all lanes; a draw, whose steps wait for each other in one lane and not in many."""
         if not isinstance(stmt, Let) or not self.mapped.has(stmt.var):
             return False
         if self.prims[stmt.prim].family == "draw":
