@@ -65,8 +65,8 @@ class Step:
 
 
 class Modes:
-    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: but for whole products and draws, all
-    is put into regions (what is compiled runs best lane by lane)."""
+    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
+    are not put into regions, all else is (what is compiled runs best lane by lane)."""
 
     def __init__(self, fn: Function, mapped: Mapped, together: bool, elsewhere: Collection[int] = ()) -> None:
         self.fn, self.mapped, self.together = fn, mapped, together
