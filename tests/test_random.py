@@ -104,13 +104,25 @@ def test_large_draws(name, dtype):
     """Compiled loops make the large ones."""
     from transpile_runtime.compiled import draws
 
-    size = 100_001
-    found = draws.filled(name, KEY, (size,), np.dtype(dtype))
-    wanted = getattr(runtime, name).__wrapped__(KEY, size, dtype)
-    if name == "normal":
-        np.testing.assert_allclose(found, wanted, rtol=2e-6 if dtype == "f" else 4e-15)
-    else:
-        np.testing.assert_array_equal(found, wanted)
+    for keys, size in ((KEY, 100_001), *((random.split(KEY, (70, 10)), n) for n in (0, 1, 3, 300))):
+        found = draws.filled(name, keys, (size,), np.dtype(dtype))
+        wanted = getattr(runtime, name).__wrapped__(keys, size, dtype)
+        if name == "normal":
+            np.testing.assert_allclose(found, wanted, rtol=2e-6 if dtype == "f" else 4e-15, strict=True)
+        else:
+            np.testing.assert_array_equal(found, wanted, strict=True)
+
+
+def test_many_begin_as_few():
+    """Of few numbers each is made for itself."""
+    for shape in ((), (1,), (5,), (2, 3)):
+        n = int(np.prod(shape))
+        for dtype in (np.uint32, np.uint64):
+            np.testing.assert_array_equal(runtime.bits(KEY, shape, dtype).ravel(), runtime.bits(KEY, 1000, dtype)[:n])
+    numbers = np.array([0, -1, 7, 2**32 - 1, 2**40 + 3])
+    many = runtime.fold_in(KEY, np.resize(numbers, 100))
+    np.testing.assert_array_equal(runtime.fold_in(KEY, numbers), many[:5])
+    np.testing.assert_array_equal([runtime.fold_in(KEY, n) for n in numbers], many[:5])
 
 
 def test_between_is_rounded_once():

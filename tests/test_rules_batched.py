@@ -6,6 +6,7 @@ What NumPy computes element by element is the same to the bit; sums of products 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -19,6 +20,7 @@ from rule_check import Program, active_args
 from rule_points import POINTS
 from test_rules import EXAMPLES, PRIMS, arguments, build_of, example, function_of, wrt
 
+from transpile.core.dims import Dim
 from transpile.core.nodes import Function
 from transpile.core.verify import verify
 from transpile.errors import TranspileError
@@ -40,7 +42,8 @@ def _examples(*args: tuple[Any, ...], **params: Sequence[Any]) -> list[tuple[tup
     return [(a, choice) for a in args for choice in choices]
 
 
-OF_NO_DERIVATIVE: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+SIZES = [(), (3,), (2, 3)]
+OF_OUR_OWN: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **dict.fromkeys(
         ("all", "any", "count_nonzero"), _examples(BITS, axes=[(0,), (1,), (0, 1)], keepdims=[False, True])
     ),
@@ -58,11 +61,18 @@ OF_NO_DERIVATIVE: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "lexsort": _examples((*TIES, *TIES)),
     "isin": _examples((np.array([[1, 2], [5, 4]]), np.array([2, 5, 7])), invert=[False, True]),
     "matrix_rank": _examples((np.eye(3),), (np.ones((2, 3, 3)),)),
+    "random_split": _examples(KEY, dims=[tuple(map(Dim, s)) for s in SIZES]),
+    "random_bits": _examples(KEY, dims=[tuple(map(Dim, s)) for s in SIZES], dtype=["uint32", "uint64"]),
+    **dict.fromkeys(
+        ("random_unit", "random_normal"),
+        _examples(KEY, dims=[tuple(map(Dim, s)) for s in SIZES], dtype=["float64", "float32"]),
+    ),
     "random_fold_in": _examples((*KEY, np.uint32(3))),
+    "random_log_gamma": _examples(*((*KEY, np.linspace(0.3, 2.5, math.prod(s)).reshape(s)[()]) for s in SIZES)),
 }
 ELEMENTWISE = [(name, -1) for name, p in PRIMS.items() if p.elementwise and name in POINTS]
 WITHOUT = [(name, k) for name, p in PRIMS.items() for k in range(len(p.examples)) if p.is_zero]
-OWN = [(name, k) for name, cases in OF_NO_DERIVATIVE.items() for k in range(len(cases))]
+OWN = [(name, k) for name, cases in OF_OUR_OWN.items() for k in range(len(cases))]
 CASES = [*ELEMENTWISE, *EXAMPLES, *WITHOUT, *OWN]
 ROUNDED = {
     "matmul",
@@ -79,6 +89,8 @@ OTHER_SIZES = {("index", 2): "a slice whose bounds differ has another size in ea
 def of_lane(value: Any, j: int, is_rolled: bool) -> Any:
     """What lane ``j`` has in the place of ``value``: other points, in another order; or, of matrices, a multiple."""
     x = np.asarray(value)
+    if x.dtype == np.uint32 and x.ndim:  # a key
+        return x + np.uint32(j)
     if x.dtype.kind == "f" and not is_rolled:
         return (x * (1 - 0.01 * j)).astype(x.dtype)[()]
     if x.ndim == 0 and x.dtype.kind in "iu":
@@ -88,8 +100,8 @@ def of_lane(value: Any, j: int, is_rolled: bool) -> Any:
 
 def made(name: str, k: int) -> tuple[Any, Sequence[Any]]:
     """The builder of an example and its arguments."""
-    if name in OF_NO_DERIVATIVE:
-        args, params = OF_NO_DERIVATIVE[name][k]
+    if name in OF_OUR_OWN:
+        args, params = OF_OUR_OWN[name][k]
         return lambda b, *xs: b.let(name, *xs, **params), args
     return (build_of(name), arguments(name)[0]) if k < 0 else example(name, k)
 

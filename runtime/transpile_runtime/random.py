@@ -18,6 +18,7 @@ import numpy as np
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 _PART = 1 << 15  # places that are encrypted together: they stay in the cache
+_SINGLE = 12  # places that are sooner encrypted one by one
 _FEW, _MANY = 1 << 14, 1 << 21  # numbers from which on compiled loops pay, where Numba is imported and where it is not
 
 
@@ -59,16 +60,17 @@ _DTYPES = {"bits": np.uint32, "unit": np.float64, "normal": np.float64}
 
 def _compiled(name, key, shape, dtype):
     shape = tuple(shape) if np.ndim(shape) else (shape,)
-    if np.ndim(key) != 1 or any(n < 0 for n in shape):
+    key = _checked(key)
+    if any(n < 0 for n in shape):
         return None
-    count = math.prod(shape)
+    count = math.prod(shape) * (key.size // 2)
     if count < (_FEW if "transpile_runtime.compiled.draws" in sys.modules else _MANY):
         return None
     if importlib.util.find_spec("numba") is None:
         return None
     from transpile_runtime.compiled import draws
 
-    return draws.filled(name, _checked(key), shape, np.dtype(dtype or _DTYPES[name]))
+    return draws.filled(name, key, shape, np.dtype(dtype or _DTYPES[name]))
 
 
 # ------------------------------------------------------------------------------------------------------- blocks
@@ -84,10 +86,9 @@ def _checked(key):
 
 
 def _threefry(first, second, x, y):
-    """The words ``x`` and ``y`` encrypted, in place: arrays of uint32, the key's too."""
+    """The words ``x`` and ``y`` encrypted: arrays of uint32, the key's too, which are broadcast against each other."""
     keys = (first, second, first ^ second ^ np.uint32(_PARITY))
-    x += first
-    y += second
+    x, y = x + first, y + second
     for turn in range(5):
         for by in _ROTATIONS[turn % 2]:
             x += y
@@ -100,6 +101,19 @@ def _threefry(first, second, x, y):
     return x, y
 
 
+def _block(first, second, place):
+    """The two words of one place, all of Python's integers: where there are few, NumPy takes longer to begin."""
+    keys, mask = (first, second, first ^ second ^ _PARITY), 0xFFFFFFFF
+    x, y = (place >> 32) + first & mask, place + second & mask
+    for turn in range(5):
+        for by in _ROTATIONS[turn % 2]:
+            x = x + y & mask
+            y = (y << by | y >> 32 - by) & mask ^ x
+        x = x + keys[(turn + 1) % 3] & mask
+        y = y + keys[(turn + 2) % 3] + turn + 1 & mask
+    return x, y
+
+
 def _words(key, shape):
     """The two words of each place of the shape, for each key."""
     key = _checked(key)
@@ -107,14 +121,19 @@ def _words(key, shape):
     if any(n < 0 for n in shape):
         raise ValueError(f"a shape has no negative sizes, as {shape} has")
     count, keys = math.prod(shape), key.reshape(-1, 2)
-    whole = (*key.shape[:-1], *shape)
-    x, y = np.empty(len(keys) * count, np.uint32), np.empty(len(keys) * count, np.uint32)
-    for start in range(0, x.size, _PART):
-        places = np.arange(start, min(start + _PART, x.size), dtype=np.uint64)
-        lanes, places = np.divmod(places, np.uint64(count)) if len(keys) > 1 else (slice(0, 1), places)
-        high, low = (places >> np.uint64(32)).astype(np.uint32), places.astype(np.uint32)
-        x[start : start + _PART], y[start : start + _PART] = _threefry(keys[lanes, 0], keys[lanes, 1], high, low)
-    return x.reshape(whole), y.reshape(whole)
+    if count * len(keys) <= _SINGLE:
+        blocks = [_block(*words, place) for words in keys.tolist() for place in range(count)]
+        found = np.array(blocks, np.uint32).reshape(-1, 2).T
+    else:
+        found = np.empty((2, len(keys), count), np.uint32)
+        together = max(1, _PART // count)  # keys
+        for lane in range(0, len(keys), together):
+            some = keys[lane : lane + together]
+            for start in range(0, count, _PART):
+                places = np.arange(start, min(start + _PART, count), dtype=np.uint64)
+                high, low = (places >> np.uint64(32)).astype(np.uint32), places.astype(np.uint32)
+                found[:, lane : lane + together, start : start + _PART] = _threefry(some[:, :1], some[:, 1:], high, low)
+    return found.reshape(2, *key.shape[:-1], *shape)
 
 
 # -------------------------------------------------------------------------------------------------------- draws
@@ -133,15 +152,22 @@ def split(key, shape=(2,)):
 def fold_in(key, data):
     """The key of an integer, of which 32 bits count: number ``data`` of as many keys.
 
+    Keys ``uint32[..., 2]`` and integers ``[...]`` are broadcast against each other.
+
     >>> fold_in(np.array([0, 42], np.uint32), 1)
     array([  64467757, 2916123636], dtype=uint32)
     """
     key, data = _checked(key), np.asarray(data)
-    if data.dtype.kind not in "iub" or data.ndim >= key.ndim:
-        raise TypeError(f"one integer is folded into a key, not {data.dtype}{list(data.shape)}")
-    low = np.broadcast_to((data & 0xFFFFFFFF).astype(np.uint32), key.shape[:-1]).reshape(-1).copy()
-    keys = key.reshape(-1, 2)
-    return np.stack(_threefry(keys[:, 0], keys[:, 1], np.zeros_like(low), low), axis=-1).reshape(key.shape)
+    if data.dtype.kind not in "iub":
+        raise TypeError(f"what is folded into a key is an integer, not {data.dtype}{list(data.shape)}")
+    shape = np.broadcast_shapes(key.shape[:-1], data.shape)
+    places = data & 0xFFFFFFFF
+    if math.prod(shape) <= _SINGLE:
+        keys = np.broadcast_to(key, (*shape, 2)).reshape(-1, 2).tolist()
+        low = np.broadcast_to(places, shape).reshape(-1).tolist()
+        return np.array([_block(*words, place) for words, place in zip(keys, low)], np.uint32).reshape(*shape, 2)
+    low = np.broadcast_to(places.astype(np.uint32), shape)
+    return np.stack(_threefry(key[..., 0], key[..., 1], np.zeros_like(low), low), axis=-1)
 
 
 @compiled_if_large
@@ -257,6 +283,8 @@ def between(u, low, high):
     np.float64(5.551115123125783e-17)
     """
     kind = np.result_type(u, 0.0).type
+    if np.ndim(low) == np.ndim(high) == 0 and low == 0 and high == 1:
+        return np.asarray(u, kind)[()]
     low, high = kind(low), kind(high)
     span = high - low
     if np.all(np.abs(np.frexp(span)[0]) == 0.5):  # of a power of two the product is exact

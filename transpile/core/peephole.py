@@ -40,9 +40,14 @@ def definition(b: Builder, operand: Operand) -> Let | None:
 
 def _int_fold(python: Callable[..., Any]) -> Rule:
     def fold(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
-        if all(isinstance(o, Const) and type(o.value) is int and o.type.weak for o in ops):
-            return Const(python(*(o.value for o in ops)), ops[0].type)  # type: ignore[union-attr]
-        return None
+        known = [o for o in ops if isinstance(o, Const) and type(o.value) is int]
+        if len(known) < len(ops):
+            return None
+        value, strong = python(*(o.value for o in known)), [o.type for o in known if not o.type.weak]
+        if not strong:
+            return Const(value, ops[0].type)
+        fits = -(2**63) <= value < 2**63 and all(o.type.dtype == "int64" for o in known)
+        return Const(value, strong[0]) if fits else None
 
     return fold
 
@@ -235,6 +240,7 @@ _RULES: dict[str, Rule] = {
     "index": _index,
     "transpose": _transpose,
     "where": _where,
+    "clip": _int_fold(lambda x, low, high: min(max(x, low), high)),
     "logical_not": _not,
     "reshape": _reshape,
     "identity": lambda b, ops, params: ops[0],

@@ -106,7 +106,7 @@ def _fold_in(lw: Lowering, stmt: Any) -> Elements:
         low = lw.compute("bitwise_and", [place, lw.b.expr(Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
         return _block(lw, "word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
 
-    return replace(_each(lw, keys, keys.sizes, "uint32", at).also(data), cheap=False)
+    return replace(_each(lw, keys, (*keys.sizes[:-1], Const(2, INT)), "uint32", at).also(data), cheap=False)
 
 
 def _log_gamma(lw: Lowering, stmt: Any) -> Elements:

@@ -124,7 +124,7 @@ def multivariate_normal(
         values, vectors = np.linalg.eigh(cov)
         factor = vectors * np.sqrt(values)[..., None, :]
     else:
-        u, values, _ = np.linalg.svd(cov)
+        u, values, _ = np.linalg.svd(cov, full_matrices=False)
         factor = u * np.sqrt(values)[..., None, :]
     return (mean + np.matmul(factor, z[..., None])[..., 0]).astype(z.dtype)
 

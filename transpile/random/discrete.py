@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -123,8 +122,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
 def _shuffled(key: Any, x: Any, axis: int) -> Any:
     """Sorted by random numbers of 32 bits, as often as it takes for equal ones not to count: ``3 log(size) / log(2**32)`` times."""
-    own = runtime.single(key)
-    for _ in range(math.ceil(3.0 * math.log(max(x.size, 1)) / math.log(2.0**32 - 1.0))):
+    own, size = runtime.single(key), x.size
+    for _ in range(int(size > 1) + int(size > 1625) + int(size > 2642245)):
         keys = runtime.split(own)
         own = keys[0]
         order = np.argsort(runtime.bits(keys[1], x.shape), axis=axis, kind="stable")

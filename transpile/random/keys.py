@@ -53,6 +53,7 @@ def fold_in(key: Any, data: Any) -> Any:
     >>> fold_in(np.array([0, 42], np.uint32), 5)
     array([2765691542,  824333390], dtype=uint32)
     """
+    runtime.demand_type(np.ndim(data) == 0, "one integer is folded into a key, not an array of them")
     return runtime.fold_in(runtime.single(key), data)
 
 

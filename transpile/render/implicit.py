@@ -141,6 +141,7 @@ class _Relaxer:
             self.equal[stmt.var] = stmt.args[0]
             return
         if entry is None or not entry.elementwise:
+            stmt = self.folded(stmt) if stmt.prim == "random_fold_in" else stmt
             self.defs[stmt.var] = stmt
             out.append(stmt)
             return
@@ -168,6 +169,15 @@ class _Relaxer:
             if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
                 return [*args[:k], given, *args[k + 1 :]]
         return args
+
+    def folded(self, stmt: Let) -> Let:
+        """Keys and integers broadcast against each other."""
+        key, data = (self.unshaped(a) for a in stmt.args)
+        for keys in (key, stmt.args[0]):
+            lanes, words = keys.type.dims[:-1], keys.type.dims[-1:]
+            if words == stmt.var.type.dims[-1:] and _is_like(_joined([lanes, data.type.dims]), stmt.var.type.dims[:-1]):
+                return replace(stmt, args=(keys, data))
+        return stmt
 
     def finish(self, stmt: Let, entry: Prim, out: list[Stmt]) -> None:
         self.defs[stmt.var] = stmt
@@ -275,7 +285,10 @@ def _is_stretched(d: Let, args: Sequence[Operand]) -> bool:
 
 def _common(args: Sequence[Operand]) -> Dims:
     """The shape that NumPy broadcasts to."""
-    shapes = [a.type.dims for a in args]
+    return _joined([a.type.dims for a in args])
+
+
+def _joined(shapes: Sequence[Dims]) -> Dims:
     rank = max((len(s) for s in shapes), default=0)
     out: list[Dim] = []
     for k in range(rank):
@@ -287,5 +300,8 @@ def _common(args: Sequence[Operand]) -> Dims:
 
 def _reaches(args: Sequence[Operand], dims: Dims) -> bool:
     """Whether the operands broadcast to ``dims`` (two symbols that were unified count as equal)."""
-    common = _common(args)
+    return _is_like(_common(args), dims)
+
+
+def _is_like(common: Dims, dims: Dims) -> bool:
     return len(common) == len(dims) and all(c.is_one == d.is_one for c, d in zip(common, dims))

@@ -66,7 +66,7 @@ FAMILIES = frozenset(
     # with "lane" it is computed lane by lane; "place", "size" and "call" are parts of the language itself, and a "collective" is
     # what lanes know of each other
     "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad tile diag full same "
-    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item place size call collective "
+    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size call collective "
     "lane".split()
 )
 

@@ -4,6 +4,8 @@ A normal number takes integers, then a logarithm, then a polynomial, and one loo
 a block of numbers goes through one step after the other, a loop for each. The few numbers in the tails come behind their block.
 """
 
+import math
+
 import numpy as np
 
 from transpile_runtime.compiled import vector_erfinv
@@ -14,6 +16,7 @@ from transpile_runtime.compiled.vector import (
     random_bits32,
     random_bits64,
     random_normal32,
+    random_normal64,
     random_unit32,
     random_unit64,
 )
@@ -67,50 +70,57 @@ def normals32(out, first, second):
 # ----------------------------------------------------------------------------------------------- called from Python
 
 
-@njit
-def _bits32(out, first, second):
-    for i in range(out.shape[0]):
-        out[i] = random_bits32(first, second, i)
+def _filling(draw):
+    """Numbers of each key into the rows of an array; where rows are short, those of one place of a block of keys together."""
+
+    @njit
+    def short(out, keys):
+        first, second, column = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32), np.empty(BLOCK, out.dtype)
+        for start in range(0, out.shape[0], BLOCK):
+            n = min(BLOCK, out.shape[0] - start)
+            for i in range(n):
+                first[i] = keys[start + i, 0]
+                second[i] = keys[start + i, 1]
+            for place in range(out.shape[1]):
+                for i in range(n):
+                    column[i] = draw(first[i], second[i], place)
+                for i in range(n):
+                    out[start + i, place] = column[i]
+
+    @njit
+    def fill(out, keys):
+        if out.shape[1] < BLOCK:
+            short(out, keys)
+            return
+        for lane in range(out.shape[0]):
+            for place in range(out.shape[1]):
+                out[lane, place] = draw(keys[lane, 0], keys[lane, 1], place)
+
+    return fill
+
+
+_short_normals = _filling(random_normal64)
 
 
 @njit
-def _bits64(out, first, second):
-    for i in range(out.shape[0]):
-        out[i] = random_bits64(first, second, i)
-
-
-@njit
-def _unit64(out, first, second):
-    for i in range(out.shape[0]):
-        out[i] = random_unit64(first, second, i)
-
-
-@njit
-def _unit32(out, first, second):
-    for i in range(out.shape[0]):
-        out[i] = random_unit32(first, second, i)
-
-
-@njit
-def _normal64(out, first, second):
-    _fill(out, first, second)
-
-
-@njit
-def _normal32(out, first, second):
-    for i in range(out.shape[0]):
-        out[i] = random_normal32(first, second, i)
+def _normals(out, keys):
+    if out.shape[1] < BLOCK:
+        _short_normals(out, keys)
+    else:
+        for lane in range(out.shape[0]):
+            _fill(out[lane], keys[lane, 0], keys[lane, 1])
 
 
 _FILLING = {
-    "bits": {"uint32": _bits32, "uint64": _bits64},
-    "unit": {"float64": _unit64, "float32": _unit32},
-    "normal": {"float64": _normal64, "float32": _normal32},
+    "bits": {"uint32": _filling(random_bits32), "uint64": _filling(random_bits64)},
+    "unit": {"float64": _filling(random_unit64), "float32": _filling(random_unit32)},
+    "normal": {"float64": _normals, "float32": _filling(random_normal32)},
 }
 
 
 def filled(name, key, shape, dtype):
     """What the function of `transpile_runtime.random` of this name gives."""
-    out = np.empty(shape, dtype)
-    _FILLING[name][out.dtype.name](out.reshape(-1), *key)
-    return out
+    keys = np.ascontiguousarray(key).reshape(-1, 2)
+    out = np.empty((len(keys), math.prod(shape)), dtype)
+    _FILLING[name][out.dtype.name](out, keys)
+    return out.reshape(*key.shape[:-1], *shape)

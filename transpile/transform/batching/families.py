@@ -415,6 +415,11 @@ def _across(w: Emitter, made: Made) -> Operand:
     return let(w, made, [w.of(first), *rest], **at)
 
 
+def _draw(w: Emitter, made: Made) -> Operand:
+    """Each lane has its own key: what lanes share of a key, or of what is drawn with it, stands in front of each of them."""
+    return let(w, made, [w.whole(a) for a in made.args])
+
+
 FAMILIES: dict[str, Family] = {
     "elementwise": Family(_elementwise),
     "rounding": Family(_rounding),
@@ -447,6 +452,7 @@ FAMILIES: dict[str, Family] = {
     "columns": Family(_solve, _can_solve_columns),
     "item": Family(_item),
     "collective": Family(_across, _only_first),
+    "draw": Family(_draw),
 }
 
 

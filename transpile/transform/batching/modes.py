@@ -75,8 +75,8 @@ class Step:
 
 
 class Modes:
-    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products alone are not put
-    into regions, all else is (what is compiled runs best lane by lane)."""
+    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
+    are not put into regions, all else is (what is compiled runs best lane by lane)."""
 
     def __init__(
         self,
@@ -242,11 +242,13 @@ class Modes:
         return any(isinstance(m, Let) and m.prim == "dim" and m.args[0] is var for m in made)
 
     def is_dear(self, stmt: Stmt) -> bool:
-        """A product that is one call for all lanes."""
+        """A product that is one call for all lanes; a draw, whose steps wait for each other in one lane and not in many."""
         if isinstance(stmt, Call):
             return id(stmt) in self.calls and self.calls[id(stmt)].is_dear()
         if not isinstance(stmt, Let) or not self.mapped.has(stmt.var):
             return False
+        if self.prims[stmt.prim].family == "draw":
+            return True
         shared = any(not self.mapped.has(a) and a.type.rank >= 2 for a in stmt.args)
         return shared and stmt.prim in ("matmul", "tensordot", "einsum", "solve")
 
