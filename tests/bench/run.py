@@ -78,8 +78,8 @@ def chosen(options: argparse.Namespace) -> list[Problem]:
 
 
 def with_bytecode() -> None:
-    """Compiles our modules to bytecode, as an installer does and as the peers' are: where Python is told not to write any, each first
-    call took a tenth of a second longer, for parsing."""
+    """Compiles our modules to bytecode, as an installer does and as the peers' are: where Python is told not to write any, each
+    first call took a tenth of a second longer, for parsing."""
     for name in ("transpile", "transpile_runtime"):
         found = importlib.util.find_spec(name)
         for folder in found.submodule_search_locations or () if found is not None else ():
