@@ -17,7 +17,6 @@ from transpile.native.parts import new_builder, remove_unread
 from transpile.native.scalars import named
 from transpile.native.values import Array, Scalar, Value
 
-
 _NOT_MADE = {
     arrays.NEGATIVE: "negative dimensions are not allowed",
     arrays.TOO_MANY: "array is too big: its size in bytes is no number of 64 bits",
