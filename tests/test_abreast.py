@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from loop_text import Loops
@@ -540,6 +542,33 @@ def test_lanes_of_small_problems(n):
     batched = tp.vmap(cholesky)
     assert is_taken(batched, a, b)
     np.testing.assert_allclose(tp.jit(batched)(a, b), [cholesky(x, y) for x, y in zip(a, b)], rtol=1e-10)
+
+
+def alternating(x, y):
+    """A branch that all lanes take, of numbers that differ between them."""
+    s = 0.0
+    for k in range(len(x)):
+        p = s * 0.5 + x[k]
+        if k % 3 == 1:
+            q = np.sqrt(p * p + 1.0)
+            r = 2
+        else:
+            q = p / (y[k] + 2.0)
+            r = k
+        s = s * 0.25 + q * r
+    return s
+
+
+def test_a_branch_that_all_lanes_take_is_one():
+    rng = np.random.default_rng(3)
+    for lanes in SIZES:
+        x, y = rng.normal(size=(lanes, 7)), rng.uniform(size=(lanes, 7))
+        wanted = [alternating(*rows) for rows in zip(x, y)]
+        np.testing.assert_allclose(tp.jit(tp.vmap(alternating))(x, y), wanted, rtol=1e-12)
+        gradient = tp.vmap(tp.grad(alternating))
+        np.testing.assert_allclose(tp.jit(gradient)(x, y), gradient(x, y), rtol=1e-12, atol=1e-14)
+    found = text(tp.vmap(alternating), x, y)
+    assert re.search(rf"if \w+:\n +for lane in range\({AT_ONCE}\):", found), found
 
 
 def test_lanes_that_are_copied_or_added_stay():

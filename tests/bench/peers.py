@@ -132,17 +132,22 @@ def plain_numba(fn: Callable) -> Callable:
 
 
 def warm_up() -> None:
-    """Compiles something small with each compiler, so that the first problem does not pay for what a process does once."""
-    lanes = np.ones(3)
-    tp.jit(tp.value_and_grad(_square), cache=False)(1.0)
+    """Compiles something small with each compiler, so that the first problem does not pay for what a process does once: what is
+    imported for a call of a library too."""
+    lanes = np.ones((3, 2))
+    tp.jit(tp.value_and_grad(_square), cache=False)(lanes[0])
     tp.jit(tp.vmap(tp.grad(_square)), cache=False)(lanes)
     try:
         import jax
     except ImportError:
         return
-    jax.jit(jax.value_and_grad(_square))(1.0).__class__
-    jax.jit(jax.vmap(jax.grad(_square)))(lanes).block_until_ready()
+
+    def square(x: Any) -> Any:
+        return jax.numpy.sum(x * x)
+
+    jax.jit(jax.value_and_grad(square))(lanes[0]).__class__
+    jax.jit(jax.vmap(jax.grad(square)))(lanes).block_until_ready()
 
 
 def _square(x):
-    return x * x
+    return np.sum(x * x)

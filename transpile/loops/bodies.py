@@ -62,7 +62,7 @@ class Bodies:
     def stmt(self, stmt: Stmt) -> None:
         if isinstance(stmt, For):
             self.inner(stmt)
-        elif isinstance(stmt, If) and is_guard(stmt):
+        elif isinstance(stmt, If) and (is_guard(stmt) or self.is_choice(stmt)):
             self.guard(stmt)
         elif isinstance(stmt, Alloc):
             var = self.same.mapping[stmt.var] = _with_lanes(stmt.var)
@@ -82,14 +82,22 @@ class Bodies:
         self.run.is_across |= is_across
         self.run.stmts.append(stmt)
 
+    def is_choice(self, stmt: If) -> bool:
+        """Whether all lanes go the same way, and what they have of it are numbers of their own."""
+        varying = self.trips.varying
+        return stmt.test not in varying and all(r in varying for r in stmt.results)
+
     def guard(self, stmt: If) -> None:
+        """A branch that all lanes take: each side has loops over lanes of its own, and LLVM can make vectors of these."""
+        for result in stmt.results:
+            self.array(result)
         self.flush()
-        then, orelse = self.side(stmt.then), self.side(stmt.orelse)
+        then, orelse = self.side(stmt.then, stmt.results), self.side(stmt.orelse, stmt.results)
         self.out.append(If(self.same.operand(stmt.test), then, orelse, (), stmt.loc))
 
-    def side(self, block: Block) -> Block:
+    def side(self, block: Block, results: Sequence[Var]) -> Block:
         around, self.out = self.out, []
-        self.block(block, ())
+        self.block(block, results)
         made, self.out = self.out, around
         return Block((), made)
 

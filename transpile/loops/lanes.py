@@ -10,9 +10,9 @@ stand one after the other.
 from __future__ import annotations
 
 from transpile.core.nodes import Add, Block, Const, For, If, Let, Operand, Store, Var
-from transpile.core.walk import blocks
+from transpile.core.walk import blocks, statements
 from transpile.loops.trips import ABREAST, AT_ONCE
-from transpile.lower.scalars import OPERATORS, PLAIN
+from transpile.lower.scalars import OPERATORS, PARTLY, PLAIN, WHOLE
 
 LANES = 4
 _PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
@@ -25,7 +25,6 @@ _VECTORS = {
     "square",
     "absolute",
     "fabs",
-    "sqrt",
     "logical_and",
     "logical_or",
     "logical_not",
@@ -35,7 +34,9 @@ _VECTORS = {
 def lanes_of(loop: For) -> int | None:
     """How many trips are one vector, where that is known before LLVM finds out."""
     if loop.index.note == ABREAST:
-        return AT_ONCE if isinstance(loop.bound, Const) and _is_of_vectors(loop.body, False) else None
+        if not isinstance(loop.bound, Const):
+            return None
+        return 1 if _calls(loop.body) else AT_ONCE if _is_of_vectors(loop.body, False) else None
     return LANES if has_lanes(loop) else None
 
 
@@ -48,6 +49,17 @@ def _is_of_vectors(block: Block, is_side: bool) -> bool:
             if stmt.prim != "index" or is_side:
                 return False
     return True
+
+
+def _calls(block: Block) -> bool:
+    """Whether a trip calls the C library: sixteen copies of it are not faster, and take LLVM most of its time."""
+    return any(
+        isinstance(s, Let)
+        and "vector" not in s.params
+        and s.var.type.is_float
+        and (s.prim in WHOLE or s.prim in PARTLY)
+        for s in statements(block)
+    )
 
 
 def has_lanes(loop: For) -> bool:

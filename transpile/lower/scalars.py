@@ -69,7 +69,7 @@ DRAWS = {
 """Calls of `transpile_runtime.compiled.random`, and what does the same with the instructions of a vector."""
 
 PLAIN = {n: n for n in """maximum minimum fmax fmin clip sign heaviside copysign floor ceil trunc rint isnan isinf isfinite signbit
-nan_to_num random_between""".split()} | {"round": "rint"}  # fmt: skip
+nan_to_num random_between sqrt""".split()} | {"round": "rint"}  # fmt: skip
 """What `transpile_runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
 
 WHOLE = frozenset(

@@ -150,33 +150,38 @@ class Arrays(Scalars):
         return self.types.Array(array.dtype, len(array.sizes), "C" if array.strides is None else "A")
 
     def struct(self, array: Array) -> Scalar:
-        from numba.np.arrayobj import make_array, populate_array
+        from llvmlite import ir
 
-        type_ = self.type_of(array)
-        made = make_array(type_)(self.context, self.builder)
-        populate_array(
-            made,
-            data=array.data,
-            shape=list(array.sizes),
-            strides=list(self.strides(array)),
-            itemsize=self.itemsize(array.dtype),
-            meminfo=array.meminfo,
-        )
-        return Scalar(made._getvalue(), type_)
+        b, type_ = self.builder, self.type_of(array)
+        model = self.context.data_model_manager[type_]
+        items, whole = self.number(1), model.get_value_type()(ir.Undefined)
+        for size in array.sizes:
+            items = b.mul(items, size, flags=["nsw"])
+        parts = {
+            "meminfo": array.meminfo,
+            "parent": whole.type.elements[model.get_field_position("parent")](None),
+            "nitems": items,
+            "itemsize": self.number(self.itemsize(array.dtype)),
+            "data": array.data,
+            "shape": self.cgutils.pack_array(b, list(array.sizes)),
+            "strides": self.cgutils.pack_array(b, list(self.strides(array))),
+        }
+        for name, part in parts.items():
+            whole = model.set(b, whole, part, name)
+        return Scalar(whole, type_)
 
     def array(self, given: Scalar, root: Any = None) -> Array:
         """An array that came as Numba passes it."""
-        from numba.np.arrayobj import make_array
-
-        type_ = given.type
+        b, type_ = self.builder, given.type
         if not isinstance(type_, self.types.Array) or not type_.ndim:
             raise Unsupported(str(type_))
-        found = make_array(type_)(self.context, self.builder, given.value)
-        sizes = tuple(self.cgutils.unpack_tuple(self.builder, found.shape, type_.ndim))
-        strides = None
-        if type_.layout != "C":
-            strides = tuple(self.cgutils.unpack_tuple(self.builder, found.strides, type_.ndim))
-        return Array(type_.dtype, found.data, sizes, strides, found.meminfo, root)
+        model = self.context.data_model_manager[type_]
+        data, meminfo, shape, steps = (
+            model.get(b, given.value, name) for name in ("data", "meminfo", "shape", "strides")
+        )
+        sizes = tuple(self.cgutils.unpack_tuple(b, shape, type_.ndim))
+        strides = None if type_.layout == "C" else tuple(self.cgutils.unpack_tuple(b, steps, type_.ndim))
+        return Array(type_.dtype, data, sizes, strides, meminfo, root)
 
     def nothing(self, dtype: Any, rank: int) -> Array:
         """An array without memory, never read."""

@@ -13,8 +13,15 @@ from transpile.core.loc import NOWHERE
 from transpile.lower.effects import place, site
 from transpile.native import arrays
 from transpile.native.memory import Memory
+from transpile.native.parts import new_builder, remove_unread
 from transpile.native.scalars import named
 from transpile.native.values import Array, Scalar, Value
+
+_NOT_MADE = {
+    arrays.NEGATIVE: "negative dimensions are not allowed",
+    arrays.TOO_MANY: "array is too big: its size in bytes is no number of 64 bits",
+}
+_NO_MEMORY = ("unable to allocate ", 0, " bytes")
 
 
 class Failures(Memory):
@@ -24,6 +31,7 @@ class Failures(Memory):
         self.callee_exits: dict[
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
+        self.not_made: dict[Any, tuple[Any, list[Any]]] = {}  # the block where it is left when an array could not be made
         self.signalled: Any = None  # the block where it is left when the handler of a signal has raised
         self.loc = NOWHERE  # of the statement that is written
         self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
@@ -69,23 +77,31 @@ class Failures(Memory):
         self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
-        """Raises what a code of `arrays` means."""
+        """Raises what a code of `arrays` means. All places that make arrays share what tells the codes apart."""
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
-            for code, text in (
-                (arrays.NEGATIVE, "negative dimensions are not allowed"),
-                (arrays.TOO_MANY, "array is too big: its size in bytes is no number of 64 bits"),
-            ):
-                with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
-                    self.fail_with("ValueError", text)
             total = self.number(self.itemsize(dtype))
             for size in sizes:
                 total = b.mul(total, size)
-            self.fail_for_memory(total)
+            messages = [self.message("ValueError", text) for text in _NOT_MADE.values()]
+            messages.append(self.message("MemoryError", *_NO_MEMORY))
+            numbers = [self.constant(m, self.types.int64).value for m in messages]
+            self.go(self.not_made, None, "unmade", [address, total, *numbers])
+
+    def write_not_made(self) -> None:
+        """The code that tells apart why there is no array."""
+        b = self.builder
+        for block, (address, total, *messages) in self.not_made.values():
+            b.position_at_end(block)
+            for code, message in zip(_NOT_MADE, messages):
+                with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
+                    self.fail("errors.ValueError_", (Scalar(message, self.types.int64),))
+            size = Scalar(total, self.types.intp)
+            self.fail("errors.MemoryError_", (Scalar(messages[-1], self.types.int64), size))
 
     def fail_for_memory(self, size: Any) -> None:
         """Raises MemoryError: so many bytes were not to be had."""
-        self.fail_with("MemoryError", "unable to allocate ", 0, " bytes", args=(Scalar(size, self.types.intp),))
+        self.fail_with("MemoryError", *_NO_MEMORY, args=(Scalar(size, self.types.intp),))
 
     # ---- raised elsewhere
 
@@ -115,11 +131,9 @@ class Failures(Memory):
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
         """Begins a function of the module: the function, and what it is given."""
-        from llvmlite import ir
-
         function = self.context.declare_function(self.module, described)
         self.context.leaving[function.name] = self
-        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.builder = new_builder(function.append_basic_block("entry"))
         start = function.append_basic_block("start")
         self.builder.branch(start)  # cells are made before it
         self.builder.position_at_end(start)
@@ -127,6 +141,7 @@ class Failures(Memory):
 
     def write_exits(self, name: str) -> None:
         """The code that the failing places share."""
+        self.write_not_made()
         b, convention = self.builder, self.context.call_conv
         del self.context.leaving[b.function.name]
         for block, raised in self.callee_exits.values():
@@ -144,6 +159,7 @@ class Failures(Memory):
                 convention.return_dynamic_user_exc(b, class_, tuple(values), types, loc=None, func_name=name)
             else:
                 convention.return_user_exc(b, class_, static, loc=None, func_name=name)
+        remove_unread(b.function)
 
 
 def exception(name: str) -> Any:

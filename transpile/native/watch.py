@@ -71,6 +71,13 @@ def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
     return cgutils.get_or_insert_function(module, ir.FunctionType(result, args), name)
 
 
+def rare(function: Any, *attributes: str) -> None:
+    """Tells LLVM of a function of this module that it hardly ever runs: it is taken as it is written. Every program has these
+    functions, and making them faster took a third of the time to compile a small one."""
+    for attribute in ("noinline", "optnone", "cold", *attributes):
+        function.attributes.add(attribute)
+
+
 def poll(module: Any, gives: bool) -> Any:
     """The function of this module that asks: 0 where the handler of a signal has raised, else 1. With ``gives`` it may give the
     lock away."""
@@ -83,8 +90,7 @@ def poll(module: Any, gives: bool) -> Any:
     found = ir.Function(module, ir.FunctionType(number, [watch_type.as_pointer()]), POLL)
     found.linkage = "internal"
     # what the handlers of signals change is not what a loop has loaded: LLVM may keep that in registers
-    for attribute in ("noinline", "cold", "nounwind", "inaccessiblemem_or_argmemonly"):
-        found.attributes.add(attribute)
+    rare(found, "nounwind", "inaccessiblemem_or_argmemonly")
     (watch,) = found.args
     b = ir.IRBuilder(found.append_basic_block("entry"))
     thread, due = field(b, watch, THREAD), field(b, watch, DUE)
@@ -141,8 +147,7 @@ def poll_together(module: Any) -> Any:
     kinds = [watch_type.as_pointer(), code_type.as_pointer(), number.as_pointer()]
     found = ir.Function(module, ir.FunctionType(number, kinds), POLL_TOGETHER)
     found.linkage = "internal"
-    for attribute in ("noinline", "cold", "nounwind", "inaccessiblemem_or_argmemonly"):
-        found.attributes.add(attribute)
+    rare(found, "nounwind", "inaccessiblemem_or_argmemonly")
     watch, code, owner = found.args
     b = ir.IRBuilder(found.append_basic_block("entry"))
     b.store(number(NEXT), field(b, watch, LEFT))
@@ -182,8 +187,7 @@ def _interrupt(module: Any) -> Any:
     code, nothing = ir.IntType(32), ir.VoidType()
     found = ir.Function(module, ir.FunctionType(number, []), INTERRUPT)
     found.linkage = "internal"
-    for attribute in ("noinline", "cold", "nounwind"):
-        found.attributes.add(attribute)
+    rare(found, "nounwind")
     b = ir.IRBuilder(found.append_basic_block("entry"))
 
     def text(value: str) -> Any:
@@ -231,7 +235,7 @@ def several(module: Any) -> Any:
     number, pointer, _ = types()
     found = ir.Function(module, ir.FunctionType(number, []), SEVERAL)
     found.linkage = "internal"
-    found.attributes.add("noinline")
+    rare(found)
     entry, walk, last, one, more = (found.append_basic_block(n) for n in ("entry", "walk", "last", "one", "more"))
     b = ir.IRBuilder(entry)
     interpreter = b.call(outside(module, "PyInterpreterState_Get", pointer), [])
@@ -265,6 +269,7 @@ def _clock(module: Any) -> Any:
     number, _, _ = types()
     found = ir.Function(module, ir.FunctionType(number, []), CLOCK)
     found.linkage = "internal"
+    rare(found)
     b = ir.IRBuilder(found.append_basic_block("entry"))
     if sys.platform == "win32":
         b.ret(b.mul(b.call(outside(module, "GetTickCount64", number), []), number(1_000_000)))

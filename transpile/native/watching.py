@@ -129,6 +129,8 @@ class Work:
         self.writer, self.loop = writer, loop
         self.lets = {s.var: s for s in statements(loop.body) if isinstance(s, Let)}
         self.ends: dict[Var, For] = {}
+        self.counts: dict[tuple[Operand, Operand], Any] = {}  # the trips of loops with these ends
+        self.doubles: dict[int, tuple[Any, Any]] = {}  # of LLVM's integers, by their identities
 
     def of_trip(self) -> Any:
         inner = list(statements(self.loop.body))
@@ -164,14 +166,22 @@ class Work:
                     yield from self.loops(inner)
 
     def trips(self, loop: For) -> Any:
+        """How many there are at most, not less than 0."""
         if not isinstance(loop.step, Const) or not loop.step.value:
             return None
-        ends = [self.value(o, k) for o, k in ((loop.start, False), (loop.bound, True))]
-        if loop.step.value < 0:
-            ends = [self.value(o, k) for o, k in ((loop.bound, False), (loop.start, True))]
-        if ends[0] is None or ends[1] is None:
-            return None
-        return self.quotient(self.sum(ends[1], ends[0], -1), abs(loop.step.value))
+        ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
+        if ends not in self.counts:
+            low, high = self.value(ends[0], False), self.value(ends[1], True)
+            if low is None or high is None:
+                return None
+            count = self.sum(high, low, -1)
+            self.counts[ends] = count if low == 0 and self.is_size(ends[1]) else self.larger(count, 0, True)
+        return self.quotient(self.counts[ends], abs(loop.step.value))
+
+    def is_size(self, op: Operand) -> bool:
+        """Whether it is the size of an array, which is not negative."""
+        let = self.writer.lets.get(op) if isinstance(op, Var) else None
+        return let is not None and let.prim == "dim"
 
     def value(self, op: Operand, most: bool, depth: int = 4) -> Any:
         """What an integer is at most, or at least."""
@@ -185,7 +195,10 @@ class Work:
             return self.value(loop.bound if is_upwards is most else loop.start, most, depth - 1)
         known = self.writer.values.get(op)
         if isinstance(known, Scalar):
-            return self.double(self.writer.cast(known, self.writer.types.intp).value)
+            number = self.writer.cast(known, self.writer.types.intp).value
+            if id(number) not in self.doubles:
+                self.doubles[id(number)] = number, self.double(number)
+            return self.doubles[id(number)][1]
         let = self.lets.get(op)
         if let is None or let.prim not in ("add", "sub", "maximum", "minimum"):
             return None
@@ -203,15 +216,15 @@ class Work:
         return self.writer.double(value)
 
     def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
-        if isinstance(x, int) and isinstance(y, int):
-            return x + sign * y
+        if isinstance(y, int) and (isinstance(x, int) or not y):
+            return x + sign * y if isinstance(x, int) else x
         b = self.writer.builder
         return (b.fadd if sign > 0 else b.fsub)(self.double(x), self.double(y))
 
     def product(self, trips: Any, work: Any) -> Any:
         if isinstance(trips, int) and isinstance(work, int):
-            return max(trips, 0) * work
-        return self.writer.builder.fmul(self.double(self.larger(trips, 0, True)), self.double(work))
+            return trips * work
+        return self.writer.builder.fmul(self.double(trips), self.double(work))
 
     def quotient(self, x: Any, step: int) -> Any:
         if step == 1 or isinstance(x, int):

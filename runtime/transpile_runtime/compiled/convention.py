@@ -105,7 +105,8 @@ class Convention(CPUCallConv):
             return found
         found = ir.Function(module, ir.FunctionType(cgutils.voidptr_t, [cgutils.voidptr_t]), name)
         found.linkage = "internal"
-        found.attributes.add("noinline")
+        for attribute in ("noinline", "optnone", "cold"):  # it hardly ever runs: LLVM takes it as it is written
+            found.attributes.add(attribute)
         builder = ir.IRBuilder(found.append_basic_block("entry"))
         pyapi = self.context.get_python_api(builder)
         environment = self.context.get_env_manager(builder, return_pyobject=True)

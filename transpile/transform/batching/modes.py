@@ -530,12 +530,26 @@ class _Links:
                     if all(self.before[j] <= done | region | mine for j in mine):
                         region |= mine
                         grown = True
+            if self.modes.together:
+                region -= self.early(region - group_of.keys(), region, lane)
             if region:
                 inside = [stmts[k] for k in sorted(region)]
                 done |= region
                 steps.append(Step(inside, True))
         self.note_outside(steps)
         return steps
+
+    def early(self, some: set[int], region: set[int], lane: list[bool]) -> set[int]:
+        """Those of some statements of a region that read memory for a later region alone, which then reads it itself: else there
+        were an array of all lanes of what is read. None where the region has no others."""
+        found = set()
+        for k in some:
+            stmt = self.block.stmts[k]
+            if isinstance(stmt, Let) and stmt.prim == "index" and isinstance(stmt.args[0], Var) and stmt.args[0].buffer:
+                users = {j for j, before in enumerate(self.before) if k in before}
+                if users and not users & region and all(lane[j] for j in users):
+                    found.add(k)
+        return found if found < region else set()
 
     def note_outside(self, steps: list[Step]) -> None:
         place = {id(s): k for k, s in enumerate(self.block.stmts)}

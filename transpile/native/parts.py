@@ -1,0 +1,70 @@
+"""What is taken out of a structure that was put together here is what was put in: no instruction is written for it.
+
+    s.1 = insertvalue undef, %data, 0
+    s.2 = insertvalue s.1, %size, 1           ->      %size
+    x = extractvalue s.2, 1
+
+Arrays are structures where Numba passes them, and a function takes each apart. LLVM would find that too, later than it pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+
+def new_builder(block: Any) -> Any:
+    """A builder of llvmlite that does so, at the end of a block."""
+    return _kind()(block)
+
+
+@lru_cache(maxsize=1)
+def _kind() -> type:
+    from llvmlite import ir
+
+    class Builder(ir.IRBuilder):
+        def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+            agg, path = within(agg, list(idx) if isinstance(idx, (tuple, list)) else [idx])
+            return super().extract_value(agg, path, name) if path else agg
+
+    return Builder
+
+
+def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
+    """The least value that is known to hold a member of a structure, and where; the member itself is at no place in it."""
+    from llvmlite.ir.instructions import InsertValue
+
+    while path and isinstance(whole, InsertValue):
+        at = list(whole.indices)
+        if at == path[: len(at)]:
+            whole, path = whole.value, path[len(at) :]
+        elif path == at[: len(path)]:  # of which only a part was put in
+            break
+        else:
+            whole = whole.aggregate
+    return whole, path
+
+
+def remove_unread(function: Any) -> None:
+    """Takes structures out of a function of which nothing is read as a whole."""
+    from llvmlite.ir.instructions import InsertValue, PhiInstr
+
+    read: dict[int, int] = {}
+
+    def count(operands: Sequence[Any], by: int) -> None:
+        for op in operands:
+            if isinstance(op, InsertValue):
+                read[id(op)] = read.get(id(op), 0) + by
+
+    for block in function.blocks:
+        for one in block.instructions:
+            count([v for v, _ in one.incomings] if isinstance(one, PhiInstr) else one.operands, 1)
+    for block in function.blocks:
+        kept = []
+        for one in reversed(block.instructions):
+            if isinstance(one, InsertValue) and not read.get(id(one)):
+                count(one.operands, -1)
+            else:
+                kept.append(one)
+        block.instructions[:] = kept[::-1]
