@@ -1,4 +1,5 @@
-"""The doctests of other people's packages: ``python tests/wild/run.py`` (all), ``--sample 150``, ``--only fluids.core.Reynolds``.
+"""The doctests of other people's packages: ``python tests/wild/run.py`` (all), ``--sample 150``, ``--only fluids.core.Reynolds``,
+``--lanes`` (under `transpile.vmap`).
 
 Writes `results.md`: how many functions are right, refused (by code), wrong, or end the process; and each that is wrong.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from wild import collect, pool  # noqa: E402
+from wild import collect, lanes, pool  # noqa: E402
 from wild.judge import Judge, Verdict  # noqa: E402
 
 PACKAGES = ("fluids", "chemicals", "ht")
@@ -32,7 +33,7 @@ def judged(name: str, say: Callable[[pool.Record], None]) -> None:
     def told(kind: str, verdict: Verdict, call: str) -> None:
         say({"kind": kind, "verdict": verdict[0], "detail": verdict[1], "call": call[:300]})
 
-    beside = Judge(function, told, COMPILES[0])
+    beside = (lanes.LanesJudge if KINDS is lanes.KINDS else Judge)(function, told, COMPILES[0])
     if collect.examples_of(function):
         collect.run_examples(function, beside)
     else:
@@ -103,9 +104,13 @@ def main() -> int:
     )
     parser.add_argument("--sample", type=int, help="so many functions, evenly from all")
     parser.add_argument("--interpreted", action="store_true", help="nothing is compiled: quicker")
+    parser.add_argument("--lanes", action="store_true", help="vmap of each function, beside its lanes")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write results.md")
     options = parser.parse_args()
+    if options.lanes:
+        global KINDS
+        KINDS = lanes.KINDS
     for package in options.package or PACKAGES:
         FUNCTIONS.update(collect.functions_of(package, not options.all))
     names = list(FUNCTIONS)
