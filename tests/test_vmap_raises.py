@@ -172,7 +172,9 @@ def test_lanes_of_lanes(f: Any) -> None:
     numbers = message.replace("(lane 1)", "(lane 1, 1)")
     assert raised(lambda: tp.vmap(tp.vmap(f))(rows)) == (kind, numbers)
     assert raised(lambda: tp.vmap(tp.vmap(tp.vmap(f)))(rows[None]))[1] == message.replace("(lane 1)", "(lane 0, 1, 1)")
-    assert raised(lambda: tp.grad(lambda x: np.sum(tp.vmap(tp.vmap(f))(x)))(rows)) == (kind, numbers)
+    gradient = tp.grad(lambda x: np.sum(tp.vmap(tp.vmap(f))(x)))
+    assert raised(lambda: gradient(rows)) == (kind, numbers)
+    assert raised(lambda: gradient(rows[::-1].copy())) == (kind, message.replace("(lane 1)", "(lane 0, 1)"))
 
 
 def test_what_all_lanes_raise_is_raised_once() -> None:

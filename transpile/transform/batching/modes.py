@@ -159,7 +159,7 @@ class Modes:
                 return any(self.mapped.has_size(v.type) for v in (*defines(stmt), *_params(stmt)))
             case Let() | Alloc():
                 sizes = any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args)))
-                return sizes or id(stmt) in self.effects or not self.can(stmt)
+                return sizes or not self.can(stmt)
             case Store() | Add():
                 if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
                     return True
