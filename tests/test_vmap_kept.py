@@ -240,3 +240,55 @@ def test_compiled(cache_directory: Any) -> None:
     total = tp.grad(lambda x, w: np.sum(tp.vmap(power, (0, None, None))(x, w, 3)), (0, 1))
     for found, wanted in zip(tp.jit(total)(A, W), total(A, W)):
         same(found, wanted)
+
+
+# ------------------------------------------------------------------------------------------------ emitted files
+
+
+MODULE = """
+import numpy as np
+import transpile as tp
+
+
+def power(x: float, w: float, k: int):
+    if k == 0:
+        return x * w
+    return power(x * w, w, k - 1) + x * x
+
+
+@tp.custom_vjp
+def soft(x: float):
+    return np.log1p(np.exp(x))
+
+
+soft.defvjp(lambda x: (soft(x), x), lambda x, y_bar: (3.0 * y_bar * x,))
+
+
+def loss(x: float, k: int):
+    return power(soft(x), 0.5, k)
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--standalone"]])
+def test_an_emitted_file_runs(tmp_path: Any, monkeypatch: Any, options: list[str]) -> None:
+    from transpile.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(MODULE)
+    assert main(["vmap", "model.py:power", "--in-axes", "(0, None, None)", *options, "-o", "whole.py"]) == 0
+    assert main(["vmap", "model.py:power", "--in-axes", "(0, None, 0)", *options, "-o", "lanes.py"]) == 0
+    assert main(["emit", "model.py:loss", "vmap(grad(f), in_axes=(0, None))", *options, "-o", "slopes.py"]) == 0
+    texts = {name: (tmp_path / f"{name}.py").read_text() for name in ("whole", "lanes", "slopes")}
+    assert not any("import transpile\n" in text or "import transpile as" in text for text in texts.values())
+    made: dict[str, dict[str, Any]] = {name: {} for name in texts}
+    for name, text in texts.items():
+        exec(text, made[name])
+    namespace: dict[str, Any] = {}
+    exec(MODULE, namespace)
+    plain, x = namespace["power"], A[:, 0]
+    same(made["whole"]["power_vmap"](x, 0.7, 3), [plain(v, 0.7, 3) for v in x])
+    same(made["lanes"]["power_vmap"](x, 0.7, np.arange(5)), [plain(v, 0.7, k) for k, v in enumerate(x)])
+    step = 1e-6
+    y = np.log1p(np.exp(x))
+    slopes = [3.0 * v * (plain(u + step, 0.5, 3) - plain(u - step, 0.5, 3)) / (2 * step) for u, v in zip(y, x)]
+    same(made["slopes"]["loss_grad_vmap"](x, 3), slopes, rtol=1e-7)

@@ -172,18 +172,21 @@ def test_lanes_of_lanes(f: Any) -> None:
     numbers = message.replace("(lane 1)", "(lane 1, 1)")
     assert raised(lambda: tp.vmap(tp.vmap(f))(rows)) == (kind, numbers)
     assert raised(lambda: tp.vmap(tp.vmap(tp.vmap(f)))(rows[None]))[1] == message.replace("(lane 1)", "(lane 0, 1, 1)")
-    assert raised(lambda: tp.grad(lambda x: np.sum(tp.vmap(tp.vmap(f))(x)))(rows)) == (kind, numbers)
+    gradient = tp.grad(lambda x: np.sum(tp.vmap(tp.vmap(f))(x)))
+    assert raised(lambda: gradient(rows)) == (kind, numbers)
+    assert raised(lambda: gradient(rows[::-1].copy())) == (kind, message.replace("(lane 1)", "(lane 0, 1)"))
 
 
 def test_what_all_lanes_raise_is_raised_once() -> None:
-    """No lane is named: there is none to look for."""
+    """The first lane is the lowest one."""
 
     def f(x, k):
         if k > 2:
             raise ValueError(f"{k} is too many")
         return x * k
 
-    assert raised(lambda: tp.vmap(f, (0, None))(X, 3)) == (ValueError, "3 is too many")
+    assert "for lane" not in tp.source(tp.vmap(f, (0, None)), X, 3)
+    assert raised(lambda: tp.vmap(f, (0, None))(X, 3)) == (ValueError, "3 is too many (lane 0)")
     np.testing.assert_allclose(tp.vmap(f, (0, None))(X, 2), X * 2)
 
 
@@ -249,3 +252,128 @@ def test_what_is_printed_before_an_error(capsys: Any) -> None:
     with pytest.raises(ValueError, match=r"4\.5 in depth 0 \(lane 2\)"):
         tp.vmap(f)(X[[0, 0, 2, 3]])
     assert capsys.readouterr().out == "first 0.5\nsecond 0.5\nfirst 0.5\nsecond 0.5\nfirst 3.0\n"
+
+
+# ------------------------------------------------------------------------------- what NumPy raises for all lanes
+
+
+def read(x, i):
+    return x[i] * 2.0
+
+
+def read_of_shared(x, i):
+    return TABLE[i] * np.sum(x)
+
+
+def read_in_a_branch(x, i):
+    if x[0] > 0.0:
+        return x[i]
+    return x[0]
+
+
+def written(x, i):
+    y = np.zeros(3)
+    y[i] = np.sum(x)
+    return np.sum(y)
+
+
+def read_twice(x, i):
+    """All of lane 2 is in order in the first statement, and that of lane 3 in the second."""
+    y = x[i]
+    return y + TABLE[i + 1]
+
+
+def inverted(x, i):
+    return np.linalg.inv(np.diag(x) * (i != 7))
+
+
+def factorised(x, i):
+    return np.linalg.cholesky(np.diag(x) * (i != 7))
+
+
+def raised_behind(x, i):
+    """The raise stands first, and is that of a later lane."""
+    if i == 0:
+        raise KeyError("none")
+    return x[i]
+
+
+ROWS = np.arange(1.0, 13.0).reshape(4, 3)
+PLACES = np.array([1, 2, 7, 0])
+FAILS = {
+    read: (IndexError, "index 7 is out of bounds for axis 0 with size 3 (lane 2)"),
+    read_of_shared: (IndexError, "index 7 is out of bounds for axis 0 with size 4 (lane 2)"),
+    read_in_a_branch: (IndexError, "index 7 is out of bounds for axis 0 with size 3 (lane 2)"),
+    written: (IndexError, "index 7 is out of bounds for axis 0 with size 3 (lane 2)"),
+    inverted: (np.linalg.LinAlgError, "Singular matrix (lane 2)"),
+    factorised: (np.linalg.LinAlgError, "Matrix is not positive definite (lane 2)"),
+    raised_behind: (IndexError, "index 7 is out of bounds for axis 0 with size 3 (lane 2)"),
+}
+USES = {
+    "vmap": lambda f: tp.vmap(f),
+    "keywords": lambda f: lambda x, i: tp.vmap(f)(x, i=i),
+    "axes": lambda f: lambda x, i: tp.vmap(f, in_axes=(1, 0))(x.T, i),
+    "compiled": lambda f: tp.jit(tp.vmap(f)),
+}
+
+
+@pytest.mark.parametrize("use", [pytest.param(u, marks=[pytest.mark.numba] if u == "compiled" else []) for u in USES])
+@pytest.mark.parametrize("f", FAILS, ids=lambda f: f.__name__)
+def test_an_error_of_numpy_is_that_of_the_lowest_lane(f: Any, use: str, cache_directory: Any) -> None:
+    called = USES[use](f)
+    for _ in range(3):  # the first call, the second, and those that go the short way
+        assert raised(lambda: called(ROWS, PLACES)) == FAILS[f]
+        found = called(ROWS, np.array([1, 2, 1, 2]))
+        np.testing.assert_allclose(found, [f(x, i) for x, i in zip(ROWS, [1, 2, 1, 2])])
+
+
+def test_the_first_statement_that_fails_need_not_be_that_of_the_lowest_lane() -> None:
+    places = np.array([0, 1, 3, 5])[::-1].copy()  # lane 1 is in order only in the first statement
+    assert raised(lambda: tp.vmap(read_twice)(ROWS, np.array([1, 2, 5, 3])))[1].endswith("(lane 2)")
+    assert raised(lambda: tp.vmap(lambda x, i: x[i % 3] + TABLE[i])(ROWS, places))[1].endswith("size 4 (lane 0)")
+
+
+def test_numpy_in_lanes_of_lanes_and_under_derivatives() -> None:
+    rows, places = np.stack([ROWS, ROWS]), np.stack([np.array([0, 1, 2, 0]), PLACES])
+    message = "index 7 is out of bounds for axis 0 with size 3 (lane 1, 2)"
+    assert raised(lambda: tp.vmap(tp.vmap(read))(rows, places)) == (IndexError, message)
+    assert raised(lambda: tp.vmap(tp.grad(read))(ROWS, PLACES)) == FAILS[read]
+    assert raised(lambda: tp.vmap(tp.jit(read))(ROWS, PLACES)) == FAILS[read]
+
+
+def test_the_users_line_is_shown() -> None:
+    import traceback
+
+    with pytest.raises(IndexError) as failed:
+        tp.vmap(read)(ROWS, PLACES)
+    shown = "".join(traceback.format_exception(failed.type, failed.value, failed.tb))
+    assert "return x[i] * 2.0" in shown and "During handling" not in shown and "failing.py" not in shown
+
+
+def test_what_is_printed_is_not_printed_again(capsys: Any) -> None:
+    def f(x, i):
+        print(i)
+        return x[i]
+
+    assert raised(lambda: tp.vmap(f)(ROWS, PLACES))[0] is IndexError
+    assert capsys.readouterr().out.count("7") <= 1
+
+
+def test_an_argument_that_was_written_is_not_asked_again() -> None:
+    """Its lanes are no more what they were: the error is that of all lanes."""
+
+    def f(x, i):
+        x[0] *= 2.0
+        return x[i]
+
+    rows = ROWS.copy()
+    assert raised(lambda: tp.vmap(f)(rows, PLACES))[0] is IndexError
+    assert (rows[:, 0] <= 2.0 * ROWS[:, 0]).all()
+
+
+def test_checks_of_sizes_name_no_lane() -> None:
+    f = tp.vmap(lambda x, y: x * y)
+    f(ROWS, ROWS)
+    for wrong in (ROWS[:2], ROWS[:, :2]):
+        kind, text = raised(lambda wrong=wrong: f(ROWS, wrong))
+        assert issubclass(kind, (ValueError, tp.TranspileError)) and "(lane" not in text

@@ -249,6 +249,13 @@ def test_one_array_as_two_arguments() -> None:
         y = x * 1.0
         return np.sum(tp.vmap(lambda row: moved(row, y[0]))(y))
 
+    for batched in (tp.vmap(moved), tp.jit(tp.vmap(moved))):
+        y = X.copy()
+        refused("T123", lambda batched=batched, y=y: batched(y, y))
+        refused("T123", lambda batched=batched, y=y: batched(y[:2], y[1:3]))
+        np.testing.assert_array_equal(y, X)
+        batched(y, X)
+        assert (y[:, 0] == X[:, 1]).all()
     for g in (f, rows, around):
         for use in (tp.jit(g), tp.grad(g)):
             refused("T123", lambda use=use: use(X))

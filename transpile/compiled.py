@@ -56,6 +56,7 @@ class Compiled(Program):
         self.examples = [slim(v) for v in leaves]
         self.places, self.reads = places, reads
         self.taken, self.slots = recipe.taken, recipe.slots
+        self.writes = any(recipe.written) or recipe.changes_containers
         self.convert = [converter(w) for w in recipe.results]
         self.finish = assemble_flat(recipe.out_tree, self.convert)
         self.outside, self.unchanged = reader(places), checker(reads)
@@ -132,7 +133,7 @@ class Compiled(Program):
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)
-        scope.line(f"    raise {scope.constant(framed)}(__error)")
+        scope.line(f"    raise {scope.constant(framed)}({self._failed(scope, len(recipe.trees))})")
         if direct:
             return
         returned = [n for n in names if n not in passed]

@@ -51,6 +51,7 @@ class Interpreted(Program):
         self.known = {k: request.leaves[k] for k in request.known}
         self.target, self.changes_containers = target, request.changes_containers
         self.pairs = shared_pairs(request, self.examples, self.places)
+        self.writes = any(p.buffer for p in core.params) or bool(request.written) or request.changes_containers
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if self.unchanged is not None and not self.unchanged():
@@ -87,7 +88,7 @@ class Interpreted(Program):
         scope.lines += [f"except {scope.constant(Exception)} as __error:"]
         if self.taken.pairs:
             scope.lines += self._other_sizes(scope, leaves)
-        scope.line(f"    raise {scope.constant(framed)}(__error)")
+        scope.line(f"    raise {scope.constant(framed)}({self._failed(scope, len(self.trees))})")
 
 
 def interpreted(target: Any, core: Function, request: Request, quiet: bool) -> Interpreted:

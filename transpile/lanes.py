@@ -18,6 +18,7 @@ from transpile.core.nodes import Function
 from transpile.core.taken import Taken
 from transpile.core.walk import statements, written
 from transpile.errors import error
+from transpile.frontend import changes
 from transpile.levels import COMPILED, Lift, Vmap
 
 
@@ -35,6 +36,9 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
         axis = NamedAxis(level.axis_name, leaves.size if count is None else count, count is not None)
     with binding(axis):
         core = inner(fn, one[: len(args)], dict(zip(kwargs, one[len(args) :])))
+    changes.stand_for(
+        [leaf for tree, _ in where for leaf in walk_leaves(tree)], [x for t in one for x in walk_leaves(t)]
+    )
     numbered, _ = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
     own = len(core.params) - len(core.captured)

@@ -20,6 +20,9 @@ class Program:
     taken = Taken()
     slots: Sequence[int] = ()  # for each parameter that is the user's, the leaf of the call that it is
 
+    writes = True  # whether a call may leave something in its arguments
+    said: Any = None  # for a function of all lanes what gives the error of one (`transpile.failing`)
+
     unchanged: Callable[[], bool] | None = None  # whether what lifting read outside means what it meant
     outside: Callable[[], list[Any]] | None = None  # reads the captured values
 
@@ -35,6 +38,17 @@ class Program:
             return False
         own = [np.shape(leaves[k]) for k in self.slots]
         return not self.taken.holds(own, [np.shape(v) for v in (self.outside() if self.outside is not None else ())])
+
+    def failure(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
+        """The error that is raised for one of a call: not another where the arguments are no more what they were."""
+        return failed if self.said is None or self.writes else self.said(failed, args, kwargs)
+
+    def _failed(self, scope: Any, count: int) -> str:
+        """The text of the error that is raised in the function of a repeated call with so many arguments."""
+        if self.said is None or self.writes:
+            return "__error"
+        given = "".join(f"__a{k}, " for k in range(count))
+        return f"{scope.constant(self.failure)}(__error, ({given}), {{}})"
 
     def _other_sizes(self, scope: Any, leaves: Mapping[int, str]) -> list[str]:
         """The lines that leave the function of a repeated call where its checks fail because other sizes were taken."""

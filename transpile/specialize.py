@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from transpile.captured import HOLDERS, Stale
 from transpile.errors import TranspileError
+from transpile.failing import of_lanes
 from transpile.floating import is_watched, watched
 from transpile.foreign import Foreign, as_arrays
 from transpile.levels import jit_level
@@ -45,7 +46,7 @@ class Specializer:
     """The callables of one transformed function."""
 
     def __init__(self, target: Any) -> None:
-        self.target = target
+        self.target, self.said = target, of_lanes(target)
         self.table: dict[tuple[Any, ...], Program | Split] = {}
         self.named: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by the number of arguments and the names of others
         self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # that take other things of sizes
@@ -104,9 +105,12 @@ class Specializer:
             return program(args, kwargs, leaves)
         except OtherSizes:
             return self.run(self.generalise(key, args, kwargs, leaves, program), key, args, kwargs, leaves)
-        except ValueError:
-            if not program.misfits(leaves):
-                raise
+        except Exception as failed:
+            if not isinstance(failed, ValueError) or not program.misfits(leaves):
+                found = program.failure(failed, args, kwargs)
+                if found is failed:
+                    raise
+                raise found  # noqa: B904
             fitting = self.fitting(key, args, kwargs, leaves, program)
             if fitting is None:
                 raise
@@ -139,7 +143,7 @@ class Specializer:
         """Lets the next calls of this kind go the short way."""
         kind = bool(names)
         if kind not in program.fronts:
-            if HOLDERS.open:
+            if HOLDERS.open or names and program.said is not None:
                 return
             program.fronts[kind] = program.front(_missed if names else self.otherwise)
         front = program.fronts[kind]
@@ -181,6 +185,7 @@ class Specializer:
         if narrow.general is None:  # it came from the disk
             return self.specialise(key, args, kwargs, general=narrow.examples)
         program: Program = narrow.general()
+        program.said = self.said
         self.keep(key, leaves, program)
         return program
 
@@ -196,6 +201,7 @@ class Specializer:
         held = self.table.get(key)
         request.known.update(held.positions if isinstance(held, Split) else ())
         made = self.build(request)
+        made.said = self.said
         positions = tuple(sorted(request.known))
         if positions and not (isinstance(held, Split) and held.positions == positions):
             self.table[key] = Split(positions)

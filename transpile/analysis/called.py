@@ -37,6 +37,9 @@ class Summary:
     given: Pattern = ()
 
 
+NOTHING = Summary()  # of what is no call
+
+
 class Called:
     """Shared by all that is asked of one program. Of kept functions a fixed point: those that are asked for while others are being
     found do nothing at first."""
@@ -48,12 +51,13 @@ class Called:
         ] = {}  # the function is kept alive with its id
         self.is_open = False
 
-    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary | None:
-        """What the statement does if it is a call with these arguments."""
+    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary:
+        """What a call does where these arguments differ."""
         if isinstance(stmt, Call):
             return self.of_function(stmt.fn, tuple(given))
         routine = routine_of(stmt)
-        return None if routine is None else self.of_routine(routine, tuple(given))
+        assert routine is not None, stmt
+        return self.of_routine(routine, tuple(given))
 
     def of_function(self, fn: Function, given: Pattern) -> Summary:
         key = id(fn), given

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transpile.analysis.called import Called, Summary
+from transpile.analysis.called import NOTHING, Called, Summary
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -30,6 +30,7 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.routines import routine_of
 from transpile.core.types import Type
 from transpile.core.walk import defines, dim_symbols, reads, statements
 from transpile.rules.collectives import COLLECTIVES, OWN
@@ -75,7 +76,9 @@ class Mapped:
 
     def called_as(self, stmt: Stmt) -> Summary:
         """What a call does with arguments of which these differ; nothing, of what is no call."""
-        return self.called.of(stmt, self.pattern(reads(stmt))) or Summary()
+        if not isinstance(stmt, Call) and routine_of(stmt) is None:
+            return NOTHING
+        return self.called.of(stmt, self.pattern(reads(stmt)))
 
     def pattern(self, args: Iterable[Operand]) -> list[bool | None]:
         """Which of the arguments of a call differ between lanes; None for the axis of these."""

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -66,3 +66,14 @@ def note(lx: Lifter, base: Cell) -> None:
             found.written[id(tree)] = tree
         elif tree is not None:
             found.containers = True
+
+
+def stand_for(leaves: Sequence[Any], others: Sequence[Any]) -> None:
+    """Notes of leaves what is noted of the others, which were lifted for them: those of one lane."""
+    found = _open.get()
+    if found is None:
+        return
+    for leaf, other in zip(leaves, others):
+        for noted in (found.own, found.written):
+            if id(other) in noted:
+                noted[id(leaf)] = leaf

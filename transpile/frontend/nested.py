@@ -313,7 +313,6 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     fn = arrays_written.with_ends(fn)
     results = spliced_with(lx, fn, [*given, *((read or outside)(lx, c) for c in fn.captured)])
     own = len(results) - len(written)
-    arrays_written.refuse_related(passed, written, fn, node)
     for k, end in zip(written, results[own:]):
         if (cell := passed.cells[k]) is not None:
             arrays_written.write_back(lx, cell, lx.b.expr(end))

@@ -153,7 +153,7 @@ def _is_none(y: Operand) -> bool:
 def is_whole(mapped: Mapped, stmt: Let) -> bool:
     """Whether a call of a kept function can be one for all lanes: all of them go equally deep."""
     found = mapped.called_as(stmt)
-    return not (found.splits or found.acts or any(found.sizes))
+    return not (found.splits or any(found.sizes))
 
 
 def invoked(w: Emit, stmt: Let) -> Operand:

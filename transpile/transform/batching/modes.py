@@ -185,7 +185,7 @@ class Modes:
                     return True
                 if self.mapped.collective(stmt) is not None:
                     return False
-                return id(stmt) in self.effects or not self.can(stmt)
+                return not self.can(stmt)
             case Store() | Add():
                 if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
                     return True
