@@ -31,7 +31,7 @@ class Failures(Memory):
         self.callee_exits: dict[
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
-        self.not_made: dict[Any, tuple[Any, list[Any]]] = {}  # the block where it is left when an array could not be made
+        self.not_made: dict[Any, tuple[Any, list[Any]]] = {}  # the block where it is left for want of an array
         self.signalled: Any = None  # the block where it is left when the handler of a signal has raised
         self.loc = NOWHERE  # of the statement that is written
         self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
