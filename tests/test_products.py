@@ -276,12 +276,12 @@ def weighted_rows(a, x):
     return np.sum(a * x, axis=1)
 
 
-@program(A, normal(6, 3), calls=1)
+@program(A, normal(6, 5), calls=1)
 def outer_products_summed(a, b):
     return np.sum(a[:, :, None] * b[:, None, :], axis=0)
 
 
-@program(A, normal(3, 4), calls=1)
+@program(A, normal(5, 4), calls=1)
 def all_pairs(a, b):
     return np.sum(a[:, None, :] * b[None, :, :], axis=2)
 
@@ -313,9 +313,15 @@ def nothing_to_sum(a, b, c, x):
     return c, a @ x
 
 
-@program(normal(0, 3), normal(3, 4), normal(2, 0, 3), calls=2)
+@program(normal(0, 3), normal(3, 5), normal(2, 0, 3), calls=2)
 def nothing_to_give(a, b, c):
     return a @ b, c @ b
+
+
+@program(normal(9, 4), normal(4, 3), normal(9, 3), normal(0, 4), calls=1)  # of many columns
+def few_columns(a, b, c, none):
+    c -= 2.0 * a @ b
+    return c, a @ b[:, :2], none @ b, b.T @ a[2:].T
 
 
 @program(A.astype(np.float32), B.astype(np.float32), C.astype(np.float32), calls=1)

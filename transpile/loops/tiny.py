@@ -57,9 +57,11 @@ def _written_out(code: Code, let: Let) -> list[Stmt] | None:
     a, b, c = (v for v in views if v is not None)
     sizes = [[_known(n) for n in v.sizes()] for v in (a, b, c)]
     rows, summed = (sizes[0][k] or sizes[j][i] for k, (j, i) in enumerate(((2, 0), (1, 0))))
+    is_vector = let.params["fn"] == "blas.gemv"
+    if summed is not None and rows is None:
+        return _of_many_rows(code, let, a, b, c, summed, None if is_vector else sizes[1][1] or sizes[2][1])
     if rows is None or summed is None:
         return None
-    is_vector = let.params["fn"] == "blas.gemv"
     columns = None if is_vector else sizes[1][1] or sizes[2][1]
     if columns and not _has_rows(c):
         a, b, c = (replace(v, order=v.order[::-1]) for v in (b, a, c))
@@ -67,6 +69,16 @@ def _written_out(code: Code, let: Let) -> list[Stmt] | None:
     if columns == LANES and rows > 1 and _has_rows(c):
         return _lanes(code, let, a, b, c, rows, summed)
     return _rows(code, let, a, b, c, rows, summed, columns) if is_vector or columns else None
+
+
+def _of_many_rows(
+    code: Code, let: Let, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
+) -> list[Stmt] | None:
+    """Of a matrix with few columns: BLAS is called for little work on each row, and what is written to memory is read again."""
+    rows = a.sizes()[0]
+    if let.params["fn"] == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
+        return None
+    return _rows(code, let, a, b, c, rows, summed, columns)
 
 
 def _known(size: Linear | None) -> int | None:
@@ -78,7 +90,7 @@ def _has_rows(c: Lying) -> bool:
 
 
 def _rows(
-    code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int, summed: int, columns: int | None
+    code: Code, let: Let, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[Stmt]:
     """A loop over the rows, with one of them written out."""
     make = Maker(code, let.loc)
@@ -125,9 +137,11 @@ def _sum(make: Maker, let: Let, target: Read, pairs: Sequence[tuple[Operand, Ope
     return make.let("add", (held, total), kind)
 
 
-def _loop(make: Maker, index: Var, trips: int, out: Sequence[tuple[Read, Operand]]) -> list[Stmt]:
+def _loop(make: Maker, index: Var, trips: int | Linear, out: Sequence[tuple[Read, Operand]]) -> list[Stmt]:
     for target, value in out:
         at = tuple(make.form(f) for f in target.at)
         make.stmts.append(Store(target.var, points(len(at)), at, value, make.loc))
-    zero, one = Const(0, INT), Const(1, INT)
-    return [For(index, zero, Const(trips, INT), one, (), Block((), make.stmts), (), None, False, make.loc)]
+    zero, one, body = Const(0, INT), Const(1, INT), make.stmts
+    make.stmts = []
+    bound = Const(trips, INT) if isinstance(trips, int) else make.form(trips)
+    return [*make.stmts, For(index, zero, bound, one, (), Block((), body), (), None, False, make.loc)]

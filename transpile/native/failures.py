@@ -17,12 +17,6 @@ from transpile.native.parts import new_builder, remove_unread
 from transpile.native.scalars import named
 from transpile.native.values import Array, Scalar, Value
 
-_NOT_MADE = {
-    arrays.NEGATIVE: "negative dimensions are not allowed",
-    arrays.TOO_MANY: "array is too big: its size in bytes is no number of 64 bits",
-}
-_NO_MEMORY = ("unable to allocate ", 0, " bytes")
-
 
 class Failures(Memory):
     def __init__(self, context: Any, typing: Any) -> None:
@@ -31,9 +25,6 @@ class Failures(Memory):
         self.callee_exits: dict[
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
-        self.not_made: dict[
-            Any, tuple[Any, list[Any]]
-        ] = {}  # the block where it is left when an array could not be made
         self.signalled: Any = None  # the block where it is left when the handler of a signal has raised
         self.loc = NOWHERE  # of the statement that is written
         self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
@@ -79,31 +70,23 @@ class Failures(Memory):
         self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
-        """Raises what a code of `arrays` means. All places that make arrays share what tells the codes apart."""
+        """Raises what a code of `arrays` means."""
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
+            for code, text in (
+                (arrays.NEGATIVE, "negative dimensions are not allowed"),
+                (arrays.TOO_MANY, "array is too big: its size in bytes is no number of 64 bits"),
+            ):
+                with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
+                    self.fail_with("ValueError", text)
             total = self.number(self.itemsize(dtype))
             for size in sizes:
                 total = b.mul(total, size)
-            messages = [self.message("ValueError", text) for text in _NOT_MADE.values()]
-            messages.append(self.message("MemoryError", *_NO_MEMORY))
-            numbers = [self.constant(m, self.types.int64).value for m in messages]
-            self.go(self.not_made, None, "unmade", [address, total, *numbers])
-
-    def write_not_made(self) -> None:
-        """The code that tells apart why there is no array."""
-        b = self.builder
-        for block, (address, total, *messages) in self.not_made.values():
-            b.position_at_end(block)
-            for code, message in zip(_NOT_MADE, messages):
-                with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
-                    self.fail("errors.ValueError_", (Scalar(message, self.types.int64),))
-            size = Scalar(total, self.types.intp)
-            self.fail("errors.MemoryError_", (Scalar(messages[-1], self.types.int64), size))
+            self.fail_for_memory(total)
 
     def fail_for_memory(self, size: Any) -> None:
         """Raises MemoryError: so many bytes were not to be had."""
-        self.fail_with("MemoryError", *_NO_MEMORY, args=(Scalar(size, self.types.intp),))
+        self.fail_with("MemoryError", "unable to allocate ", 0, " bytes", args=(Scalar(size, self.types.intp),))
 
     # ---- raised elsewhere
 
@@ -143,7 +126,6 @@ class Failures(Memory):
 
     def write_exits(self, name: str) -> None:
         """The code that the failing places share."""
-        self.write_not_made()
         b, convention = self.builder, self.context.call_conv
         del self.context.leaving[b.function.name]
         for block, raised in self.callee_exits.values():
