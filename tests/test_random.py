@@ -295,6 +295,17 @@ def test_gamma_is_differentiable_in_its_shape(a):
     np.testing.assert_allclose(found[seen], wanted[seen], rtol=2e-5, atol=1e-9 * a)
 
 
+@pytest.mark.numba
+def test_gammas_at_the_ends():
+    """No shape is too large to be drawn in the end."""
+    a = np.array([0.0, np.inf, np.nan, -1.0, 5e-324, 1e308])
+    wanted = [0.0, np.inf, np.nan, np.nan, 0.0]
+    for draw in (random.gamma, tp.jit(lambda key, a: random.gamma(key, a))):
+        found = draw(KEY, a)
+        np.testing.assert_array_equal(found[:5], wanted)
+        assert abs(found[5] / 1e308 - 1) < 1e-10
+
+
 def test_tiny_gamma_has_the_slope_of_its_limit():
     """``log x = (log u + gammaln(a + 1)) / a`` where x is nothing beside 1."""
     a = np.full(8, 1e-4)
@@ -406,6 +417,9 @@ MISTAKES = [
     ("random.bernoulli(key, 1)", TypeError, "T201", "a probability is a float"),
     ("random.choice(key, 3, (2,), p=np.array([0.5, 0.5]))", ValueError, "T131", "as many probabilities"),
     ("random.choice(key, 3, (4,), replace=False)", ValueError, "T131", "more is taken"),
+    ("random.choice(key, 0, (4,))", ValueError, "T131", "nothing can be chosen"),
+    ("random.permutation(key, np.ones((2, 2)), 2)", ValueError, "T131", "axis 2 is out of bounds"),
+    ("random.gamma(key, 2.0, (2,), np.int32)", TypeError, "T201", "float64 or float32"),
     ("random.fold_in(key, 1.5)", TypeError, "T201", "integer"),
     ("random.gumbel(key, (2,), mode='fine')", ValueError, "T131", "'low' or 'high'"),
     ("random.key(1.5)", TypeError, "T201", "a seed is an integer"),

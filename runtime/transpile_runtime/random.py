@@ -161,7 +161,7 @@ def fold_in(key, data):
     if data.dtype.kind not in "iub":
         raise TypeError(f"what is folded into a key is an integer, not {data.dtype}{list(data.shape)}")
     shape = np.broadcast_shapes(key.shape[:-1], data.shape)
-    places = data & 0xFFFFFFFF
+    places = data.astype(np.int64) & 0xFFFFFFFF
     if math.prod(shape) <= _SINGLE:
         keys = np.broadcast_to(key, (*shape, 2)).reshape(-1, 2).tolist()
         low = np.broadcast_to(places, shape).reshape(-1).tolist()
@@ -231,8 +231,9 @@ def log_gamma(key, a):
     key, a = _checked(key), np.asarray(a)
     own = split(key, a.shape[key.ndim - 1 :]).reshape(-1, 2)
     shape = a.astype(np.float64).reshape(-1)
-    found = np.where(shape > 0, 0.0, np.nan)
-    left = np.flatnonzero(shape > 0)
+    with np.errstate(all="ignore"):
+        found = np.log(shape)  # of 0, of infinity, and of what is none
+    left = np.flatnonzero((shape > 0) & np.isfinite(shape))
     attempt = 0
     with np.errstate(all="ignore"):
         while left.size:
@@ -243,7 +244,7 @@ def log_gamma(key, a):
             good = np.log1p(-u) < 0.5 * x * x + d * (1 - v * v * v + log_v)
             found[left[good]] = (np.log(d) + log_v)[good]
             left, attempt = left[~good], attempt + 1
-        found = np.where(shape < 1, found + np.log1p(-_at(own, 0)) / shape, found)
+        found = np.where((shape > 0) & (shape < 1), found + np.log1p(-_at(own, 0)) / shape, found)
     return found.reshape(a.shape).astype(a.dtype)[()]
 
 
@@ -290,13 +291,15 @@ def between(u, low, high):
     if np.all(np.abs(np.frexp(span)[0]) == 0.5):  # of a power of two the product is exact
         return np.maximum(low, u * span + low)
     x, y, z = (np.asarray(v, np.float64) for v in (u, span, low))
-    if kind == np.float32:
-        found = _odd(*_two_sum(x * y, z))
-    else:
-        product, rest = _two_product(x, y)
-        more, rest = _two_sum(z, rest)
-        total, lost = _two_sum(product, more)
-        found = total + _odd(*_two_sum(rest, lost))
+    with np.errstate(all="ignore"):
+        if kind == np.float32:
+            found = _odd(*_two_sum(x * y, z))
+        else:
+            product, rest = _two_product(x, y)
+            more, rest = _two_sum(z, rest)
+            total, lost = _two_sum(product, more)
+            found = total + _odd(*_two_sum(rest, lost))
+        found = np.where(np.isfinite(span), found, x * y + z)
     return np.maximum(low, kind(found))[()]
 
 
