@@ -125,9 +125,8 @@ def main() -> None:
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    print(
-        '"""What JAX draws with the key 42: written by tests/random_cases.py."""\n\nimport numpy as np\nfrom numpy import inf, nan\n'
-    )
+    print('"""What JAX draws with the key 42: written by tests/random_cases.py."""\n')
+    print("import numpy as np\nfrom numpy import inf, nan\n")
     print(f'JAX = "{jax.__version__}"\n# fmt: off\nVALUES = {{')
     for case, value in values(jax.random, jax.random.PRNGKey(42)).items():
         dtype = value.dtype.name.replace("bool", "bool_")

@@ -12,7 +12,8 @@ from transpile_runtime import random as runtime
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     """The key of an integer: ``uint32[2]``, its high and its low 32 bits.
 
-    seed: an integer that an int64 holds; where its dtype has 32 bits or fewer, the high ones are 0. ``impl`` and ``dtype`` stand for JAX's: there is Threefry only, and keys are plain arrays.
+    seed: an integer that an int64 holds; where its dtype has 32 bits or fewer, the high ones are 0. ``impl`` and ``dtype``
+    stand for JAX's: there is Threefry only, and keys are plain arrays.
     TypeError for another seed.
 
     >>> key(42), key(-1)
