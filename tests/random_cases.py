@@ -18,6 +18,9 @@ ARRAYS: dict[str, Any] = {
 
 EXACT = """
 r.PRNGKey(-3)
+r.PRNGKey(np.int32(-3))
+r.PRNGKey(True)
+r.fold_in(k, np.uint8(3))
 r.split(k)
 r.split(k, (2, 3))
 r.fold_in(k, 7)
@@ -35,6 +38,9 @@ r.uniform(k, (9,), "float32", -0.3, 0.77)
 r.uniform(k, (5,), "float64", 1.1, 1e6)
 r.uniform(k, (3, 4), "float64", x, 2.0 * x + 1.0)
 r.uniform(k, (2,), "float64", 3.0, 2.0)
+r.uniform(k, (3,), "float64", -1e308, 1e308)
+r.uniform(k, (3,), "float32", 0.0, np.inf)
+r.uniform(k, (3,), "float64", np.nan, 1.0)
 r.bernoulli(k)
 r.bernoulli(k, 0.3, (9,))
 r.bernoulli(k, p)
@@ -66,11 +72,13 @@ r.choice(k, 10)
 r.choice(k, 10, (2, 3), False)
 r.choice(k, 4, (9,), p=p)
 r.choice(k, 4, (3,), False, p)
+r.choice(k, 4, (3,), p=np.array([1, 2, 3, 4]))
 r.choice(k, x, (2, 2), axis=1)
 r.choice(k, x, (2,), False)
 r.choice(k, x, (2, 2), False, axis=1)
 r.categorical(k, logits)
 r.categorical(k, logits[0])
+r.categorical(k, logits, mode="high")
 r.categorical(k, logits, shape=(3, 2))
 r.categorical(k, logits, 0, (3, 4))
 """.strip().splitlines()
@@ -80,6 +88,8 @@ r.normal(k, (9,), "float64")
 r.normal(k, (9,), "float32")
 r.gumbel(k, (5,), "float64")
 r.gumbel(k, (5,), "float32")
+r.gumbel(k, (5,), "float64", "high")
+r.gumbel(k, (2, 5), "float32", "high")
 r.exponential(k, (5,))
 r.laplace(k, (5,), "float64")
 r.laplace(k, (5,), "float32")
@@ -103,7 +113,7 @@ def is_near(case: str, found: np.ndarray, wanted: np.ndarray) -> bool:
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return False
     if case in EXACT:
-        return np.array_equal(found, wanted)
+        return np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f")
     return np.allclose(found, wanted, rtol=0, atol=(1e-6 if wanted.dtype == np.float32 else 1e-13) * _size(wanted))
 
 
@@ -115,10 +125,12 @@ def main() -> None:
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    print('"""What JAX draws with the key 42: written by tests/random_cases.py."""\n\nimport numpy as np\n')
+    print('"""What JAX draws with the key 42: written by tests/random_cases.py."""\n')
+    print("import numpy as np\nfrom numpy import inf, nan\n")
     print(f'JAX = "{jax.__version__}"\n# fmt: off\nVALUES = {{')
     for case, value in values(jax.random, jax.random.PRNGKey(42)).items():
-        print(f"    {case!r}: np.array({value.tolist()!r}, np.{value.dtype.name}),")
+        dtype = value.dtype.name.replace("bool", "bool_")
+        print(f"    {case!r}: np.array({value.tolist()!r}, np.{dtype}),")
     print("}")
 
 

@@ -1,11 +1,15 @@
 """What JAX draws with the key 42: written by tests/random_cases.py."""
 
 import numpy as np
+from numpy import inf, nan
 
 JAX = "0.10.2"
 # fmt: off
 VALUES = {
     'r.PRNGKey(-3)': np.array([4294967295, 4294967293], np.uint32),
+    'r.PRNGKey(np.int32(-3))': np.array([0, 4294967293], np.uint32),
+    'r.PRNGKey(True)': np.array([0, 1], np.uint32),
+    'r.fold_in(k, np.uint8(3))': np.array([3134548294, 894150801], np.uint32),
     'r.split(k)': np.array([[1832780943, 270669613], [64467757, 2916123636]], np.uint32),
     'r.split(k, (2, 3))': np.array([[[1832780943, 270669613], [64467757, 2916123636], [2465931498, 255383827]], [[3134548294, 894150801], [2954079971, 3276725750], [2765691542, 824333390]]], np.uint32),
     'r.fold_in(k, 7)': np.array([2547012911, 1371500959], np.uint32),
@@ -23,6 +27,9 @@ VALUES = {
     'r.uniform(k, (5,), "float64", 1.1, 1e6)': np.array([426728.19724958576, 15011.153004238116, 574144.8863406755, 729819.1941038442, 687800.6846501906], np.float64),
     'r.uniform(k, (3, 4), "float64", x, 2.0 * x + 1.0)': np.array([[0.4267275666499091, 1.0300201390306292, 3.722433253698606, 5.9192755876185235], [7.43900170615283, 8.863626451499663, 10.512441828143789, 11.744181244297563], [10.130464353600653, 11.628367272144228, 12.66152501602484, 11.68938339730564]], np.float64),
     'r.uniform(k, (2,), "float64", 3.0, 2.0)': np.array([3.0, 3.0], np.float64),
+    'r.uniform(k, (3,), "float64", -1e308, 1e308)': np.array([inf, inf, inf], np.float64),
+    'r.uniform(k, (3,), "float32", 0.0, np.inf)': np.array([inf, inf, inf], np.float32),
+    'r.uniform(k, (3,), "float64", np.nan, 1.0)': np.array([nan, nan, nan], np.float64),
     'r.bernoulli(k)': np.array(True, np.bool_),
     'r.bernoulli(k, 0.3, (9,))': np.array([False, True, False, False, False, False, False, False, True], np.bool_),
     'r.bernoulli(k, p)': np.array([False, True, False, False], np.bool_),
@@ -54,11 +61,13 @@ VALUES = {
     'r.choice(k, 10, (2, 3), False)': np.array([[7, 4, 2], [5, 3, 6]], np.int64),
     'r.choice(k, 4, (9,), p=p)': np.array([2, 3, 2, 1, 2, 2, 2, 2, 3], np.int64),
     'r.choice(k, 4, (3,), False, p)': np.array([3, 2, 0], np.int64),
+    'r.choice(k, 4, (3,), p=np.array([1, 2, 3, 4]))': np.array([2, 3, 2], np.int64),
     'r.choice(k, x, (2, 2), axis=1)': np.array([[[1.0, 2.0], [3.0, 3.0]], [[5.0, 6.0], [7.0, 7.0]], [[9.0, 10.0], [11.0, 11.0]]], np.float64),
     'r.choice(k, x, (2,), False)': np.array([[8.0, 9.0, 10.0, 11.0], [0.0, 1.0, 2.0, 3.0]], np.float64),
     'r.choice(k, x, (2, 2), False, axis=1)': np.array([[[2.0, 3.0], [0.0, 1.0]], [[6.0, 7.0], [4.0, 5.0]], [[10.0, 11.0], [8.0, 9.0]]], np.float64),
     'r.categorical(k, logits)': np.array([3, 1], np.int64),
     'r.categorical(k, logits[0])': np.array(3, np.int64),
+    'r.categorical(k, logits, mode="high")': np.array([1, 1], np.int64),
     'r.categorical(k, logits, shape=(3, 2))': np.array([[3, 1], [3, 1], [3, 2]], np.int64),
     'r.categorical(k, logits, 0, (3, 4))': np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]], np.int64),
     'r.normal(k)': np.array(-0.18471174528191162, np.float64),
@@ -66,6 +75,8 @@ VALUES = {
     'r.normal(k, (9,), "float32")': np.array([-0.02830461598932743, 0.4671318531036377, 0.2957029640674591, 0.15354591608047485, -0.12403281778097153, 0.21692314743995667, -1.440878987312317, 0.755859911441803, 0.5214096307754517], np.float32),
     'r.gumbel(k, (5,), "float64")': np.array([0.16062720630382138, -1.4348544993307841, 0.5890136500161952, 1.1553132453508888, 0.9828133938106242], np.float64),
     'r.gumbel(k, (5,), "float32")': np.array([0.3340933918952942, 0.952019453048706, 0.7255305647850037, 0.5481715202331543, 0.2268049567937851], np.float32),
+    'r.gumbel(k, (5,), "float64", "high")': np.array([0.5862781993145612, 4.191481602167405, 0.15822814885001754, -0.26900584689070045, -0.151958877200521], np.float64),
+    'r.gumbel(k, (2, 5), "float32", "high")': np.array([[0.39925816655158997, -0.12997561693191528, 0.043095413595438004, 0.1944437325000763, 0.5124772787094116], [0.12605616450309753, 2.5541844367980957, -0.4002835750579834, -0.18274609744548798, -0.5348759293556213]], np.float32),
     'r.exponential(k, (5,))': np.array([0.5563942243855916, 0.015123860720489336, 0.8536549993431988, 1.30866279263241, 1.1641123638884814], np.float64),
     'r.laplace(k, (5,), "float64")': np.array([0.15846230602649014, 3.5058868215207473, -0.16050781878325354, -0.6155156120724649, -0.4709651833285354], np.float64),
     'r.laplace(k, (5,), "float32")': np.array([0.022839652374386787, -0.4456535577774048, -0.2646729052066803, -0.1301453858613968, 0.10392900556325912], np.float32),

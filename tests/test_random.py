@@ -119,10 +119,25 @@ def test_many_begin_as_few():
         n = int(np.prod(shape))
         for dtype in (np.uint32, np.uint64):
             np.testing.assert_array_equal(runtime.bits(KEY, shape, dtype).ravel(), runtime.bits(KEY, 1000, dtype)[:n])
+        for dtype in (np.float32, np.float64):
+            few, many = runtime.normal(KEY, shape, dtype), runtime.normal(KEY, 1000, dtype)[:n]
+            np.testing.assert_array_equal(few.ravel(), many)
     numbers = np.array([0, -1, 7, 2**32 - 1, 2**40 + 3])
     many = runtime.fold_in(KEY, np.resize(numbers, 100))
     np.testing.assert_array_equal(runtime.fold_in(KEY, numbers), many[:5])
     np.testing.assert_array_equal([runtime.fold_in(KEY, n) for n in numbers], many[:5])
+
+
+def test_normal_is_the_quantile():
+    """From the one end to the other, tails too."""
+    ends = 2.0 ** -np.arange(1, 53)
+    u = np.concatenate([np.linspace(0, 1, 4000, endpoint=False), ends, 1 - ends, [0.075, 0.0749, 0.925, 0.9251]])
+    for real, eps in ((np.float64, 4e-15), (np.float32, 2e-7)):
+        bits = np.finfo(real).nmant
+        own, low = (np.floor(u * 2.0**bits) / 2.0**bits).astype(real), 2.0 ** -(bits + 1)
+        middle = own.astype(np.float64) + low / 2
+        wanted = np.where(middle < 0.5, stats.norm.ppf(middle), -stats.norm.ppf(1 - own.astype(np.float64) - low / 2))
+        np.testing.assert_allclose(runtime._quantile(own), wanted, rtol=eps, atol=eps)
 
 
 def test_between_is_rounded_once():
@@ -295,6 +310,17 @@ def test_gamma_is_differentiable_in_its_shape(a):
     np.testing.assert_allclose(found[seen], wanted[seen], rtol=2e-5, atol=1e-9 * a)
 
 
+@pytest.mark.numba
+def test_gammas_at_the_ends():
+    """No shape is too large to be drawn in the end."""
+    a = np.array([0.0, np.inf, np.nan, -1.0, 5e-324, 1e308])
+    wanted = [0.0, np.inf, np.nan, np.nan, 0.0]
+    for draw in (random.gamma, tp.jit(lambda key, a: random.gamma(key, a))):
+        found = draw(KEY, a)
+        np.testing.assert_array_equal(found[:5], wanted)
+        assert abs(found[5] / 1e308 - 1) < 1e-10
+
+
 def test_tiny_gamma_has_the_slope_of_its_limit():
     """``log x = (log u + gammaln(a + 1)) / a`` where x is nothing beside 1."""
     a = np.full(8, 1e-4)
@@ -381,6 +407,9 @@ def test_emitted_file(tmp_path, program, options):
     assert not done.returncode, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith(("import ", "from "))]
     assert not [line for line in lines if "transpile" in line and ("--standalone" in options or "_runtime" not in line)]
+    assert options != ["--standalone"] or not any(
+        "import scipy" in s or "from scipy" in s for s in done.stdout.splitlines()
+    )
     scope, model = {"__name__": "out"}, {}
     file = tmp_path / "out.py"
     file.write_text(done.stdout)
@@ -406,6 +435,9 @@ MISTAKES = [
     ("random.bernoulli(key, 1)", TypeError, "T201", "a probability is a float"),
     ("random.choice(key, 3, (2,), p=np.array([0.5, 0.5]))", ValueError, "T131", "as many probabilities"),
     ("random.choice(key, 3, (4,), replace=False)", ValueError, "T131", "more is taken"),
+    ("random.choice(key, 0, (4,))", ValueError, "T131", "nothing can be chosen"),
+    ("random.permutation(key, np.ones((2, 2)), 2)", ValueError, "T131", "axis 2 is out of bounds"),
+    ("random.gamma(key, 2.0, (2,), np.int32)", TypeError, "T201", "float64 or float32"),
     ("random.fold_in(key, 1.5)", TypeError, "T201", "integer"),
     ("random.gumbel(key, (2,), mode='fine')", ValueError, "T131", "'low' or 'high'"),
     ("random.key(1.5)", TypeError, "T201", "a seed is an integer"),

@@ -1,5 +1,9 @@
 """`tp.random` under `vmap`: each lane draws what its key alone draws, in one statement for all lanes."""
 
+import ast
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -230,3 +234,50 @@ def noise(key, i, x):
 def test_the_text():
     text = tp.source(tp.vmap(noise, in_axes=(None, 0, None)), KEY, np.arange(4), 1.5)
     assert text.splitlines()[-1].startswith("    return x + normal(fold_in(key, i), 3)")
+
+
+STATIC = """\
+import numpy as np
+import transpile as tp
+from transpile import random
+import transpile.random as jr
+from transpile.random import normal as gaussian
+
+
+def f(key: "uint32[2]", x: "float64[n]"):
+    a, b = tp.random.split(key)
+    return x + random.normal(a, x.shape) * jr.uniform(b, (), minval=0.5, maxval=2.0) + gaussian(jr.fold_in(a, 3))
+
+
+def loss(w: "float64[n]", key: "uint32[2]"):
+    total = 0.0
+    for own in jr.split(key, 3):
+        total += np.sum(np.sin(w * gaussian(own, w.shape))) * random.randint(own, (), 1, 9)
+    return total
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--standalone"]], ids=["runtime", "standalone"])
+def test_emitted_files(tmp_path, options):
+    """Each file gives what the function gives; one that stands alone has Threefry in it and imports NumPy only."""
+    (tmp_path / "prog.py").write_text(STATIC)
+    scopes = []
+    for name, request in (("f", "vmap(f, in_axes=(0, None))"), ("loss", "vmap(grad(f), in_axes=(None, 0))")):
+        command = [sys.executable, "-m", "transpile", "emit", f"prog.py:{name}", request, *options]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        roots = {
+            a.name.split(".")[0] for n in ast.walk(ast.parse(done.stdout)) if isinstance(n, ast.Import) for a in n.names
+        }
+        roots |= {
+            str(n.module).split(".")[0] for n in ast.walk(ast.parse(done.stdout)) if isinstance(n, ast.ImportFrom)
+        }
+        assert roots <= ({"numpy", "math"} if options else {"numpy", "math", "transpile_runtime"})
+        scopes.append({"__name__": "out"})
+        exec(done.stdout, scopes[-1])
+    model = {}
+    exec(STATIC, model)
+    w, h = np.array([0.3, -0.7, 1.1]), 1e-6
+    np.testing.assert_allclose(scopes[0]["f_vmap"](KEYS, w), [model["f"](k, w) for k in KEYS], rtol=1e-13)
+    wanted = [[(model["loss"](w + d, k) - model["loss"](w - d, k)) / (2 * h) for d in h * np.eye(3)] for k in KEYS]
+    np.testing.assert_allclose(scopes[1]["loss_grad_vmap"](w, KEYS), wanted, rtol=1e-6, atol=1e-7)

@@ -39,16 +39,15 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
     """Numbers of the Gumbel distribution ``exp(-exp(-x))``: an array of the shape.
 
-    mode: "low" (None) takes one uniform number for each; "high" takes two, so that large values are as fine as small ones. Those
-    of "high" are not JAX's.
+    mode: "low" (None) takes one uniform number for each; "high" takes two, so that large values are as fine as small ones.
 
     >>> gumbel(np.array([0, 42], np.uint32), (2,)).round(6)
     array([ 0.160627, -1.434854])
     """
     if mode == "high":
-        first, second = runtime.split(runtime.single(key))
-        coarse, fine = runtime.unit(first, shape, dtype), _positive(second, shape, dtype)
-        return -np.log(-np.log1p(-(coarse + fine * _step(fine))))
+        u = runtime.unit(runtime.single(key), (2, *_sizes(shape)), dtype)
+        coarse, fine = u[0], u[1] * _step(u) + _least(u)
+        return -np.log(-np.log1p(-np.where(coarse >= 0.5, coarse, coarse + fine)))
     runtime.demand(mode is None or mode == "low", f"mode is 'low' or 'high', not {mode!r}")
     return -np.log(-np.log(_positive(key, shape, dtype)))
 

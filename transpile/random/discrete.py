@@ -115,6 +115,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     if x.ndim == 0:
         runtime.demand_type(x.dtype.kind in "iu", f"what is permuted is an array or an integer, not {x.dtype}")
         return _shuffled(key, np.arange(x), 0)
+    runtime.demand(-x.ndim <= axis < x.ndim, f"axis {axis} is out of bounds for an array of {x.ndim} dimensions")
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis)
     return np.take(x, _shuffled(key, np.arange(x.shape[axis]), 0), axis=axis)
@@ -149,6 +150,7 @@ def choice(
     count = 1
     for n in shape:
         count = count * n
+    runtime.demand(count == 0 or size > 0, "nothing can be chosen where there is nothing")
     runtime.demand(replace or count <= size, "more is taken than there is, without replacement")
     if p is None:
         if not replace:
@@ -156,6 +158,8 @@ def choice(
         which = randint(key, shape, 0, size)
     else:
         p = np.asarray(p)
+        if p.dtype.kind != "f":
+            p = p.astype(np.float64)
         runtime.demand(p.ndim == 1, f"probabilities are an array of one axis, not of {p.ndim}")
         runtime.demand(p.shape[0] == size, "there are as many probabilities as entries")
         if replace:

@@ -56,5 +56,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
 
 def _log_gamma(key: Any, a: Any, shape: Any, dtype: Any) -> Any:
     """Logarithms of gamma variables, which do not underflow where a shape is small."""
-    a = np.asarray(a).astype(np.float64 if dtype is None else dtype)
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    runtime.demand_type(dtype == np.float64 or dtype == np.float32, f"the dtype is float64 or float32, not {dtype}")
+    a = np.asarray(a).astype(dtype)
     return runtime.log_gamma(key, a if shape is None else np.broadcast_to(a, shape))

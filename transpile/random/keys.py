@@ -12,7 +12,8 @@ from transpile_runtime import random as runtime
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     """The key of an integer: ``uint32[2]``, its high and its low 32 bits.
 
-    seed: an integer that an int64 holds. ``impl`` and ``dtype`` stand for JAX's: there is Threefry only, and keys are plain arrays.
+    seed: an integer that an int64 holds; where its dtype has 32 bits or fewer, the high ones are 0. ``impl`` and ``dtype``
+    stand for JAX's: there is Threefry only, and keys are plain arrays.
     TypeError for another seed.
 
     >>> key(42), key(-1)
@@ -21,9 +22,10 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     runtime.demand(impl is None or impl == "threefry2x32", f"the generator is 'threefry2x32', not {impl!r}")
     runtime.demand(dtype is None, "keys are plain arrays: key() takes no dtype")
     number = np.asarray(seed)
-    runtime.demand_type(number.ndim == 0 and number.dtype.kind in "iu", "a seed is an integer")
+    runtime.demand_type(number.ndim == 0 and number.dtype.kind in "iub", "a seed is an integer")
     wide = number.astype(np.int64)
-    return np.stack([(wide >> 32) & 0xFFFFFFFF, wide & 0xFFFFFFFF]).astype(np.uint32)
+    high = (wide >> 32) & 0xFFFFFFFF if number.dtype.itemsize == 8 else wide - wide
+    return np.stack([high, wide & 0xFFFFFFFF]).astype(np.uint32)
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:

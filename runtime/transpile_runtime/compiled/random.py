@@ -117,7 +117,7 @@ def normals32(out, first, second):
 def between(u, low, high):
     """``u * (high - low) + low``, not below ``low``; LLVM rounds it once, where the processor can."""
     found = u * (high - low) + low
-    return found if found > low else low
+    return low if found < low else found
 
 
 @njit
@@ -145,8 +145,8 @@ def offset_uint32(higher, lower, span):
 @njit
 def log_gamma(first, second, place, a):
     """The logarithm of a gamma variable of the shape ``a``, as `transpile_runtime.random.log_gamma` draws it."""
-    if not a > 0.0:
-        return math.nan
+    if not 0.0 < a < math.inf:
+        return math.nan if a < 0.0 else -math.inf if a == 0.0 else a
     first, second = threefry(first, second, place)
     d = (a + 1.0 if a < 1.0 else a) - 1.0 / 3.0
     attempt = 0
