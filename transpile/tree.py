@@ -270,3 +270,9 @@ def _register(cls: type, how: Registered) -> None:
     if cls in REGISTERED:
         raise ValueError(f"class {cls.__name__} is registered already")
     REGISTERED[cls] = how
+
+
+def __getattr__(name: str) -> Any:
+    from transpile.elsewhere import missing
+
+    raise missing(__name__, name)

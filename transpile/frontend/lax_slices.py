@@ -22,13 +22,18 @@ Kwargs = dict[str, Any]
 def _starts(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
     what, operand, given, sizes = args
     dims = attributes.type_of(lx, operand).dims
+    if isinstance(given, Scalar) or isinstance(sizes, Scalar):
+        raise lx.error("T203", checks.one_number(what.value), node, checks.EACH_AXIS_HINT)
     starts, wanted = iteration.unrolled(lx, given, node), iteration.unrolled(lx, sizes, node)
     if not len(starts) == len(wanted) == len(dims):
         message = f"{what.value} of an array of rank {len(dims)}, with {len(starts)} indices and {len(wanted)} sizes"
-        raise lx.error("T203", message, node, "give one for each axis")
+        raise lx.error("T203", message, node, checks.EACH_AXIS_HINT)
     found = []
     for start, size, dim in zip(starts, wanted, dims):
         _at_most(lx, [what, size, attributes.size(lx, dim)], {}, node)
+        wrong = checks.wrong_integer(f"an index of {what.value}", kind_of(lx, start))
+        if wrong is not None:
+            raise lx.error("T207", wrong, node, checks.INTEGER_HINT)
         found.append(_start(lx, lx.operand(start, node), dim, lx.b.form(lx.operand(size, node))))
     return Tuple(tuple(found))
 
@@ -100,6 +105,14 @@ def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     return Static(None)
 
 
+def _last_axis(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    what, operand = args
+    dims = attributes.type_of(lx, operand).dims
+    if not dims:
+        raise lx.error("T203", checks.no_axis(what.value), node)
+    return attributes.size(lx, dims[-1])
+
+
 def _same_dtype(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     what, operand, update = args
     a, b = kind_of(lx, operand), kind_of(lx, update)
@@ -113,5 +126,6 @@ TABLE: dict[str, Any] = {
     f"transpile.lax.checks.{name}": rule
     for name, rule in {
         "starts": _starts, "at_most": _at_most, "same_dtype": _same_dtype, "part": _part, "replaced": _replaced,
+        "last_axis": _last_axis,
     }.items()
 }  # fmt: skip
