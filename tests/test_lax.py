@@ -182,6 +182,44 @@ def test_a_scan_is_a_loop_over_arrays():
     assert not re.search(r"(scans|control|checks)\.py", text)
 
 
+def test_places_that_are_known_are_not_moved():
+    def f(x):
+        def body(i, total):
+            return total + np.sum(lax.dynamic_slice(x, (i,), (1,))) * lax.dynamic_slice(x, (i + 1,), (2,))[1]
+
+        return lax.fori_loop(0, x.shape[0], body, 0.0) + lax.dynamic_slice(x, (-1,), (1,))[0]
+
+    text = tp.source(f, lax_cases.V)
+    assert (
+        "x[i : i + 1]" in text and "where" not in text and text.count("np.minimum") == text.count("np.maximum") == 1
+    ), text
+    assert both(f, lax_cases.V) == pytest.approx(f(lax_cases.V))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_places_of_every_kind(n):
+    """Known and not, below 0 and beyond the array: plain and transformed they are moved alike."""
+    x = np.arange(1.0, n + 1)
+    for size in range(1, n + 1):
+        for k in range(-n - 2, n + 3):
+            wanted = lax.dynamic_slice(x, (k,), (size,))
+            np.testing.assert_array_equal(tp.vjp(lambda x, k=k, s=size: lax.dynamic_slice(x, (k,), (s,)), x)[0], wanted)
+        got = tp.vjp(
+            lambda x, s=size: lax.map(lambda k: lax.dynamic_slice(x, (k - n - 2,), (s,)), np.arange(2 * n + 5)), x
+        )[0]
+        np.testing.assert_array_equal(got, [lax.dynamic_slice(x, (k,), (size,)) for k in range(-n - 2, n + 3)])
+        got = tp.vjp(
+            lambda x, s=size: lax.fori_loop(
+                -n - 2, n + 3, lambda k, c: c * 2.0 + lax.dynamic_slice(x, (k,), (s,)), x[:s]
+            ),
+            x,
+        )[0]
+        total = x[:size]
+        for k in range(-n - 2, n + 3):
+            total = total * 2.0 + lax.dynamic_slice(x, (k,), (size,))
+        np.testing.assert_array_equal(got, total)
+
+
 def test_a_root_keeps_no_tape():
     text = tp.source(tp.grad(lax_cases.cube_root), 8.0)
     assert "tape" not in text and "append" not in text and text.count("while") == 1

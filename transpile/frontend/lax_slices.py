@@ -43,12 +43,21 @@ def _start(lx: Lifter, k: Operand, dim: Dim, size: Dim) -> Scalar:
     n, room = attributes.size(lx, dim).op, lx.symbols.resolve(dim - size)
     if room == Dim(0) or isinstance(k, Const) and k.value == 0:
         return Scalar(lx.b.operand(0))
-    at = lx.b.expr(k)
-    if not isinstance(k, Const):
-        at = lx.b.elementwise("where", at < 0, at + n, at)
-    elif k.value < 0:
-        at = at + n
-    return Scalar(lx.b.elementwise("minimum", lx.b.elementwise("maximum", at, 0), lx.b.dim(room)).op)
+    at, form = lx.b.expr(k), getattr(k, "form", None)
+    if isinstance(k, Const):
+        at, form = (at, Dim(int(k.value))) if k.value >= 0 else (at + n, dim + int(k.value))
+    if not _is_known(lx, form):
+        at = at if isinstance(k, Const) else lx.b.elementwise("where", at < 0, at + n, at)
+        at = lx.b.elementwise("maximum", at, 0)
+        form = form if isinstance(k, Const) else None  # of one below 0 there is more room
+    if form is not None and _is_known(lx, room - form):
+        return Scalar(at.op)
+    return Scalar(lx.b.elementwise("minimum", at, lx.b.dim(room)).op)
+
+
+def _is_known(lx: Lifter, form: Dim | None) -> bool:
+    """Whether a number is known not to be negative."""
+    return form is not None and is_nonnegative(lx.symbols.least(lx.symbols.resolve(form)))
 
 
 def _box(lx: Lifter, dims: Sequence[Dim], starts: Sequence[Any], sizes: Sequence[Dim]) -> tuple[Index, list[Operand]]:
