@@ -207,3 +207,86 @@ def test_axes_are_instances_of_the_program(cls):
     tp.check_grads(lanes, (w, b, x), order=1)
     with pytest.raises(tp.TranspileError, match="T601"):
         tp.vmap(lambda layer: layer.w, in_axes=(cls(0.5, None),))(cls(w, b))
+
+
+# ------------------------------------------------------------------------------ functions with derivatives of their own
+
+
+@tp.custom_jvp
+def pushed(x):
+    return np.sin(x)
+
+
+@pushed.defjvp
+def pushed_jvp(primals, tangents):
+    return pushed(primals[0]), 7.0 * tangents[0]
+
+
+@tp.custom_vjp
+def pulled(x):
+    return np.sin(x)
+
+
+pulled.defvjp(lambda x: (pulled(x), x), lambda _, bar: (7.0 * bar,))
+
+
+class Ruled:
+    @tp.custom_jvp
+    def method(self, x):
+        return np.sin(x)
+
+    @method.defjvp
+    def method_jvp(primals, tangents):  # noqa: N805
+        return np.sin(primals[1]), 7.0 * tangents[1]
+
+
+def made_inside(kind):
+    if kind == "jvp":
+
+        @tp.custom_jvp
+        def f(x):
+            return np.sin(x)
+
+        @f.defjvp
+        def f_jvp(primals, tangents):
+            return f(primals[0]), 7.0 * tangents[0]
+
+        return f
+    g = tp.custom_vjp(lambda x: np.sin(x))
+    g.defvjp(lambda x: (g(x), None), backward=lambda _, bar: (7.0 * bar,))
+    return g
+
+
+RULED = {
+    "custom_jvp": lambda: pushed,
+    "custom_vjp": lambda: pulled,
+    "custom_jvp made inside": lambda: made_inside("jvp"),
+    "custom_vjp made inside": lambda: made_inside("vjp"),
+    "lambda around it": lambda: lambda x: pushed(x),
+    "partial of custom_vjp": lambda: functools.partial(pulled),
+    "partial of a method": lambda: functools.partial(Ruled().method),
+    "method": lambda: Ruled().method,
+}
+SLOPES = {
+    "grad": lambda f: lambda x: tp.grad(f)(x),
+    "value_and_grad": lambda f: lambda x: tp.value_and_grad(f)(x)[1],
+    "vjp": lambda f: lambda x: tp.vjp(f, x)[1](1.0)[0],
+    "jacrev": lambda f: lambda x: tp.jacrev(f)(x),
+    "lanes": lambda f: lambda x: tp.vmap(tp.grad(f))(np.stack([x, x]))[0],
+    "of lanes": lambda f: lambda x: tp.vjp(tp.vmap(f), np.stack([x, x]))[1](np.ones(2))[0][1],
+    "map": lambda f: lambda x: tp.grad(lambda v: np.sum(lax.map(f, np.stack([v, 1.0]))))(x),
+    "scan": lambda f: lambda x: tp.grad(lambda v: lax.scan(lambda c, a: (c + f(a * v), None), 0.0, np.ones(1))[0])(x),
+    "jvp": lambda f: lambda x: tp.jvp(f, (x,), (1.0,))[1],
+    "jacfwd": lambda f: lambda x: tp.jacfwd(f)(x),
+}
+
+
+@pytest.mark.parametrize("name", RULED)
+def test_rules_hold_in_every_transform(name):
+    """Plain, and inside of what is transformed itself: the slope is the rule's, not the function's."""
+    for kind, slope in SLOPES.items():
+        if kind in ("jvp", "jacfwd") and "vjp" in name:
+            continue  # forward mode cannot use them
+        assert slope(RULED[name]())(0.5) == pytest.approx(7.0), kind
+        value, pullback = tp.vjp(lambda x, slope=slope: slope(RULED[name]())(x), 0.5)
+        assert value == pytest.approx(7.0) and pullback(1.0) == (0.0,), kind

@@ -62,6 +62,10 @@ g = vmap(grad(np.sin))
 g = vmap(scaled)
 
 
+# gradient of one with a derivative of its own: np.sum(g(w)) + grad(scaled)(w[0])
+g = vmap(grad(scaled))
+
+
 # hessian: np.sum(g(w, w)) + np.sum(h(w, w) ** 2)
 g = tp.hessian(f)
 h = tp.jacfwd(g, 1)

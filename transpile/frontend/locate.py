@@ -25,6 +25,7 @@ import gast
 import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
+from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend import origin, reads
 from transpile.frontend.known import foreign, known_object
@@ -125,7 +126,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
-    if level_of(obj) is not None:
+    if level_of(obj) is not None or isinstance(obj, Custom):
         return Target(origin.calling_ours(obj))
     reads.note_class(obj)
     reads.note_member(type(obj), "__call__")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
 from transpile.core.types import Type
+from transpile.custom import Custom
 from transpile.errors import TranspileError
 from transpile.frontend import (
     aliases,
@@ -228,7 +230,21 @@ def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter
     return [found[n] for n in names]
 
 
+def _derivative(*names: str) -> Callable[..., Any]:
+    """``f.defjvp(rule)``, ``f.defvjp(forward, backward)`` of a function that is defined inside."""
+
+    def given(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        owner, *rules = _bound(["self", *names], args, kwargs, lx, node)
+        for name, rule in zip(names, rules):
+            setattr(owner.value, name, _object(lx, rule, node))
+        return rules[0] if len(names) == 1 else Static(None)
+
+    return given
+
+
 _OWN: dict[str, Callable[..., Any]] = {
+    "custom.defjvp": _derivative("jvp"),
+    "custom.defvjp": _derivative("forward", "backward"),
     "jvp": _jvp,
     "hvp": _hvp,
     "vjp": _vjp,
@@ -371,6 +387,8 @@ def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, An
 
     if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
         target = target.value.value.target
+    if isinstance(target, Custom) or isinstance(target, MethodType) and isinstance(target.__func__, Custom):
+        target = Stand(Static(User(target)), lx)  # it is called, so that the call carries the user's rule
     return lift(target, args, kwargs, outer=lx)
 
 
