@@ -125,6 +125,15 @@ def windows(x):
     return window(0) + window(2) + window(11) + np.sum(moved[:, 0] * one)
 
 
+def in_dims(x):
+    """The same along one axis."""
+    m = np.outer(x, x[:3])
+    part = lax.dynamic_slice_in_dim(m, 9, 2, axis=0) * lax.dynamic_slice_in_dim(m, 1, 2)
+    m = lax.dynamic_update_slice_in_dim(m, part, -2, 0)
+    m = lax.dynamic_update_index_in_dim(m, x[:3] ** 2, 1, 0)
+    return np.sum(lax.dynamic_update_index_in_dim(m, m[:, :1] * 2.0, 2, axis=1) ** 2)
+
+
 def largest(x):
     values, indices = lax.top_k(np.stack([x, x[::-1] ** 2]), 3)
     return np.sum(values * np.array([3.0, 2.0, 1.0])) + np.sum(indices)
@@ -203,7 +212,7 @@ def meta(x):
 
 CASES = {
     **{f.__name__: (f, V) for f in (cumsum, recurrent, discounted, several, iterated, augmented, mapped, summed, products, linear,
-                                    along_axis, windows, largest, selected, solved, adam, meta)},
+                                    along_axis, windows, in_dims, largest, selected, solved, adam, meta)},
     **{f.__name__: (f, 1.3) for f in (powers, counted, branched, cube_root)},
     "filled": (filled, V),
 }  # fmt: skip
@@ -227,6 +236,7 @@ REFERENCE = {
         [0.017570710079999996, -0.00011809799999999999, 0.12363466751999999, 0.0005662310400000003],
     ),
     "windows": (24.937000000000005, [3.0859999999999994, -0.17999999999999997, 36.245, 12.672000000000002]),
+    "in_dims": (2.8882959999999995, [16.315599999999996, -1.4851104, 0.7251599999999997, 1.3923071999999996]),
     "largest": (19.86, [4.8, 0.0, 10.2, 1.8]),
     "selected": (9.095694327848294, [2.7137527074704764, -0.8999999999999999, 4.520116922736547, 1.8918246976412703]),
     "solved": (

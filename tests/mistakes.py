@@ -727,6 +727,49 @@ def f(x):
 tp.grad(f)(x)
 
 
+# T131: a loop to a float
+def f(x):
+    return tp.lax.fori_loop(0, x[0], lambda i, s: s + x[i], 0.0)
+
+tp.grad(f)(x)
+
+
+# T207: a place that is a float
+def f(x):
+    return np.sum(tp.lax.dynamic_slice(x, (len(x) / 2,), (1,)))
+
+tp.grad(f)(x)
+
+
+# T203: one number for the place of a slice
+def f(x):
+    return np.sum(tp.lax.dynamic_slice(x, 1, 2))
+
+tp.grad(f)(x)
+
+
+# T416: a function of lax that NumPy has
+def f(x):
+    return np.sum(tp.lax.rsqrt(x))
+
+tp.grad(f)(x)
+
+
+# T416: the module of trees by its longer name
+def f(p):
+    return np.sum(tp.tree_util.tree_map(np.sin, p)["w"])
+
+tp.grad(f)({"w": x})
+
+
+# T601: the array is given to vmap itself
+tp.vmap(np.sin, x)
+
+
+# T601: axes for two results where there is one
+tp.vmap(lambda a: 2.0 * a, out_axes=(0, 0))(x)
+
+
 # T132: a loop without its first value
 def f(x):
     return tp.lax.fori_loop(0, 3, lambda i, s: s + x[i])

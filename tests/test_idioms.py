@@ -1,20 +1,25 @@
-"""Programs as users of JAX type them (`idiom_cases`): plain and compiled they give what JAX gives; and what people try beside."""
+"""Programs as users of JAX type them (`idiom_cases`, `idiom_programs`): plain and compiled they give what JAX gives; and what
+people try beside."""
 
 from __future__ import annotations
 
 import functools
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import idiom_cases
+import idiom_programs
 import numpy as np
 import pytest
-from idiom_cases import CASES, X, Y, loss_with_params, squared_error_with_aux
+from idiom_cases import X, Y, loss_with_params, squared_error_with_aux
 from idiom_values import REFERENCE
 
 import transpile as tp
 
+CASES = {**idiom_cases.CASES, **idiom_programs.CASES}
 FEW = ("xor_per_example", "first_gradients", "vectorized_dot", "minibatches", "loops_of_the_page")
 
 
@@ -38,17 +43,27 @@ def test_compiled(name: str, cache_directory: Any) -> None:
     assert_as_jax(name, CASES[name](tp.jit))
 
 
-def test_the_same_text_with_jax() -> None:
+IMPORTS = {
+    "import numpy as np": "import jax.numpy as np",
+    "import transpile as tp": "import jax as tp",
+    "from transpile import": "from jax import",
+    "from transpile.tree import ravel_pytree, register_dataclass, register_node":
+        "from jax.flatten_util import ravel_pytree\nfrom jax.tree_util import register_dataclass\n"
+        "from jax.tree_util import register_pytree_node as register_node",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", [idiom_cases, pytest.param(idiom_programs, marks=pytest.mark.slow)])
+def test_the_same_text_with_jax(written: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are JAX's: the text with its imports changed is run, where JAX is installed."""
     pytest.importorskip("jax").config.update("jax_enable_x64", True)
-    text = Path(idiom_cases.__file__).read_text(encoding="utf-8")
-    text = text.replace("import numpy as np", "import jax.numpy as np").replace(
-        "import transpile as tp", "import jax as tp"
-    )
-    text = re.sub(r"tp\.at\((\w+)\)", r"\1.at", text.replace("from transpile import", "from jax import"))
-    names: dict[str, Any] = {"__name__": "idioms_of_jax"}
-    exec(compile(text, "idiom_cases of JAX", "exec"), names)
-    for name, f in names["CASES"].items():
+    text = Path(str(written.__file__)).read_text(encoding="utf-8")
+    for ours, theirs in IMPORTS.items():
+        text = text.replace(ours, theirs)
+    made = ModuleType("idioms_of_jax")
+    monkeypatch.setitem(sys.modules, made.__name__, made)  # where dataclasses look for their fields
+    exec(compile(re.sub(r"tp\.at\((\w+)\)", r"\1.at", text), "idioms of JAX", "exec"), vars(made))
+    for name, f in made.CASES.items():
         assert_as_jax(name, [np.asarray(a) for a in f(lambda f: f)])
 
 

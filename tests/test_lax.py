@@ -182,6 +182,44 @@ def test_a_scan_is_a_loop_over_arrays():
     assert not re.search(r"(scans|control|checks)\.py", text)
 
 
+def test_places_that_are_known_are_not_moved():
+    def f(x):
+        def body(i, total):
+            return total + np.sum(lax.dynamic_slice(x, (i,), (1,))) * lax.dynamic_slice(x, (i + 1,), (2,))[1]
+
+        return lax.fori_loop(0, x.shape[0], body, 0.0) + lax.dynamic_slice(x, (-1,), (1,))[0]
+
+    text = tp.source(f, lax_cases.V)
+    assert (
+        "x[i : i + 1]" in text and "where" not in text and text.count("np.minimum") == text.count("np.maximum") == 1
+    ), text
+    assert both(f, lax_cases.V) == pytest.approx(f(lax_cases.V))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_places_of_every_kind(n):
+    """Known and not, below 0 and beyond the array: plain and transformed they are moved alike."""
+    x = np.arange(1.0, n + 1)
+    for size in range(1, n + 1):
+        for k in range(-n - 2, n + 3):
+            wanted = lax.dynamic_slice(x, (k,), (size,))
+            np.testing.assert_array_equal(tp.vjp(lambda x, k=k, s=size: lax.dynamic_slice(x, (k,), (s,)), x)[0], wanted)
+        got = tp.vjp(
+            lambda x, s=size: lax.map(lambda k: lax.dynamic_slice(x, (k - n - 2,), (s,)), np.arange(2 * n + 5)), x
+        )[0]
+        np.testing.assert_array_equal(got, [lax.dynamic_slice(x, (k,), (size,)) for k in range(-n - 2, n + 3)])
+        got = tp.vjp(
+            lambda x, s=size: lax.fori_loop(
+                -n - 2, n + 3, lambda k, c: c * 2.0 + lax.dynamic_slice(x, (k,), (s,)), x[:s]
+            ),
+            x,
+        )[0]
+        total = x[:size]
+        for k in range(-n - 2, n + 3):
+            total = total * 2.0 + lax.dynamic_slice(x, (k,), (size,))
+        np.testing.assert_array_equal(got, total)
+
+
 def test_a_root_keeps_no_tape():
     text = tp.source(tp.grad(lax_cases.cube_root), 8.0)
     assert "tape" not in text and "append" not in text and text.count("while") == 1
@@ -244,6 +282,12 @@ MISTAKES = {
     "slice_of_other_rank": ("T203", ["rank 2"], lambda x: lax.dynamic_slice(np.ones((3, 2)) * x, (0,), (2,))),
     "update_of_other_dtype": ("T201", ["float64", "int64"],
                               lambda x: lax.dynamic_update_slice(np.ones(3) * x, np.ones(2, int), (0,))),
+    "bound_is_a_float": ("T131", ["upper of fori_loop", "int(...)"], lambda x: lax.fori_loop(0, 2.0 * x, lambda i, c: c * x, x)),
+    "length_is_a_float": ("T131", ["the length of scan", "int(...)"], lambda x: lax.scan(lambda c, _: (c * x, c), x, None, 2.5)[0]),
+    "place_is_a_float": ("T207", ["an index of dynamic_slice", "int("], lambda x: lax.dynamic_slice(np.ones(3) * x, (x,), (2,))),
+    "index_is_a_float": ("T207", ["the index of dynamic_index_in_dim"], lambda x: lax.dynamic_index_in_dim(np.ones(3) * x, x)),
+    "places_are_one_number": ("T203", ["for each axis"], lambda x: lax.dynamic_slice(np.ones(3) * x, 0, 2)),
+    "top_of_a_number": ("T203", ["no axis"], lambda x: lax.top_k(x, 1)),
     "k_too_large": ("T203", ["5", "3"], lambda x: lax.top_k(np.ones(3) * x, 5)),
     "operator_of_other_dtype": ("T206", ["float64[", "float32["],
                                 lambda x: lax.associative_scan(lambda a, b: (a + b).astype(np.float32), np.ones(4) * x)),
@@ -262,6 +306,28 @@ def test_mistakes_are_named_plain_and_transformed(name):
     assert "test_lax.py" in texts[1]
     for word in words:
         assert any(word in text for text in texts), (word, texts)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda x: lax.rsqrt(x), "1 / np.sqrt(x)"),
+        (lambda x: lax.exp(x), "np.exp"),
+        (lambda x: lax.scann(x), "did you mean 'scan'?"),
+        (lambda x: tree.tree_map(np.sin, x), "tree.map"),
+        (lambda x: tree.register_pytree_node(x), "tree.register_node"),
+        (lambda x: tp.tree_map(np.sin, x), "tree.map"),
+        (lambda x: tp.nn.relu(x), "np.maximum"),
+        (lambda x: tp.numpy.sin(x), "import numpy"),
+    ],
+)  # fmt: skip
+def test_names_that_are_elsewhere(call, words):
+    with pytest.raises(AttributeError) as failed:
+        call(1.5)
+    assert words in str(failed.value)
+    with pytest.raises(tp.TranspileError) as failed:
+        tp.grad(call)(1.5)
+    assert failed.value.codes == ("T416",) and words in failed.value.diagnostics[0].hint
 
 
 @pytest.mark.parametrize(

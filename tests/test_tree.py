@@ -326,3 +326,63 @@ def test_instances_outside_are_read_at_each_call():
     assert f_grad(1.0) == 9.0
     HELD["layer"] = Layer(4.0, 1.0)
     assert f_grad(1.0) == 12.0
+
+
+class Own(dict):
+    """A dict by another name is a dict."""
+
+
+VALUES = [1.0, 2, True, "s", None, np.float32(1), np.ones(2), np.bool_(True), object()]
+
+
+def random_tree(rng, depth):
+    """A tree of containers of every kind, of leaves of every kind."""
+    kind = rng.integers(0, 10 if depth else 2)
+    inner = [random_tree(rng, depth - 1) for _ in range(rng.integers(0, 4))] if kind > 1 else []
+    if kind < 2:
+        return VALUES[rng.integers(len(VALUES))]
+    keys = rng.permutation([*"abcdef"])[: len(inner)].tolist()
+    two = [*inner, 1.0, None][:2]
+    return [
+        lambda: inner, lambda: tuple(inner), lambda: dict(zip(keys, inner)), lambda: OrderedDict(zip(keys, inner)),
+        lambda: Pair(*two), lambda: Scaled(*two), lambda: Layer(*two, "n"), lambda: Own(zip(keys, inner)),
+    ][kind - 2]()  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_trees_of_every_kind(seed):
+    rng = np.random.default_rng(seed)
+    value = random_tree(rng, 3)
+    leaves, shape = tree.flatten(value)
+    slow = tree.flatten(value, is_leaf=lambda v: False)
+    assert slow[1] == shape and all(a is b for a, b in zip(leaves, slow[0])) and len(slow[0]) == len(leaves)
+    assert shape.num_leaves == len(leaves) and not any(v is None for v in leaves)
+    again = shape.unflatten(leaves)
+    assert tree.structure(again) == shape and all(a is b for a, b in zip(tree.leaves(again), leaves))
+    numbers = shape.unflatten(range(len(leaves)))
+    assert tree.leaves(tree.map(lambda _, k: k, value, numbers)) == [*range(len(leaves))]
+    if type(value) in (dict, OrderedDict):
+        assert list(numbers) == list(value)  # the order of the keys is kept
+    assert all(a is b for a, b in zip(shape.flatten_up_to(value), leaves))
+    marked = tree.map(lambda v: [v, {"k": v}], value)
+    assert [part[0] for part in shape.flatten_up_to(marked)] == [*leaves]
+    paths = tree.map_with_path(lambda path, v: tree.keystr(path), value)
+    assert len(set(tree.leaves(paths))) == len(leaves)
+    if leaves and shape != tree.structure(0):
+        with pytest.raises(tp.TranspileError, match="T203"):
+            shape.flatten_up_to((1.0, 2.0, (3.0,), {"zz": 1.0}))
+        with pytest.raises(tp.TranspileError, match="T203"):
+            shape.unflatten(leaves[1:])
+
+
+def test_the_place_where_trees_differ_is_named():
+    shape = tree.structure({"a": [0, (0, {"k": [0]})], "b": Scaled(0, [0])})
+    for other, place in [
+        ({"a": [0, (0, {"k": (0,)})], "b": Scaled(0, [0])}, "tree['a'][1][1]['k']"),
+        ({"a": [0, (0, {"q": [0]})], "b": Scaled(0, [0])}, "tree['a'][1][1]"),
+        ({"a": [0, (0, {"k": [0]})], "b": Scaled(0, [])}, "tree['b'].parts"),
+        ({"a": [0], "b": Scaled(0, [0])}, "tree['a']"),
+    ]:
+        with pytest.raises(tp.TranspileError) as failed:
+            shape.flatten_up_to(other)
+        assert str(failed.value).splitlines()[0].endswith(place), failed.value

@@ -59,7 +59,9 @@ else:
     def __getattr__(name: str) -> _typing.Any:
         """What is imported when it is wanted, as not everybody needs it: modules, and names of others."""
         if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from transpile.elsewhere import missing
+
+            raise missing(__name__, name)
         from importlib import import_module
 
         module = import_module(_LATER[name] or f"{__name__}.{name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from transpile.errors import error
 
@@ -39,6 +39,7 @@ class CustomJvp(Custom):
     """``f.defjvp(rule)``: ``rule(primals, tangents) -> (value, tangent)``; nondiff arguments come first, by themselves."""
 
     rule = "jvp"
+    __lifter_methods__: ClassVar = {"defjvp": "transpile.custom.defjvp"}
     jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,6 +60,7 @@ class CustomVjp(Custom):
     each argument that is differentiated; nondiff arguments come first in ``backward``."""
 
     rule = "vjp"
+    __lifter_methods__: ClassVar = {"defvjp": "transpile.custom.defvjp"}
     forward: Callable[..., Any] | None = None
     backward: Callable[..., Any] | None = None
 

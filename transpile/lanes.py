@@ -11,7 +11,7 @@ import numpy as np
 from transpile import describe
 from transpile.aggregates import ArgLeaf, Leaf, Tree, leaf_paths, map_leaves, number_leaves, walk_leaves
 from transpile.arguments import argument_text, leaf_sources
-from transpile.axes import Axis, axes_value, of_arguments, spread
+from transpile.axes import Axis, axes_text, of_arguments, spread
 from transpile.axis_names import NamedAxis, binding
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function
@@ -150,15 +150,15 @@ def _refuse_writes(core: Function, axes: Sequence[Axis]) -> None:
 
 def _of_results(level: Vmap, core: Function) -> list[Axis]:
     """The axis of each result that gets the lanes, counted from the front."""
-    wanted = spread(level.out_axes, core.out_tree, "out_axes")
+    wanted = spread(level.out_axes, core.out_tree, "out_axes", core.loc)
     paths = {leaf.k: path for path, leaf in leaf_paths(core.out_tree, "the result")}
     found: list[Axis] = [None] * len(core.body.yields)
     for leaf, axis in zip(walk_leaves(core.out_tree), wanted):
         assert isinstance(leaf, Leaf)
         rank = core.body.yields[leaf.k].type.rank + 1
         if axis is not None and not -rank <= axis < rank:
-            shown = axes_value(level.out_axes)
-            message = f"out_axes is {shown!r}: {paths[leaf.k]} of {core.name!r} has {rank} axes with that of the lanes"
+            has = f"{paths[leaf.k]} of {core.name!r} has {rank} ax{'is' if rank == 1 else 'es'} with that of the lanes"
+            message = f"out_axes is {axes_text(level.out_axes)}: {has}"
             raise error("T601", message, core.loc, "axes count from 0, or from -1 at the end")
         found[leaf.k] = None if axis is None else axis % rank
     return found

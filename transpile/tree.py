@@ -43,19 +43,7 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeDef]:
     ([2.0, 1.0], TreeDef({'a': *, 'b': (*, None)}))
     """
     found: list[Any] = []
-    return found, _flatten(tree, is_leaf, found)
-
-
-def _flatten(tree: Any, is_leaf: IsLeaf, found: list[Any]) -> TreeDef:
-    opened = None if is_leaf is not None and is_leaf(tree) else treedef.opened(tree)
-    if opened is None:
-        found.append(tree)
-        return treedef.LEAF
-    shape, children = opened
-    if not children:
-        return shape
-    parts = [m if m.kind == "meta" else _flatten(c, is_leaf, found) for m, c in zip(shape.children, children)]
-    return TreeDef(shape.kind, parts, shape.keys, shape.cls, shape.order)
+    return found, treedef.flatten(tree, is_leaf, found)
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
@@ -270,3 +258,9 @@ def _register(cls: type, how: Registered) -> None:
     if cls in REGISTERED:
         raise ValueError(f"class {cls.__name__} is registered already")
     REGISTERED[cls] = how
+
+
+def __getattr__(name: str) -> Any:
+    from transpile.elsewhere import missing
+
+    raise missing(__name__, name)

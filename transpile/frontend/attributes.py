@@ -303,10 +303,16 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
         reads.note_member(state.cls, name)
         calls.apply(lx, Static(setter[1].fset), [owner, value], {}, node)
         return
-    if getattr(getattr(state.cls, "__dataclass_params__", None), "frozen", False):
+    if _is_frozen(state.cls):
         raise lx.error("T123", f"{describe(lx, owner)} is frozen", node, hint="use dataclasses.replace")
     _check_written(lx, owner, state.cls, name, node)
     _set(lx, owner, name, value, node)
+
+
+def _is_frozen(cls: Any) -> bool:
+    if isinstance(cls, StaticClass):
+        return cls.is_frozen
+    return bool(getattr(getattr(cls, "__dataclass_params__", None), "frozen", False))
 
 
 def initialise(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
@@ -318,6 +324,8 @@ def initialise(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None
 
 
 def _check_written(lx: Lifter, owner: Ref, cls: Any, name: str, node: Any) -> None:
+    if isinstance(cls, StaticClass) and ("__setattr__" in cls.methods or name in cls.methods):
+        raise lx.error("T123", f"{name!r} of {describe(lx, owner)} cannot be written: its class has more to say", node)
     order = [c for c in getattr(cls, "__mro__", ()) if c is not object]
     if any("__setattr__" in vars(c) for c in order) or making.is_descriptor(cls, name):
         what = "a descriptor" if making.is_descriptor(cls, name) else "what __setattr__ makes of it"

@@ -169,6 +169,12 @@ class StaticClass:
         return self.name
 
     @property
+    def is_frozen(self) -> bool:
+        """Whether its decorator says ``frozen=True``."""
+        given = [k for d in getattr(self.node, "decorator_list", ()) for k in getattr(d, "keywords", ())]
+        return any(k.arg == "frozen" and getattr(k.value, "value", False) is True for k in given)
+
+    @property
     def importable(self) -> str | None:
         """The name of the module that has the class, from the directory of its outermost package; None if no file has it."""
         path = Path(self.scope.module.path)

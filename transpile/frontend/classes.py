@@ -10,7 +10,7 @@ import numpy as np
 from transpile import making
 from transpile.aggregates import REGISTERED
 from transpile.frontend import array_calls, attributes, calls, overloads, reads
-from transpile.frontend.bindings import StaticClass
+from transpile.frontend.bindings import StaticClass, User
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
 
@@ -130,8 +130,7 @@ def _check_usual(lx: Lifter, cls: Any, node: Any) -> None:
 def _static(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """A class of a module that is not executed."""
     if cls.kind not in ("namedtuple", "dataclass"):
-        raise lx.error("T130", f"an instance of {cls.name!r} cannot be made here", node,
-                       hint="use a dataclass or a named tuple")  # fmt: skip
+        return _static_plain(lx, cls, args, kwargs, node)
     defaults = {name: lx.const(_literal(cls, default)) for name, _, default in cls.fields if default is not None}
     fields = [name for name, _, _ in cls.fields]
     bound = _bind(lx, cls.name, fields, defaults, args, kwargs, node)
@@ -140,6 +139,28 @@ def _static(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any)
     cell = Cell(cls.name)
     lx.state.cells[cell] = Items("instance", tuple(bound[f] for f in fields), tuple(fields), cls)
     return Ref(cell)
+
+
+def _static_plain(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any) -> Ref:
+    """An instance of a class of such a module whose ``__init__`` sets the attributes."""
+    odd = next((n for n in _UNUSUAL if n in cls.methods), None)
+    if odd is not None or not _are_known(cls):
+        why = f": it has {odd}" if odd is not None else ""
+        raise lx.error("T130", f"an instance of {cls.name!r} cannot be made here{why}", node,
+                       hint="use a dataclass or a named tuple")  # fmt: skip
+    cell = Cell(cls.name)
+    lx.state.cells[cell] = Items("instance", (), (), cls)
+    made = Ref(cell)
+    if "__init__" in cls.methods:
+        calls.apply(lx, Static(User(cls.methods["__init__"])), [made, *args], kwargs, node)
+    elif args or kwargs:
+        raise lx.error("T132", f"{cls.name}() takes no arguments", node)
+    return made
+
+
+def _are_known(cls: StaticClass) -> bool:
+    """Whether all that the class comes from is a class of the files that are read."""
+    return all(base is not None and _are_known(base) for base in cls.bases)
 
 
 def _literal(cls: StaticClass, node: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The core `Call` of a solution: its arguments, each once, and the rules as functions of all of them."""
+"""The core `Call` of a solution: its arguments, and the rules as functions of all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
-from transpile.core.nodes import Call, Const, Function, Let, Operand, Var
+from transpile.core.nodes import Call, Const, Function, Operand, Var
 from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile.frontend.custom_calls import name_sizes, results_of
@@ -47,19 +47,18 @@ class Made:
         lx = self.lx
         arguments = _Arguments(lx, self.given)
         rules = [fn for fn in (tangent, pullback) if fn is not None]
-        for fn in (self.primal, *rules):
-            arguments.add([outside(lx, c) for c in fn.captured])
-        arguments.add(read)
+        captured = [arguments.places([outside(lx, c) for c in fn.captured]) for fn in (self.primal, *rules)]
         for fn in rules:
             _name(fn, read)
-        places, n, m = [arguments.at[op] for op in read], len(read), len(self.outs)
-        primal = arguments.function(self.primal, range(len(self.given)))
+        places, n, m = arguments.added(read), len(read), len(self.outs)
+        primal = arguments.function(self.primal, range(len(self.given)), captured[0])
         dots = tangent.params[n + m : 2 * n + m + leading]
         known = {**dict(zip(places, dots)), **dict(zip(range(leading), dots[n:]))}
-        tangent = arguments.function(tangent, places, [*tangent.params[n : n + m], *arguments.dots(known)])
+        more = [*tangent.params[n : n + m], *arguments.dots(known)]
+        tangent = arguments.function(tangent, places, captured[1], more)
         if pullback is not None:
             bars = dict(zip([*places, *range(leading)], pullback.body.yields))
-            pullback = arguments.function(pullback, places, pullback.params[n : n + 2 * m])
+            pullback = arguments.function(pullback, places, captured[2], pullback.params[n : n + 2 * m])
             pullback = replace(pullback, body=replace(pullback.body, yields=arguments.bars(bars)))
         lx.b.emit(Call(primal, tuple(arguments.ops), self.results, "implicit", tangent, m, lx.b.loc, pullback))
         name_sizes(lx.b, self.sizes)
@@ -78,31 +77,40 @@ _PLACE = re.compile(r"(?:p|args(?:_\d)?|params)_(\d+)((?:_bar|_dot)?)(?:_\d+)?$"
 
 
 class _Arguments:
-    """The arguments of the call: the first ones as they are given, then each operand once."""
+    """The arguments of the call: the first ones as they are given, what the functions read around them, and what is differentiated
+    by. An operand that one function has twice is two arguments, since each parameter has sizes of its own."""
 
     def __init__(self, lx: Lifter, given: Sequence[Operand]) -> None:
         self.lx = lx
         self.ops = list(given)
-        self.at: dict[Operand, int] = {}
+        self.at: dict[Operand, list[int]] = {}
 
-    def add(self, ops: Sequence[Operand]) -> None:
+    def places(self, ops: Sequence[Operand]) -> list[int]:
+        """Where the arguments are that a function reads; those of other functions serve again."""
+        found: list[int] = []
         for op in ops:
-            if op not in self.at:
-                self.at[op] = len(self.ops)
-                self.ops.append(op)
+            known = self.at.setdefault(op, [])
+            free = [k for k in known if k not in found]
+            if not free:
+                free = self.added([op])
+                known += free
+            found.append(free[0])
+        return found
 
-    def function(self, fn: Function, first: Sequence[int], more: Sequence[Var] = ()) -> Function:
+    def added(self, ops: Sequence[Operand]) -> list[int]:
+        """Arguments of their own."""
+        self.ops += ops
+        return list(range(len(self.ops) - len(ops), len(self.ops)))
+
+    def function(
+        self, fn: Function, first: Sequence[int], captured: Sequence[int], more: Sequence[Var] = ()
+    ) -> Function:
         """``fn`` with all arguments as its parameters, then ``more``; ``first`` are the places of those that its first parameters
-        stand for."""
+        stand for, ``captured`` of what it reads."""
         own = len(fn.params) - len(fn.captured)
-        places = [*first, *(self.at[outside(self.lx, c)] for c in fn.captured)]
-        params: dict[int, Var] = {}
-        again: list[Let] = []
-        for k, var in zip(places, (*fn.params[: len(first)], *fn.params[own:])):
-            if params.setdefault(k, var) is not var:
-                again.append(Let(var, "identity", (params[k],), {}, fn.loc))
+        params = dict(zip([*first, *captured], (*fn.params[: len(first)], *fn.params[own:])))
         every = [params.get(k) or Var("unused", op.type) for k, op in enumerate(self.ops)]
-        return replace(fn, params=(*every, *more), captured=(), body=replace(fn.body, stmts=[*again, *fn.body.stmts]))
+        return replace(fn, params=(*every, *more), captured=())
 
     def dots(self, known: Mapping[int, Var]) -> list[Var]:
         """A tangent for each argument of floating point: those of others than the ``known`` ones are not read."""

@@ -10,7 +10,7 @@ from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
 from transpile.frontend import containers, grown_lists, memory
 from transpile.frontend.lifter import Frame, Lifter
-from transpile.frontend.values import Array, Bound, Cell, Items, Maybe, Ref, Scalar, Tuple
+from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Maybe, Method, Ref, Scalar, Tuple
 
 OUTSIDE = (
     "an array or list of the function around cannot be written in a function that is transformed or kept by itself"
@@ -80,6 +80,12 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
             kwargs = tuple((key, _inward(lx, outer, v, key)) for key, v in value.kwargs)
             function = _inward(lx, outer, value.function, name)
             return Bound(function, tuple(_inward(lx, outer, v, name) for v in value.args), kwargs)
+        case Method():
+            return replace(value, owner=_inward(lx, outer, value.owner, name))
+        case Closure() if value.defaults or value.kw_defaults:
+            defaults = tuple(_inward(lx, outer, v, name) for v in value.defaults)
+            by_name = {key: _inward(lx, outer, v, key) for key, v in value.kw_defaults.items()}
+            return replace(value, defaults=defaults, kw_defaults=by_name)
     return value
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -71,9 +72,15 @@ def known_path(dotted: str) -> Known:
 def exists(dotted: str) -> bool | None:
     """Whether a module that is loaded has the name; None if that cannot be said without importing."""
     root = dotted.partition(".")[0]
+    if root == "transpile":
+        module, _, name = dotted.rpartition(".")
+        return name in import_module(module).__all__ if module in _OWN_MODULES else None
     if root not in ("numpy", "math", "builtins", "operator") or root not in sys.modules:
         return None
     return _walk(dotted) is not _MISSING
+
+
+_OWN_MODULES = ("transpile", "transpile.lax", "transpile.tree", "transpile.random")
 
 
 def static_constant(dotted: str) -> tuple[Any] | None:

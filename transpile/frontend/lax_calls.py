@@ -57,6 +57,14 @@ def _carried(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------- branches
 
 
+def _integer(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    what, value, *code = args
+    wrong = checks.wrong_integer(what.value, kind_of(lx, value))
+    if wrong is not None:
+        raise lx.error(code[0].value if code else "T131", wrong, node, checks.INTEGER_HINT)
+    return value
+
+
 def _is_function(lx: Lifter, value: Any) -> bool:
     if isinstance(value, (Closure, Bound, Method)):
         return True
@@ -115,7 +123,7 @@ def _alike(lx: Lifter) -> Callable[[Kind, Kind], bool]:
 def _one_of(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     index, functions, operands = args
     given = operands.items
-    wrong = _wrong_branches(lx, functions, node) or checks.wrong_index(kind_of(lx, index))
+    wrong = _wrong_branches(lx, functions, node) or checks.wrong_integer("the index of switch", kind_of(lx, index))
     if wrong is not None:
         raise lx.error("T131", wrong, node, checks.SWITCH_HINT)
     several = iteration.unrolled(lx, functions, node)
@@ -166,6 +174,7 @@ def _length(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         raise lx.error("T203", f"{what.value} over a number, which has no rows", node, checks.ROWS_HINT)
     lengths = [k.shape[0] for k in kinds]
     if not (isinstance(given, Static) and given.value is None):
+        _integer(lx, [Static(f"the length of {what.value}"), given], {}, node)
         if not kinds:
             return given
         lengths.append(lx.b.form(lx.operand(given, node)))
@@ -242,6 +251,6 @@ TABLE: dict[str, Any] = {
     for name, rule in {
         "carried": _carried, "either": _either, "functions": _functions, "one_of": _one_of, "selected": _selected,
         "length": _length, "is_nothing": _is_nothing, "pair": _pair, "now": _now, "stacked": _stacked,
-        "equally_long": _equally_long,
+        "equally_long": _equally_long, "integer": _integer,
     }.items()
 }  # fmt: skip

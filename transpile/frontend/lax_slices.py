@@ -22,13 +22,18 @@ Kwargs = dict[str, Any]
 def _starts(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
     what, operand, given, sizes = args
     dims = attributes.type_of(lx, operand).dims
+    if isinstance(given, Scalar) or isinstance(sizes, Scalar):
+        raise lx.error("T203", checks.one_number(what.value), node, checks.EACH_AXIS_HINT)
     starts, wanted = iteration.unrolled(lx, given, node), iteration.unrolled(lx, sizes, node)
     if not len(starts) == len(wanted) == len(dims):
         message = f"{what.value} of an array of rank {len(dims)}, with {len(starts)} indices and {len(wanted)} sizes"
-        raise lx.error("T203", message, node, "give one for each axis")
+        raise lx.error("T203", message, node, checks.EACH_AXIS_HINT)
     found = []
     for start, size, dim in zip(starts, wanted, dims):
         _at_most(lx, [what, size, attributes.size(lx, dim)], {}, node)
+        wrong = checks.wrong_integer(f"an index of {what.value}", kind_of(lx, start))
+        if wrong is not None:
+            raise lx.error("T207", wrong, node, checks.INTEGER_HINT)
         found.append(_start(lx, lx.operand(start, node), dim, lx.b.form(lx.operand(size, node))))
     return Tuple(tuple(found))
 
@@ -38,12 +43,21 @@ def _start(lx: Lifter, k: Operand, dim: Dim, size: Dim) -> Scalar:
     n, room = attributes.size(lx, dim).op, lx.symbols.resolve(dim - size)
     if room == Dim(0) or isinstance(k, Const) and k.value == 0:
         return Scalar(lx.b.operand(0))
-    at = lx.b.expr(k)
-    if not isinstance(k, Const):
-        at = lx.b.elementwise("where", at < 0, at + n, at)
-    elif k.value < 0:
-        at = at + n
-    return Scalar(lx.b.elementwise("minimum", lx.b.elementwise("maximum", at, 0), lx.b.dim(room)).op)
+    at, form = lx.b.expr(k), getattr(k, "form", None)
+    if isinstance(k, Const):
+        at, form = (at, Dim(int(k.value))) if k.value >= 0 else (at + n, dim + int(k.value))
+    if not _is_known(lx, form):
+        at = at if isinstance(k, Const) else lx.b.elementwise("where", at < 0, at + n, at)
+        at = lx.b.elementwise("maximum", at, 0)
+        form = form if isinstance(k, Const) else None  # of one below 0 there is more room
+    if form is not None and _is_known(lx, room - form):
+        return Scalar(at.op)
+    return Scalar(lx.b.elementwise("minimum", at, lx.b.dim(room)).op)
+
+
+def _is_known(lx: Lifter, form: Dim | None) -> bool:
+    """Whether a number is known not to be negative."""
+    return form is not None and is_nonnegative(lx.symbols.least(lx.symbols.resolve(form)))
 
 
 def _box(lx: Lifter, dims: Sequence[Dim], starts: Sequence[Any], sizes: Sequence[Dim]) -> tuple[Index, list[Operand]]:
@@ -100,6 +114,14 @@ def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     return Static(None)
 
 
+def _last_axis(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    what, operand = args
+    dims = attributes.type_of(lx, operand).dims
+    if not dims:
+        raise lx.error("T203", checks.no_axis(what.value), node)
+    return attributes.size(lx, dims[-1])
+
+
 def _same_dtype(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     what, operand, update = args
     a, b = kind_of(lx, operand), kind_of(lx, update)
@@ -113,5 +135,6 @@ TABLE: dict[str, Any] = {
     f"transpile.lax.checks.{name}": rule
     for name, rule in {
         "starts": _starts, "at_most": _at_most, "same_dtype": _same_dtype, "part": _part, "replaced": _replaced,
+        "last_axis": _last_axis,
     }.items()
 }  # fmt: skip

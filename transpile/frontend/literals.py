@@ -19,7 +19,7 @@ import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.errors import TranspileError, error
-from transpile.frontend import static_rules
+from transpile.frontend import static_rules, static_transforms
 from transpile.frontend.bindings import Binding, Known, Literal, StaticClass, StaticValue, User
 from transpile.frontend.spines import Chain
 
@@ -42,8 +42,7 @@ def kind_of(module: StaticModule, node: gast.FunctionDef | gast.Lambda) -> str:
     make it another function."""
     kind = "plain"
     for one in getattr(node, "decorator_list", []):
-        bound = _maybe(module, one.func if isinstance(one, gast.Call) else one)
-        name = bound.name if isinstance(bound, Known) else None
+        name = static_rules.opened(module, one)[0]
         if static_rules.is_rule(one):
             continue
         if name in MEMBERS and not isinstance(one, gast.Call):
@@ -135,6 +134,8 @@ def _call(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
     }
     if isinstance(called, Known) and called.name in static_rules.CUSTOM:
         return static_rules.assigned(module, name, node)
+    if isinstance(called, Known) and called.name in static_transforms.NAMES:
+        return static_transforms.assigned(module, name, node)
     handler = handlers.get(called.name) if isinstance(called, Known) else None
     return None if handler is None else handler(module, node)
 
@@ -143,12 +144,29 @@ def _partial(module: StaticModule, node: gast.Call) -> Binding | None:
     from transpile.frontend.static import StaticFunction, resolve_expression
 
     inner = _maybe(module, node.args[0]) if node.args else None
-    if not isinstance(inner, User):
-        return inner
-    fn = inner.target
+    if inner is None:
+        return None
+    fn = inner.target if isinstance(inner, User) else None
+    if not isinstance(
+        fn, StaticFunction
+    ):  # of NumPy, a class, one with a derivative of its own, one that is transformed
+        return _calling(module, node)
     args = [resolve_expression(module, f"argument {k}", a) for k, a in enumerate(node.args[1:], 1)]
     kwargs = {k.arg: resolve_expression(module, k.arg or "", k.value) for k in node.keywords}
     return User(StaticFunction(fn.node, fn.module, fn.qualname, (*fn.args, *args), {**fn.kwargs, **kwargs}))
+
+
+def _calling(module: StaticModule, node: gast.Call) -> Binding:
+    """``partial(f, 2.0, k=3.0)`` as a function: ``lambda *args, **kwargs: f(2.0, *args, **{"k": 3.0, **kwargs})``."""
+    from transpile.frontend.static import StaticFunction
+
+    text = [gast.unparse(a).strip() for a in node.args]
+    named = "".join(f"{k.arg!r}: {gast.unparse(k.value).strip()}, " for k in node.keywords if k.arg is not None)
+    call = f"{text[0]}({', '.join([*text[1:], '*args'])}, **{{{named}**kwargs}})"
+    made = gast.parse(f"lambda *args, **kwargs: {call}").body[0].value
+    for part in gast.walk(made):
+        gast.copy_location(part, node)
+    return User(StaticFunction(made, module, "<lambda>"))
 
 
 def _wrapped(module: StaticModule, node: gast.Call) -> Binding | None:

@@ -22,11 +22,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import gast
+import numpy as np
 
 from transpile.core.nodes import NOWHERE, Loc
+from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend import origin, reads
-from transpile.frontend.known import known_object
+from transpile.frontend.known import foreign, known_object
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 from transpile.levels import level_of
@@ -103,6 +105,8 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
     library = _of_library(obj)
     if library is not None:
         return Target(library)
+    if is_array_method(obj):
+        return Target(origin.calling_method(obj))
     match obj:
         case types.FunctionType():
             form = obj.__dict__.get("__transpile_form__")  # of what vjp and linearize give
@@ -122,7 +126,7 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
-    if level_of(obj) is not None:
+    if level_of(obj) is not None or isinstance(obj, Custom):
         return Target(origin.calling_ours(obj))
     reads.note_class(obj)
     reads.note_member(type(obj), "__call__")
@@ -134,14 +138,25 @@ def unwrap(obj: Any, loc: Loc = NOWHERE) -> Target:
     raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc)
 
 
+def is_array_method(obj: Any) -> bool:
+    """Whether it is a method of an array: ``a.dot``."""
+    return isinstance(obj, types.BuiltinFunctionType) and isinstance(obj.__self__, np.ndarray)
+
+
 def _of_library(obj: Any) -> types.FunctionType | None:
-    """A function of NumPy, SciPy or math as one that calls it; None for all else."""
+    """A function of NumPy, SciPy, math or our own (``partial(jvp, f, (x,))``) as one that calls it; None for all else."""
     known = known_object(obj) if callable(obj) and not isinstance(obj, type) else None
-    if known is None or known.name.partition(".")[0] not in ("numpy", "scipy", "math"):
+    name = known.name if known is not None else foreign(obj) if _is_own(obj) else None
+    if name is None or name.partition(".")[0] not in ("numpy", "scipy", "math", "transpile"):
         return None
-    if known.name not in _CALLING:
-        _CALLING[known.name] = origin.calling(obj, known.name)
-    return _CALLING[known.name]
+    if name not in _CALLING:
+        _CALLING[name] = origin.calling(obj, name)
+    return _CALLING[name]
+
+
+def _is_own(obj: Any) -> bool:
+    """Whether it is a function of ours that means more than its Python text."""
+    return isinstance(obj, types.FunctionType) and obj.__module__ in ("transpile.api", "transpile.at")
 
 
 _CALLING: dict[str, types.FunctionType] = {}  # each has one function, so that what was made for it is found again

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, number_leaves
+from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, map_leaves, number_leaves
 from transpile.aggregates import Static as StaticTree
 from transpile.arguments import leaf_sources
 from transpile.captured import Place
@@ -20,6 +21,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
 from transpile.core.types import Type
+from transpile.custom import Custom
 from transpile.errors import TranspileError
 from transpile.frontend import (
     aliases,
@@ -32,13 +34,14 @@ from transpile.frontend import (
     names,
     registered,
     resolve,
+    statics,
     ways_out,
 )
 from transpile.frontend.bindings import Captured, Known, Root, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
-from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Method, Ref, Scalar, Static, Tuple
 from transpile.levels import may_write
 from transpile.nested import Held
 
@@ -71,8 +74,9 @@ def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str
     if any(isinstance(a, Array) for a in args[1:]):
         hint = f"write {short}(f)(x): what the function takes is given to what {short} makes"
         raise lx.error("T131", f"{short} takes a function and options, not arrays", node, hint)
-    objects = [_object(lx, a, node) for a in args]
-    named = {k: _object(lx, v, node) for k, v in kwargs.items()}
+    made = [_axes if short == "vmap" and k in (1, 2) else _object for k in range(len(args))]
+    objects = [make(lx, a, node) for make, a in zip(made, args)]
+    named = {k: (_axes if k in ("in_axes", "out_axes") else _object)(lx, v, node) for k, v in kwargs.items()}
     return Static(at_call(lx, lambda: obj(*objects, **named), node))
 
 
@@ -85,9 +89,31 @@ def _object(lx: Lifter, value: Any, node: Any) -> Any:
         return value.value.target
     if isinstance(value, Static) and isinstance(value.value, User):
         return Stand(value, lx)  # a function of a file that is not executed
-    if isinstance(value, (Closure, Bound)) or (isinstance(value, Static) and isinstance(value.value, Known)):
+    if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "instance":
+        from transpile.frontend import attributes
+
+        value = attributes.read(lx, value, "__call__", node)  # a model of the program's own
+    if isinstance(value, (Closure, Bound, Method)) or (isinstance(value, Static) and isinstance(value.value, Known)):
         return Stand(value, lx)
     return lx.static(value, "an argument of a transform", node)
+
+
+def _axes(lx: Lifter, value: Any, node: Any) -> Any:
+    """The axes of a vmap: a Python object, or their tree where instances of the program's classes are a part of it."""
+    if statics.is_known(lx, value) or not isinstance(value, (Tuple, Ref)):
+        return _object(lx, value, node)
+    passed = Passed(lx)
+    tree = passed.tree(value)
+    ops = iter(passed.ops)
+    return map_leaves(_tupled(tree), lambda leaf: StaticTree(lx.static(lx.value(next(ops)), "an axis", node)))
+
+
+def _tupled(tree: Any) -> Any:
+    """The tree with tuples for its lists."""
+    if not isinstance(tree, Node):
+        return tree
+    kind = "tuple" if tree.kind == "list" else tree.kind
+    return Node(kind, tuple(map(_tupled, tree.children)), tree.keys, tree.cls)
 
 
 def _made(lx: Lifter, function: Any, level: Any, node: Any) -> Static:
@@ -149,21 +175,18 @@ def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     if has_aux:
         value, *more = value.items
         rest = tuple(more)
-    pull = Bound(Static(_Pulling(value)), (_made(lx, function, Pullback(has_aux), node), own))
+    pull = Bound(Static(_Pulling()), (_made(lx, function, Pullback(has_aux), node), own, value))
     return Tuple((value, pull, *rest))
 
 
 class _Pulling:
     """``pullback(cotangent)``: the cotangent has the shapes of the value."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         from transpile.frontend import calls
 
-        pull, own, cotangent = args
-        _fitting(lx, [op.type for op in _leaves(lx, self.value)], cotangent, "the cotangent", node)
+        pull, own, value, cotangent = args
+        _fitting(lx, [op.type for op in _leaves(lx, value)], cotangent, "the cotangent", node)
         return calls.apply(lx, pull, [own, cotangent], kwargs, node)
 
 
@@ -209,7 +232,21 @@ def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter
     return [found[n] for n in names]
 
 
+def _derivative(*names: str) -> Callable[..., Any]:
+    """``f.defjvp(rule)``, ``f.defvjp(forward, backward)`` of a function that is defined inside."""
+
+    def given(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        owner, *rules = _bound(["self", *names], args, kwargs, lx, node)
+        for name, rule in zip(names, rules):
+            setattr(owner.value, name, _object(lx, rule, node))
+        return rules[0] if len(names) == 1 else Static(None)
+
+    return given
+
+
 _OWN: dict[str, Callable[..., Any]] = {
+    "custom.defjvp": _derivative("jvp"),
+    "custom.defvjp": _derivative("forward", "backward"),
     "jvp": _jvp,
     "hvp": _hvp,
     "vjp": _vjp,
@@ -363,6 +400,8 @@ def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, An
 
     if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
         target = target.value.value.target
+    if isinstance(target, Custom) or isinstance(target, MethodType) and isinstance(target.__func__, Custom):
+        target = Stand(Static(User(target)), lx)  # it is called, so that the call carries the user's rule
     return lift(target, args, kwargs, outer=lx, mutable=mutable)
 
 

@@ -55,13 +55,22 @@ def calling(function: Any, dotted: str) -> Any:
     import numpy
     import scipy
 
+    import transpile
+
     if isinstance(function, numpy.ufunc):
         names = ["x"] if function.nin == 1 else [f"x{k}" for k in range(1, function.nin + 1)]
     else:
         names = _required(function)
     heading = ", ".join([*names, "*args", "**kwargs"])
     text = f"def {dotted.rpartition('.')[2]}({heading}):\n    return {dotted}({heading})\n"
-    return defined(text, {"numpy": numpy, "scipy": scipy, "math": math}, f"<{dotted}>")
+    scope = {"numpy": numpy, "scipy": scipy, "math": math, "transpile": transpile}
+    return defined(text, scope, f"<{dotted}>")
+
+
+def calling_method(method: Any) -> Any:
+    """A function in Python that calls a method of an array, which is read at each call."""
+    text = f"def {method.__name__}(*args, **kwargs):\n    return array.{method.__name__}(*args, **kwargs)\n"
+    return defined(text, {"array": method.__self__})
 
 
 def calling_ours(function: Any) -> Any:

@@ -28,11 +28,12 @@ import numpy as np
 from transpile.aggregates import flatten
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
+from transpile.elsewhere import way_out
 from transpile.errors import TranspileError, error
 from transpile.frontend import reads
 from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
 from transpile.frontend.known import ROOTS, foreign, known_object
-from transpile.frontend.locate import Located, Target, head, locate, transparent, unwrap
+from transpile.frontend.locate import Located, Target, head, is_array_method, locate, transparent, unwrap
 from transpile.frontend.static import StaticFunction, StaticModule, StaticScope, static_module
 from transpile.levels import level_of
 
@@ -108,7 +109,7 @@ def bind(obj: Any, captured: Captured) -> Binding:
 
 
 def _bind_callable(obj: Any) -> Binding:
-    elsewhere = foreign(obj)
+    elsewhere = None if is_array_method(obj) else foreign(obj)
     if elsewhere is not None:
         return Known(elsewhere)
     return StaticValue(obj) if isinstance(obj, type) else User(obj)
@@ -122,8 +123,7 @@ def live_module(module: types.ModuleType) -> Module:
         try:
             value = getattr(module, name)
         except AttributeError:
-            close = difflib.get_close_matches(name, vars(module), 1)
-            hint = f"did you mean {close[0]!r}?" if close else ""
+            hint = way_out(dotted, name, getattr(module, "__all__", vars(module)))
             raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc, hint=hint) from None
         bound = bind(value, Captured(Root(dotted, "object", module), (("attr", name),), value))
         if dotted.partition(".")[0] not in ROOTS:

@@ -12,6 +12,7 @@ import codecs
 import difflib
 import io
 import os
+import sys
 import tokenize
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,12 +22,14 @@ import gast
 
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
+from transpile.elsewhere import way_out
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Module, StaticClass, StaticValue, User
 from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine
 from transpile.frontend.spines import to_gast, unnested
+from transpile.levels import level_of
 
 
 class StaticModule:
@@ -81,6 +84,11 @@ class StaticModule:
             if isinstance(target, StaticFunction):
                 return target
             hint = "name one of its methods: CLASS.METHOD" if found.kind == "class" else ""
+            if level_of(target) is not None:
+                message = f"{name!r} is transformed where it is defined"
+                raise error(
+                    "T130", message, self.loc(found.node), "name what it is made of, and write the transforms out"
+                )
             raise error("T411", f"{name!r} is not a function", self.loc(found.node), hint)
         functions = [n for n, e in self.entries.items() if e.kind == "def"]
         if cls is not None:
@@ -219,7 +227,8 @@ def known_module(dotted: str) -> Module:
 def _known_member(dotted: str, name: str, loc: Loc) -> Binding:
     whole = f"{dotted}.{name}"
     if exists(whole) is False:
-        raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc)
+        hint = way_out(dotted, name, getattr(sys.modules.get(dotted), "__all__", ()))
+        raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc, hint)
     constant = static_constant(whole)
     if constant is not None:
         return StaticValue(constant[0])
@@ -300,9 +309,9 @@ def _from_star(module: StaticModule, stmt: gast.ImportFrom, name: str, loc: Loc)
 
 
 def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
-    from transpile.frontend.static_rules import ruled
+    from transpile.frontend.static_transforms import decorated
 
-    return User(ruled(StaticFunction(entry.node, module, name)))
+    return User(decorated(StaticFunction(entry.node, module, name)))
 
 
 def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:

@@ -42,7 +42,7 @@ def _name(module: StaticModule, node: gast.expr) -> str:
     return found.name if isinstance(found, Known) else ""
 
 
-def _opened(module: StaticModule, node: gast.expr) -> tuple[str, dict[str, gast.expr]]:
+def opened(module: StaticModule, node: gast.expr) -> tuple[str, dict[str, gast.expr]]:
     """What a decorator, or a ``partial`` of one, is, and the arguments that are given by name."""
     if isinstance(node, gast.Call):
         name = _name(module, node.func)
@@ -57,7 +57,7 @@ def _opened(module: StaticModule, node: gast.expr) -> tuple[str, dict[str, gast.
 def ruled(function: StaticFunction) -> Any:
     """The function, with the derivative that its module gives it."""
     for one in getattr(function.node, "decorator_list", []):
-        name, given = _opened(function.module, one)
+        name, given = opened(function.module, one)
         if name in CUSTOM and function.owner is None and not function.args and not function.kwargs:
             return _custom(function, CUSTOM[name], given.get("nondiff_argnums"), function.qualname, one)
     return function
@@ -70,7 +70,7 @@ def with_rule(function: StaticFunction) -> Any:
 
 def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
     """``f = custom_vjp(g)`` at module level."""
-    kind, given = _opened(module, node)
+    kind, given = opened(module, node)
     inner = _resolved(module, node.args[0]) if node.args and kind in CUSTOM else None
     target = getattr(inner, "target", None)
     if target is None or isinstance(target, Custom):
@@ -141,20 +141,20 @@ def is_rule(decorator: gast.expr) -> bool:
 
 def is_registration(module: StaticModule, decorator: gast.expr) -> bool:
     """Whether a decorator of a class registers it."""
-    return _opened(module, decorator)[0] in REGISTER
+    return opened(module, decorator)[0] in REGISTER
 
 
 def register(module: StaticModule, cls: StaticClass) -> None:
     """Notes what the module registers the class with, if it does."""
     for one in getattr(cls.node, "decorator_list", []):
-        name, given = _opened(module, one)
+        name, given = opened(module, one)
         if name in REGISTER:
             _of_fields(module, cls, [], given)
     for stmt in module.tree.body:
         call = stmt.value if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call) else None
         if call is None or len(call.args) < 1 or not _is_class(call.args[0], cls):
             continue
-        name, given = _opened(module, call)
+        name, given = opened(module, call)
         if name == REGISTER[0]:
             names = ("flatten_func", "unflatten_func", "flatten_with_keys_func")
             given = dict(zip(names, call.args[1:])) | given

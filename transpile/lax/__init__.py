@@ -10,6 +10,8 @@ over bounds that only the run knows, have reverse derivatives.
 10
 """
 
+from typing import Any
+
 from transpile.lax.collectives import (
     all_gather,
     axis_index,
@@ -24,10 +26,25 @@ from transpile.lax.collectives import (
 from transpile.lax.control import cond, fori_loop, select, stop_gradient, switch, while_loop
 from transpile.lax.implicit import custom_linear_solve, custom_root
 from transpile.lax.scans import associative_scan, map, scan
-from transpile.lax.slices import dynamic_index_in_dim, dynamic_slice, dynamic_update_slice, top_k
+from transpile.lax.slices import (
+    dynamic_index_in_dim,
+    dynamic_slice,
+    dynamic_slice_in_dim,
+    dynamic_update_index_in_dim,
+    dynamic_update_slice,
+    dynamic_update_slice_in_dim,
+    top_k,
+)
 
 __all__ = [
     "all_gather", "associative_scan", "axis_index", "axis_size", "cond", "custom_linear_solve", "custom_root",
-    "dynamic_index_in_dim", "dynamic_slice", "dynamic_update_slice", "fori_loop", "map", "pmax", "pmean", "pmin", "ppermute",
-    "psum", "psum_scatter", "scan", "select", "stop_gradient", "switch", "top_k", "while_loop",
+    "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
+    "dynamic_update_slice_in_dim", "fori_loop", "map", "pmax", "pmean", "pmin", "ppermute", "psum", "psum_scatter", "scan",
+    "select", "stop_gradient", "switch", "top_k", "while_loop",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from transpile.elsewhere import missing
+
+    raise missing(__name__, name)

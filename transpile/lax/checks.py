@@ -68,6 +68,23 @@ def difference(
     return codes[a[1] == b[1]], f"{what} is {texts[0]} {sides[0]}, {texts[1]} {sides[1]}"
 
 
+INTEGER_HINT = "convert a float with int(...)"
+
+
+def integer(what: str, value: Any, code: str = "T131") -> Any:
+    """One integer, or the diagnostic that says what is given instead."""
+    wrong = wrong_integer(what, kind_of(value) if np.ndim(value) == 0 else kind_of(np.asarray(value)))
+    if wrong is not None:
+        raise error(code, wrong, hint=INTEGER_HINT)
+    return operator.index(value)
+
+
+def wrong_integer(what: str, kind: Kind) -> str | None:
+    if not kind.dtype or np.dtype(kind.dtype).kind not in "iu" or len(kind.shape):
+        return f"{what} is of type {kind.word}, not one integer"
+    return None
+
+
 CARRY_HINT = "give the carry one structure, with the same shapes and dtypes before and after each trip"
 BRANCH_HINT = "give all branches results of one structure, with the same shapes and dtypes"
 
@@ -109,7 +126,7 @@ def functions(true_fun: Any, false_fun: Any) -> None:
 
 def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
     """The branch that is taken, called."""
-    wrong = wrong_branches(branches) or wrong_index(kind_of(index))
+    wrong = wrong_branches(branches) or wrong_integer("the index of switch", kind_of(index))
     if wrong is not None:
         raise error("T131", wrong, hint=SWITCH_HINT)
     return branches[min(max(operator.index(index), 0), len(branches) - 1)](*operands)
@@ -122,12 +139,6 @@ def wrong_branches(branches: Any) -> str | None:
     if not isinstance(branches, Sequence) or not all(map(callable, branches)):
         return "the branches of switch are no sequence of functions"
     return None if len(branches) else "switch has no branches"
-
-
-def wrong_index(kind: Kind) -> str | None:
-    if not kind.dtype or np.dtype(kind.dtype).kind not in "iu" or len(kind.shape):
-        return f"the index of switch is of type {kind.word}, not one integer"
-    return None
 
 
 def selected(pred: Any, on_true: Any, on_false: Any) -> None:
@@ -157,7 +168,7 @@ def length(what: str, xs: Any, given: Any) -> int:
     leaves = tree.leaves(xs)
     if any(np.ndim(x) == 0 for x in leaves):
         raise error("T203", f"{what} over a number, which has no rows", hint=ROWS_HINT)
-    lengths = [len(x) for x in leaves] + ([] if given is None else [operator.index(given)])
+    lengths = [len(x) for x in leaves] + ([] if given is None else [integer(f"the length of {what}", given)])
     if not lengths:
         raise error("T203", f"{what} over nothing: there are no arrays, and no length", hint=ROWS_HINT)
     if len(set(lengths)) > 1:
@@ -215,12 +226,33 @@ def along(axis: int, start: int, stop: int, step: int) -> Any:
 def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
     """Where a part of these sizes begins, so that all of it lies in the array."""
     shape = np.shape(operand)
+    if np.ndim(given) == 0 or np.ndim(sizes) == 0:
+        raise error("T203", one_number(what), hint=EACH_AXIS_HINT)
     if not len(given) == len(sizes) == len(shape):
         raise error("T203", f"{what} of an array of rank {len(shape)}, with {len(given)} indices and {len(sizes)} sizes",
-                    hint="give one for each axis")  # fmt: skip
+                    hint=EACH_AXIS_HINT)  # fmt: skip
     for n, size in zip(shape, sizes):
         at_most(what, size, n)
-    return tuple(min(max(int(k) + n if k < 0 else int(k), 0), n - size) for k, n, size in zip(given, shape, sizes))
+    places = [integer(f"an index of {what}", k, "T207") for k in given]
+    return tuple(min(max(k + n if k < 0 else k, 0), n - size) for k, n, size in zip(places, shape, sizes))
+
+
+EACH_AXIS_HINT = "give one for each axis: (i, j)"
+
+
+def one_number(what: str) -> str:
+    return f"{what} wants an index and a size for each axis, not one number"
+
+
+def last_axis(what: str, operand: Any) -> int:
+    """How long the last axis is."""
+    if np.ndim(operand) == 0:
+        raise error("T203", no_axis(what))
+    return int(np.shape(operand)[-1])
+
+
+def no_axis(what: str) -> str:
+    return f"{what} of a number, which has no axis"
 
 
 def at_most(what: str, size: int, n: int) -> None:

@@ -71,6 +71,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     >>> fori_loop(0, 4, lambda i, x: x * np.arange(1, 3), np.ones(2))
     array([ 1., 16.])
     """
+    checks.integer("lower of fori_loop", lower)
+    checks.integer("upper of fori_loop", upper)
     val = init_val
     for i in range(lower, upper):
         val = checks.carried("fori_loop", val, body_fun(i, val))

@@ -41,10 +41,45 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
     >>> dynamic_index_in_dim(np.array([[1, 2], [3, 4]]), 7, keepdims=False)
     array([3, 4])
     """
+    checks.integer("the index of dynamic_index_in_dim", index, "T207")
     n = np.shape(operand)[axis]
     k = np.clip(np.where(index < 0, index + n, index), 0, n - 1)
     found = np.take(operand, k, axis=axis)
     return np.expand_dims(found, axis) if keepdims else found
+
+
+def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+    """`dynamic_slice` along one axis, all of the others.
+
+    >>> dynamic_slice_in_dim(np.arange(6).reshape(2, 3), 5, 2, axis=1)
+    array([[1, 2],
+           [4, 5]])
+    """
+    starts, sizes = [0] * np.ndim(operand), list(np.shape(operand))
+    starts[axis], sizes[axis] = start_index, slice_size
+    return dynamic_slice(operand, starts, sizes)
+
+
+def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+    """`dynamic_update_slice` whose place along one axis is given; along the others it begins at 0.
+
+    >>> dynamic_update_slice_in_dim(np.zeros(5), np.ones(2), 1, axis=0)
+    array([0., 1., 1., 0., 0.])
+    """
+    starts = [0] * np.ndim(operand)
+    starts[axis] = start_index
+    return dynamic_update_slice(operand, update, starts)
+
+
+def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+    """A copy of ``operand`` with ``update``, which may lack the axis, at ``index`` along it.
+
+    >>> dynamic_update_index_in_dim(np.zeros((2, 3)), np.array([1.0, 2.0]), 1, axis=1)
+    array([[0., 1., 0.],
+           [0., 2., 0.]])
+    """
+    whole = np.expand_dims(update, axis) if np.ndim(update) < np.ndim(operand) else update
+    return dynamic_update_slice_in_dim(operand, whole, index, axis)
 
 
 def top_k(operand: Any, k: int) -> tuple[Any, Any]:
@@ -55,7 +90,7 @@ def top_k(operand: Any, k: int) -> tuple[Any, Any]:
     >>> values, indices
     (array([5., 4.]), array([4, 2]))
     """
-    n = np.shape(operand)[-1]
+    n = checks.last_axis("top_k", operand)
     checks.at_most("top_k", k, n)
     ascending = np.argsort(np.flip(operand, -1), axis=-1, kind="stable")
     indices = (n - 1) - np.flip(ascending, -1)[..., :k]

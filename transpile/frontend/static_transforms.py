@@ -1,0 +1,127 @@
+"""Functions that a file which is not executed transforms: ``@partial(vmap, in_axes=(None, 0))``, ``loss_grad = grad(loss)``.
+
+>>> from transpile.frontend.static import StaticModule
+>>> text = "from transpile import grad, vmap\\n@vmap\\ndef f(x): return x\\ng = grad(f, argnums=0)\\n"
+>>> StaticModule("<file>", text).scope.lookup("g").target
+Grad of Vmap of f
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from transpile.core.nodes import Loc
+from transpile.errors import TranspileError, error
+from transpile.frontend.bindings import Binding, Known, User
+from transpile.levels import Level, peeled
+
+if TYPE_CHECKING:
+    from transpile.frontend.static import StaticFunction, StaticModule
+
+NAMES = frozenset(f"transpile.{n}" for n in "grad value_and_grad jacfwd jacrev hessian vmap".split())
+
+
+class StaticTransformed:
+    """A function of such a file under one more transform, as `transpile.api.Transformed` is one of a running program."""
+
+    __slots__ = ("__name__", "__qualname__", "__transpile_level__", "__wrapped__")
+
+    def __init__(self, function: Any, level: Level) -> None:
+        self.__wrapped__ = function
+        self.__transpile_level__ = level
+        self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
+
+    def __transpile_lift__(self, lift: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        from transpile.api import Transformed
+
+        return Transformed.__transpile_lift__(self, lift, args, kwargs)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        inner = self.__wrapped__ if isinstance(self.__wrapped__, StaticTransformed) else self.__name__
+        return f"{type(self.__transpile_level__).__name__} of {inner}"
+
+
+def decorated(function: StaticFunction) -> Any:
+    """The function, with what its decorators make of it: a derivative of its own, transforms."""
+    from transpile.frontend import static_rules
+    from transpile.frontend.literals import TRANSPARENT
+
+    module, made = function.module, function.module.customs
+    decorators = getattr(function.node, "decorator_list", [])
+    opened = [static_rules.opened(module, d)[0] for d in decorators]
+    at = next((k for k, name in enumerate(opened) if name in NAMES), None)
+    if at is None or any(name not in TRANSPARENT for name in opened[:at]):
+        return static_rules.ruled(function)
+    key = f"{opened[at]} of {function.qualname} below {at}"
+    if key not in made:
+        node = copy.copy(function.node)
+        node.decorator_list = decorators[at + 1 :]
+        inner = decorated(replace(function, node=node))
+        made[key] = _transformed(module, opened[at], inner, *_options(module, decorators[at]))
+    return made[key]
+
+
+def _options(module: StaticModule, decorator: gast.expr) -> tuple[list[gast.expr], list[gast.keyword]]:
+    """The arguments beside the function: none of ``@vmap``, those of ``@vmap(in_axes=1)`` and ``@partial(vmap, in_axes=1)``."""
+    return ([], decorator.keywords) if isinstance(decorator, gast.Call) else ([], [])
+
+
+def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
+    """``g = vmap(f, (None, 0))`` at module level; None where the function is not known."""
+    from transpile.frontend.literals import resolve_value
+    from transpile.frontend.statics import known_value
+
+    if not node.args:
+        return None
+    try:
+        found = resolve_value(module, name, node.args[0])
+    except TranspileError:
+        return None
+    target = found.target if isinstance(found, User) else known_value(found) if isinstance(found, Known) else None
+    if target is None:
+        return None
+    called = resolve_value(module, name, node.func)
+    assert isinstance(called, Known)
+    key = f"{name} at {node.lineno}:{node.col_offset}"
+    if key not in module.customs:
+        module.customs[key] = _transformed(module, called.name, target, node.args[1:], node.keywords)
+    return User(module.customs[key])
+
+
+def _transformed(
+    module: StaticModule, name: str, target: Any, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]
+) -> Any:
+    from transpile import api
+    from transpile.frontend.literals import evaluate, not_literal
+
+    for node in (*args, *(k.value for k in keywords)):
+        problem = not_literal(node, module.scope)
+        if problem is not None:
+            short = name.rpartition(".")[2]
+            raise error("T406", f"an option of {short} is not a literal: {gast.unparse(problem).strip()!r}", module.loc(problem),
+                        "write it out, or call the transform inside of the function")  # fmt: skip
+    values = [evaluate(a, module.scope) for a in args]
+    named = {k.arg: evaluate(k.value, module.scope) for k in keywords if k.arg is not None}
+    try:
+        levels = peeled(getattr(api, name.rpartition(".")[2])(_stand, *values, **named))[0]
+    except TypeError as failed:
+        raise error("T132", str(failed), _place(module, args, keywords)) from None
+    except TranspileError as failed:
+        at = _place(module, args, keywords)
+        raise TranspileError([replace(d, loc=at) for d in failed.diagnostics]) from None
+    for level in reversed(levels):
+        target = StaticTransformed(target, level)
+    return target
+
+
+def _place(module: StaticModule, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]) -> Loc:
+    return module.loc((*args, *(k.value for k in keywords))[0])
+
+
+def _stand() -> None:
+    """Stands for the function while the level is made."""
