@@ -191,7 +191,7 @@ async def coroutine(x):
 @pytest.mark.parametrize(
     ("fn", "code"),
     [
-        (len, "T402"), (np.add.reduce, "T402"), (np.ones(2).sum, "T402"), (str.upper, "T402"),
+        (len, "T402"), (np.add.reduce, "T402"), (str.upper, "T402"),
         (Model, "T411"), (int, "T411"), (3, "T411"), (None, "T411"), ("f", "T411"),
         (generator, "T104"), (coroutine, "T103"),
     ],

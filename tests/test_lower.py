@@ -21,6 +21,7 @@ from transpile.lower.lowering import ARRAYS, SEVERAL, lower
 from transpile.lower.numba import Options, compile_core
 from transpile.lower.scalars import spell
 from transpile.rules import prims
+from transpile.rules.collectives import COLLECTIVES
 
 pytestmark = pytest.mark.numba
 
@@ -31,6 +32,7 @@ NOT_LOWERED = {
     "shape_differs": "only the printer makes it",
     "shape_of": "only the printer makes it",
     "shape_tuple": "only the printer makes it",
+    **dict.fromkeys(COLLECTIVES, "batching takes it away"),
 }
 """Primitives without a rule that lowers them, and why."""
 
