@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import stat
 import subprocess
@@ -105,7 +106,9 @@ def run(capsys, *argv):
 
 def module(text, where=None):
     """The names of an emitted text; one with kernels is run from a file, as Numba's cache wants."""
-    scope = {}
+    scope = {
+        "__builtins__": builtins
+    }  # by its name: its dict may hold what a prompt showed last, which Numba cannot keep
     if where is not None:
         where.write_text(text)
         scope["__file__"] = str(where)
