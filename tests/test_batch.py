@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 from corpus import all_programs
+from lane_orders import order
 
 import transpile as tp
 from transpile.aggregates import flatten
 from transpile.core.verify import verify
-from transpile.levels import COMPILED
 from transpile.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
 REFUSED = {"indexing.mask_beside_indices", "cumulative.grouped_sum"}  # the size of a result is a lane's own
-
-
-@contextmanager
-def order(by_lane: bool) -> Iterator[None]:
-    """What is interpreted is done for all lanes at once as far as it can be, what is compiled lane by lane."""
-    token = COMPILED.set(by_lane)
-    try:
-        yield
-    finally:
-        COMPILED.reset(token)
 
 
 def in_orders(names: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from collective_cases import CASES, V, X
 from differences import Subject, same
+from lane_orders import order
 
 import transpile as tp
 from transpile import lax
@@ -19,7 +20,6 @@ from transpile.axis_names import NamedAxis, binding
 from transpile.core.nodes import Let
 from transpile.core.verify import verify
 from transpile.core.walk import statements
-from transpile.levels import COMPILED
 from transpile.request import Request
 from transpile.rules.collectives import COLLECTIVES
 from transpile.tree import map as map_leaves
@@ -51,13 +51,9 @@ def test_values(name: str, compiled: bool) -> None:
     f, args, in_axes = CASES[name]
     wanted = threads.vmap(f, in_axes, "i")(*args)
     batched = tp.vmap(f, in_axes, axis_name="i")
-    token = COMPILED.set(compiled)
-    try:
+    with order(compiled), np.errstate(all="ignore"):
         verify(Request.of(args, {}).lift(batched))
-        with np.errstate(all="ignore"):
-            found = batched(*args)
-    finally:
-        COMPILED.reset(token)
+        found = batched(*args)
     leaves, others = flatten(found)[0], flatten(wanted)[0]
     assert len(leaves) == len(others)
     for a, b in zip(leaves, others):

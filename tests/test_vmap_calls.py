@@ -3,32 +3,21 @@ batched function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 from custom_cases import CASES, Case
+from lane_orders import order
 
 import transpile as tp
 from transpile.core.verify import verify
-from transpile.levels import COMPILED
 from transpile.request import Request
 
 WEIGHTS = np.array([0.7, -1.3, 0.4, 1.9, 0.2])
 LANES = len(WEIGHTS)
 EACH = [(name, axes) for name, case in CASES.items() for axes in case.axes]
 IDS = ["-".join([name, *map(str, axes)]) for name, axes in EACH]
-
-
-@contextmanager
-def order(by_lane: bool) -> Iterator[None]:
-    token = COMPILED.set(by_lane)
-    try:
-        yield
-    finally:
-        COMPILED.reset(token)
 
 
 def given(case: Case, axes: Any) -> list[Any]:

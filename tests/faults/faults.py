@@ -931,7 +931,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "written_before_read",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/links.py",
         "                self.before[k].update(last_reads.get(var, ()))\n",
         "",
         "a region writes what a statement before it has still to read",
@@ -1059,7 +1059,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sizes_of_two_regions",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/links.py",
         "for v in (*self.own[k], *self.symbols(self.block.stmts[k]))}",
         "for v in self.own[k]}",
         "a region does not get the size that another one found",

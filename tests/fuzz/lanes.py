@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from differences import Subject, floats, random_like, same_tree
+from lane_orders import order
 
 from transpile.aggregates import flatten, unflatten
-from transpile.levels import COMPILED
 
 CLOSE, FLOOR = 1e-9, 1e-3  # between two computations of one number, of the size of its neighbours
 
@@ -85,16 +84,6 @@ def _moved(a: Any, rng: np.random.Generator, scale: float) -> Any:
 
 def own(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
-
-
-@contextmanager
-def order(by_lane: bool) -> Iterator[None]:
-    """What is interpreted runs for all lanes at once where it can, what is compiled lane by lane."""
-    token = COMPILED.set(by_lane)
-    try:
-        yield
-    finally:
-        COMPILED.reset(token)
 
 
 def stacked(each: Sequence[Any], axis: int) -> Any:

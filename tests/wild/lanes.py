@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from lane_orders import order
 
 import transpile as tp
 from transpile.errors import TranspileError
-from transpile.levels import COMPILED
 from transpile.tree import leaves as leaves_of
 
 from .judge import CALLS, Verdict, described, is_departure, outcome, positional
@@ -41,11 +41,8 @@ class LanesJudge:
             )
             wanted = [outcome(self.function, copy.deepcopy(one), {}) for one in each]
             for by_lane, kind in enumerate(KINDS[:2]):
-                token = COMPILED.set(bool(by_lane))
-                try:
+                with order(bool(by_lane)):
                     found = outcome(tp.vmap(self.function, in_axes=axes), copy.deepcopy(whole), {})
-                finally:
-                    COMPILED.reset(token)
                 self.say(kind, verdict(wanted, found, 1e-9), text)
             self.gradient(each, whole, axes, wanted, text)
         return self.function(*args, **kwargs)

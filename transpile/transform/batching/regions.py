@@ -36,7 +36,7 @@ from transpile.core.nodes import (
 from transpile.core.types import INT
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize, statements
 from transpile.transform.batching.calls import in_lane, named, names_lane
-from transpile.transform.batching.modes import Step
+from transpile.transform.batching.links import Step
 from transpile.transform.batching.places import of_lane
 
 if TYPE_CHECKING:

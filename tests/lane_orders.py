@@ -1,0 +1,18 @@
+"""Two orders of what is batched, both interpreted: all lanes at once where that can be, and lane by lane, as in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from transpile.levels import COMPILED
+
+
+@contextmanager
+def order(by_lane: bool) -> Iterator[None]:
+    """What is interpreted inside is done in the order of compiled code, or not."""
+    token = COMPILED.set(by_lane)
+    try:
+        yield
+    finally:
+        COMPILED.reset(token)
