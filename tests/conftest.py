@@ -28,7 +28,10 @@ if HERE not in sys.path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of the cases of a test marked ``sampled(n)``, one in ``n``, by their names and at least one, is not slow."""
+    """Of the cases of a test marked ``sampled(n)``, one in ``n``, by their names and at least one, is not slow;
+    all where TRANSPILE_SAMPLES is "all"."""
+    if os.environ.get("TRANSPILE_SAMPLES") == "all":
+        return
     cases: dict = {}
     for item in items:
         mark = item.get_closest_marker("sampled")

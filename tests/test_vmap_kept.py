@@ -211,6 +211,7 @@ def test_a_depth_that_lanes_share_beside_a_branch_that_they_do_not() -> None:
 
 @pytest.mark.parametrize("by_lane", [False, True], ids=["whole", "by_lane"])
 @pytest.mark.parametrize("program", list(recursion.PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.sampled(2)
 def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
     axes, whole, each = stacked(program, 3)
     chosen = tuple(k for k in program.wrt if axes[k] == 0)

@@ -52,6 +52,7 @@ def copy_tree(where: Path) -> None:
 def run_tests(where: Path, selection: tuple[str, ...]) -> subprocess.CompletedProcess:
     """The quick tests in a copy, up to the first failure."""
     env = {**os.environ, "PYTHONPATH": f"{where}{os.pathsep}{where / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env["TRANSPILE_SAMPLES"] = "all"
     command = [
         sys.executable,
         "-m",
