@@ -82,7 +82,7 @@ class Mapped:
 
     def pattern(self, args: Iterable[Operand]) -> list[bool | None]:
         """Which of the arguments of a call differ between lanes; None for the axis of these."""
-        return [None if a is self.axis and a is not None else self.has(a) for a in args]
+        return [None if a is self.axis else self.has(a) for a in args]
 
     def collective(self, stmt: Stmt) -> bool | None:
         """Whether a collective over these lanes gives each of them a value of its own; None: it is no such collective."""
@@ -143,7 +143,7 @@ class Mapped:
             case Let() if (own := self.collective(stmt)) is not None:
                 if own:
                     self.note(stmt.var)
-            case Let(prim="invoke") if self.axis is not None and self.axis in stmt.args:
+            case Let(prim="invoke") if self.axis in stmt.args:
                 self.note(stmt.var)
             case Let() | Alloc():
                 if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):
@@ -158,9 +158,8 @@ class Mapped:
                 if under or self.has(stmt.stack):
                     self.note(stmt.var, stmt.stack)
             case Call():
-                if (
-                    self.has(*stmt.args) or self.axis is not None and self.axis in stmt.args
-                ):  # of floating point all: each has an adjoint of its own
+                # of floating point all: each has an adjoint of its own
+                if self.has(*stmt.args) or self.axis in stmt.args:
                     values = self.called_as(stmt).values
                     self.note(*(r for r, differs in zip(stmt.results, values) if differs or is_out(stmt, r)))
             case If():

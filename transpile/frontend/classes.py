@@ -44,15 +44,21 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
         why = f": it has {odd}" if odd is not None else ""
         raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here{why}", node,
                        hint="use a dataclass or a named tuple")  # fmt: skip
-    cell = Cell(cls.__name__)
-    lx.state.cells[cell] = Items("instance", (), (), cls)
-    made = Ref(cell)
     reads.note_member(cls, "__init__")
     init = next(vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c))
-    if init is not object.__init__:
-        calls.apply(lx, Static(init), [made, *args], kwargs, node)
+    written = None if init is object.__init__ else Static(init)
+    return _initialised(lx, cls, cls.__name__, written, args, kwargs, node)
+
+
+def _initialised(lx: Lifter, cls: Any, name: str, init: Static | None, args: Args, kwargs: Kwargs, node: Any) -> Ref:
+    """A new instance, after its class's own ``__init__``, if it has one."""
+    cell = Cell(name)
+    lx.state.cells[cell] = Items("instance", (), (), cls)
+    made = Ref(cell)
+    if init is not None:
+        calls.apply(lx, init, [made, *args], kwargs, node)
     elif args or kwargs:
-        raise lx.error("T132", f"{cls.__name__}() takes no arguments", node)
+        raise lx.error("T132", f"{name}() takes no arguments", node)
     return made
 
 
@@ -148,14 +154,8 @@ def _static_plain(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node
         why = f": it has {odd}" if odd is not None else ""
         raise lx.error("T130", f"an instance of {cls.name!r} cannot be made here{why}", node,
                        hint="use a dataclass or a named tuple")  # fmt: skip
-    cell = Cell(cls.name)
-    lx.state.cells[cell] = Items("instance", (), (), cls)
-    made = Ref(cell)
-    if "__init__" in cls.methods:
-        calls.apply(lx, Static(User(cls.methods["__init__"])), [made, *args], kwargs, node)
-    elif args or kwargs:
-        raise lx.error("T132", f"{cls.name}() takes no arguments", node)
-    return made
+    init = Static(User(cls.methods["__init__"])) if "__init__" in cls.methods else None
+    return _initialised(lx, cls, cls.name, init, args, kwargs, node)
 
 
 def _are_known(cls: StaticClass) -> bool:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transpile.core.nodes import Block, Effect, Function, NewStack, Pop, Push, Stmt, Var
+from transpile.analysis.called import may_act
+from transpile.core.nodes import Block, Function, NewStack, Pop, Push, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import Cloner, blocks, defined, defines, reads, statements, written
 from transpile.transform.batching.named import Axis
@@ -68,7 +69,7 @@ def _may_run_again(stmt: Stmt, stacks: list[Var], rest: list[Stmt]) -> bool:
     changed = {root for s in rest for one in _inside(s) if (root := written(one)) is not None}
     for one in _inside(stmt):
         root = written(one)
-        if isinstance(one, Effect) or root is not None and root not in own:
+        if may_act(one) or root is not None and root not in own:
             return False
         if any(op in changed for op in reads(one) if isinstance(op, Var) and op not in own):
             return False
