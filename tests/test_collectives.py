@@ -399,3 +399,21 @@ def test_rules_of_the_users_own(jit: bool) -> None:
         same(compiled(tp.grad(lambda x: np.sum(batched(x))))(V), wanted + np.zeros(4), "over", 1e-13)
         same(compiled(tp.vmap(tp.grad(f), axis_name="i"))(V), wanted + np.zeros(4), "under", 1e-13)
     same(tp.vmap(lambda a, x: pushed(a) * x, (None, 0), axis_name="i")(2.0, V), 4.0 * V, "of what lanes share", 1e-14)
+
+
+def shrunk(y):
+    if abs(y) < 0.2:
+        print("done")
+        return y
+    return shrunk(0.5 * y)
+
+
+def test_what_prints_by_a_call_is_not_run_again() -> None:
+    def f(x):
+        y = x
+        while abs(y) > 0.3:
+            y = y * 0.5 * np.cos(y) + 0.0 * shrunk(y)
+        return y * lax.psum(y * y, "i")
+
+    with pytest.raises(tp.TranspileError, match="T605"):
+        tp.vmap(tp.grad(f), axis_name="i")(V)
