@@ -1,0 +1,41 @@
+"""Layers are a DAG: an arrow is an import, wherever it stands; what is not so yet is listed, and the lists only shrink."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from house import today
+from house.imports import circles, edges, imports, modules
+from house.plan import MOVING, arrows, layer
+
+pytestmark = pytest.mark.quick
+
+
+def test_the_table_is_a_dag():
+    assert circles({name: set(allowed) for name, allowed in arrows().items()}) == []
+    assert {below for allowed in arrows().values() for below in allowed} <= set(arrows())
+
+
+def test_every_file_has_a_place():
+    assert {layer(m) for m in modules()} == set(arrows())
+    assert [m for m in MOVING if not any(found.startswith(m) for found in modules())] == []
+
+
+@pytest.mark.parametrize("kind", ["up", "circles", "late"])
+def test_what_is_left_is_listed(kind):
+    """A new entry is a mistake; one that is gone leaves the list: ``python tests/house/today.py --write``."""
+    assert today.found()[kind] == today.listed()[kind]
+
+
+def test_every_import_is_seen(tmp_path: Path):
+    package = tmp_path / "own"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text("def f():\n    from own import b\n    return b\n")
+    (package / "b.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from own.a import f\n")
+    (package / "c.py").write_text("import own.a, math\n")
+    assert [i.where for i in imports(tmp_path, "own")["own.a"]] == ["late"]
+    graph = edges(tmp_path, "own")
+    assert graph == {"own": set(), "own.a": {"own.b"}, "own.b": {"own.a"}, "own.c": {"own.a"}}
+    assert circles(graph) == [["own.a", "own.b"]]
