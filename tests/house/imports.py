@@ -51,7 +51,7 @@ def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
                     yield Import(alias.name, where, child.lineno)
             elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 yield from walk(child, where if where == "type" else "late")
-            elif isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING":
+            elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
                 yield from walk(child, "type")
             else:
                 yield from walk(child, where)
