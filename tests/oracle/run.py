@@ -4,6 +4,9 @@
 that it has, dump both checkouts: ``run.py --dump A`` in the one, ``run.py --against A`` in the other shows the first lines that
 differ, and so does ``diff -r`` of two dumps. ``--only`` (part of a name, may be repeated), ``--stage`` (likewise) and ``--part``
 take less: two processes with ``--part 1/2`` and ``--part 2/2`` share the work.
+
+All of it takes a core eight minutes (789 programs, 2960 calls, 490 s). Comments and messages name lines of the programs: a line
+that is put into a file of the corpus changes the texts of what stands below it.
 """
 
 from __future__ import annotations
