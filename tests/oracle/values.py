@@ -8,6 +8,7 @@ machine's. NaN, infinity, integers, shapes and dtypes are compared exactly.
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,8 @@ FLOOR = 1e-14  # of the largest number of the leaf
 
 def described(value: Any) -> Any:
     """The value as what JSON holds: containers as dicts and lists with their kind, leaves as lines."""
+    if isinstance(value, enum.Enum):
+        return str(value)
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         return leaf(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -35,7 +38,10 @@ def described(value: Any) -> Any:
         return {type(value).__name__: [described(one) for one in value]}
     if value is None or isinstance(value, str):
         return repr(value)
-    return {type(value).__name__: {name: described(one) for name, one in sorted(vars(value).items())}}
+    if callable(value) and hasattr(value, "__name__"):  # a function, a class or a ufunc among the arguments
+        return value.__name__
+    fields = getattr(value, "__dict__", {})  # what has none is known by its type
+    return {type(value).__name__: {name: described(one) for name, one in sorted(fields.items())}}
 
 
 def leaf(value: Any) -> str:
