@@ -1,0 +1,87 @@
+"""LLVM's code of a compiled function before it is optimised, as `transpile.native` writes it.
+
+The function is called; where its modules would be handed to LLVM they are taken as text, and the call ends. So neither LLVM's
+optimiser nor its code generator run, and nothing is kept. Of a function that goes through Numba's front end it is the text
+that goes there. These are the only places where the oracle reaches into the compiler: if one of them moves, this file moves too.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+from unittest import mock
+
+
+class _Taken(BaseException):
+    """Ends the call: it is no exception, so that nobody takes it for one of the user's function."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+NUMBA = "# compiled by Numba's front end\n"
+
+
+def unoptimised(compiled: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """The code of a `tp.jit`-ted function for these arguments. The function must not be kept on disk (``cache=False``)."""
+    with _instead():
+        try:
+            compiled(*args)
+        except _Taken as taken:
+            return normal(taken.text)
+    raise AssertionError("the call has compiled nothing")
+
+
+@contextmanager
+def _instead() -> Iterator[None]:
+    """Modules are taken in the place of being compiled."""
+    from transpile.lower import build
+    from transpile.native import function, library
+
+    def new_library(codegen: Any, name: str) -> Any:
+        return _library(library._kind())(codegen, name)
+
+    def by_text(name: str, text: str, *rest: Any) -> NoReturn:
+        raise _Taken(NUMBA + text)
+
+    with (
+        mock.patch.object(function, "new_library", new_library),
+        mock.patch.object(build, "_by_text", by_text),
+        mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=0)),  # part of the function's name
+    ):
+        yield
+
+
+def _library(kind: Any) -> Any:
+    """What holds a function's modules, as text; who asks for machine code ends the call."""
+
+    class Library(kind):
+        def add_ir_module(self, module: Any) -> None:
+            self.texts = [*getattr(self, "texts", ()), str(module)]
+
+        def get_pointer_to_function(self, name: str) -> NoReturn:
+            raise _Taken("\n".join(self.texts))
+
+    return Library
+
+
+# ------------------------------------------------------------------------------------------------- what may differ
+
+_PATTERNS = (
+    (re.compile(r"^target (triple|datalayout) = .*\n", re.MULTILINE), ""),
+    (re.compile(r"B\d+v\d+(?=[BE])"), "B2v0"),  # Numba's number of a function that was compiled in this process
+)
+
+_FLAG = "(?:afn|arcp|contract|fast|nnan|ninf|nsz|reassoc)"
+_FLAGS = re.compile(rf"\b{_FLAG}(?: {_FLAG})+\b")  # Numba holds them in a set: they stand in the order of the hash seed
+
+
+def normal(text: str) -> str:
+    """The text without what differs from process to process and from machine to machine."""
+    for pattern, instead in _PATTERNS:
+        text = pattern.sub(instead, text)
+    return _FLAGS.sub(lambda found: " ".join(sorted(found[0].split())), text)
