@@ -115,6 +115,9 @@ class Modes:
             (source,) = let.args
             if isinstance(source, Var) and name in source.type.dims[let.params["axis"]].symbols():
                 found.setdefault(source, let.var)
+                item = self.mapped.made.get(source)
+                if isinstance(item, Let) and item.prim == "item" and isinstance(item.args[0], Var):
+                    found.setdefault(item.args[0], let.var)  # what makes both at once
         return found
 
     # ---- single statements
