@@ -21,7 +21,6 @@ from transpile.core.nodes import (
     Alloc,
     Block,
     Call,
-    Const,
     Effect,
     For,
     Function,
@@ -38,9 +37,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.routines import apart, together
-from transpile.core.types import Type
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
-from transpile.transform.calculus import plus, times
+from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
@@ -145,7 +143,7 @@ class _Forward:
         types = (*own, *(t for t in own if t.is_float))
         whole = Var(SYNTHETIC, together(types))
         args = (*stmt.args, *(d.op for d in dots.values()))
-        b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots))}, b.loc))
+        b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots), jvp)}, b.loc))
         places = iter(range(len(own), len(types)))
         tangents = tuple(b.let("item", whole, k=next(places)) if t.is_float else None for t in own)
         if type_.kind == "tuple":
@@ -322,10 +320,3 @@ class _Forward:
             self.b.emit(Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))
-
-
-def zero(b: Builder, type_: Type) -> Expr:
-    """A zero of the type: a constant for scalars, an array of zeros else."""
-    if type_.is_scalar:
-        return b.expr(Const(0.0, type_))
-    return b.let("full", Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)
