@@ -16,6 +16,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Add, Alloc, Block, Const, Function, If, Let, Operand, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Scatter
 
 Build = Callable[..., Any]  # (b, *Exprs) -> Expr or tuple of Expr
@@ -51,7 +52,7 @@ class Program:
 
     def __init__(self, build: Build, args: Sequence[Any], dims: Callable[[int], Dim] = Dim.of) -> None:
         self.args = args
-        self.b = Builder()
+        self.b = Builder(prims())
         self.b.unify = _by_example
         self.params = [Var(f"x{k}", type_of(a, dims)) for k, a in enumerate(args)]
         for var in self.params:

@@ -40,9 +40,9 @@ from transpile.core.nodes import (
 )
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
+from transpile.core.records import Records
 from transpile.core.types import BOOL, FLOAT, INT, Type, promote
-from transpile.rules import prims
-from transpile.rules.prim import RuleError
+from transpile.errors import RuleError
 
 VIA = frozenset(
     "exp expm1 log log1p sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh hypot erf erfc".split()
@@ -181,14 +181,15 @@ class NotReal(NotANumber):
 
 
 class Builder:
-    """Emits into ``self.block``. ``symbols`` maps the symbols of dims to the integer operands that hold their values."""
+    """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
+    operands that hold their values."""
 
-    def __init__(self, symbols: dict[str, Operand] | None = None) -> None:
+    def __init__(self, prims: Records, symbols: dict[str, Operand] | None = None) -> None:
         self.block = Block()
         self.open = [self.block]  # the blocks that are being filled, the outermost first
         self.loc: Loc = NOWHERE
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
-        self.prims = prims()
+        self.prims = prims
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core.builder import Expr, NotANumber
-from transpile.errors import NO_COMPLEX
+from transpile.errors import NO_COMPLEX, RuleError
 from transpile.frontend import aliases, grids, memory, ways_out
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
@@ -16,7 +16,6 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
 from transpile.rules.api import OUT_AT, Entry, entries
-from transpile.rules.prim import RuleError
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:

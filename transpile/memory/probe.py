@@ -37,6 +37,7 @@ from transpile.core.nodes import (
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines
 from transpile.request import Request
+from transpile.rules import prims
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def measure(
 class _Probe:
     def __init__(self, core: Function, wanted: Wanted) -> None:
         self.core = core
-        self.b = Builder(dict(core.symbols))
+        self.b = Builder(prims(), dict(core.symbols))
         self.slots: dict[str, int] = {}
         self.hidden = 0  # slots of numbers that are not asked for
         self.actions: dict[object, list[Callable[[Any], None]]] = {}

@@ -7,11 +7,11 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import as_vector, ravel, reduce
 from transpile.rules.arguments import array, axis_of, cast_to, integer, strong
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import slice_axis
 
 

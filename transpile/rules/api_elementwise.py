@@ -14,9 +14,9 @@ import numpy as np
 from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
+from transpile.errors import RuleError
 from transpile.rules.api import Entry
 from transpile.rules.arguments import must_agree
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import raise_if
 
 # ------------------------------------------------------------------------------------------------------ NumPy

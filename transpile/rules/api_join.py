@@ -10,6 +10,7 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Slice
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel, reduce
@@ -27,7 +28,6 @@ from transpile.rules.arguments import (
     stack,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, at_least, gather, new_axis, on_axis, point, raise_if, slice_axis, smaller
 
 

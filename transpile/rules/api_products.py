@@ -8,13 +8,13 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_rearrange import flip
 from transpile.rules.api_reduction import as_vector, ravel
 from transpile.rules.api_shape import moved, reshape
 from transpile.rules.arguments import array, axis_of, known_integer, numeric, one_of, shape_text
-from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot
 from transpile.rules.slicing import at_least
 

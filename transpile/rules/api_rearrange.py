@@ -9,6 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel, reduce
@@ -27,7 +28,6 @@ from transpile.rules.arguments import (
     size_of,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import along, arange, at_least, fresh_size, gather, raise_if, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------- flip, roll

@@ -10,10 +10,10 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, product, strong
-from transpile.rules.prim import RuleError
 from transpile.rules.reduction import lowest
 from transpile.rules.slicing import raise_if
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry, copied_unless
 from transpile.rules.api_reduction import ravel
@@ -23,7 +24,6 @@ from transpile.rules.arguments import (
     size_of,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import new_axis, point
 
 # ------------------------------------------------------------------------------------------------------ reshape

@@ -11,7 +11,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Var
 from transpile.core.types import Type, promote
-from transpile.rules.prim import RuleError
+from transpile.errors import RuleError
 
 
 def array(b: Builder, value: Any) -> Expr:

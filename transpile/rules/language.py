@@ -3,7 +3,8 @@
 >>> from transpile.core.builder import Builder
 >>> from transpile.core.nodes import Var
 >>> from transpile.core.types import FLOAT
->>> b = Builder()
+>>> from transpile.rules import prims
+>>> b = Builder(prims())
 >>> str(exp(b.expr(Var("x", FLOAT))).type)
 'float'
 """

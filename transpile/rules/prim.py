@@ -30,14 +30,6 @@ from typing import Any
 from transpile.core.types import Type
 
 
-class RuleError(Exception):
-    """A type or shape error found by a rule; the frontend turns it into a diagnostic at the user's line."""
-
-    def __init__(self, message: str, code: str = "T201", hint: str = "") -> None:
-        super().__init__(message)
-        self.message, self.code, self.hint = message, code, hint
-
-
 class Marker:
     """A named constant that is not a function."""
 

@@ -13,6 +13,7 @@ from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Call, For, Function, If, Let, Operand, Stmt, Var, While
 from transpile.core.walk import Cloner, map_operands, statements, uses
+from transpile.rules import prims
 
 
 def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -67,7 +68,7 @@ def expand_calls(fn: Function) -> Function:
     """``fn`` with the bodies of all calls in their place."""
     if not any(isinstance(s, Call) for s in statements(fn.body)):
         return fn
-    b = Builder(dict(fn.symbols))
+    b = Builder(prims(), dict(fn.symbols))
     mapping: dict[Var, Operand] = {}
     body = _expand(b, fn.body, mapping)
     if mapping:

@@ -37,6 +37,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.routines import apart, together
+from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice
@@ -60,7 +61,8 @@ class _Forward:
         self.wrt = [fn.params[k] for k in wrt]
         self.main = fn.body.yields[: len(fn.body.yields) - aux]
         self.active = active(fn, self.wrt, self.main)
-        self.b = Builder(dict(fn.symbols))
+        self.prims = prims()
+        self.b = Builder(self.prims, dict(fn.symbols))
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
         self.wholes: dict[Var, Var] = {}  # the results of a kept function -> these and their tangents
@@ -162,7 +164,7 @@ class _Forward:
         return op
 
     def derive(self, stmt: Let | Alloc) -> Expr | tuple[Expr | None, ...] | None:
-        b, prim = self.b, self.b.prims[stmt.prim]
+        b, prim = self.b, self.prims[stmt.prim]
         dots = [self.tangent(a) for a in stmt.args]
         if stmt.prim == "where":
             test, x, y = stmt.args

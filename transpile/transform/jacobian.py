@@ -24,6 +24,7 @@ from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operan
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
+from transpile.rules import prims
 from transpile.transform.batching import batch, is_worth_an_axis
 from transpile.transform.custom import splice
 from transpile.transform.dce import remove_dead
@@ -89,7 +90,7 @@ class _Plan:
     def __init__(self, core: Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
         self.core, self.wrt, self.rows = core, wrt, rows
         self.sizes, self.is_compiled = sizes, is_compiled
-        self.b = b = Builder()
+        self.b = b = Builder(prims())
         b.loc = core.loc
         self.params = tuple(Var(p.name, p.type) for p in core.params)
         self.values: Sequence[Operand] | None = None  # of the function's results, once it has run

@@ -8,6 +8,7 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
+from transpile.rules import prims
 from transpile.transform.backwards import forwards
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.placeholders import is_move, with_placeholders
@@ -30,7 +31,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
-    b = Builder(dict(fn.symbols))
+    b = Builder(prims(), dict(fn.symbols))
     b.unify = unify_any
     sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds, Nested(_of_rule, vjp_by_sides)), b.symbols)
     kept = yields if value else yields[main:]

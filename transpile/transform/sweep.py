@@ -45,6 +45,7 @@ from transpile.core.nodes import (
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
+from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.transform.adjoints import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
@@ -100,6 +101,7 @@ def reverse_sweep(
 class _Reverse:
     def __init__(self, fn: Function, b: Builder, active_vars: set[Var], nested: Nested) -> None:
         self.fn, self.b, self.active, self.nested = fn, b, active_vars, nested
+        self.prims = prims()
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
         lets = [s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "item"]
@@ -152,7 +154,7 @@ class _Reverse:
                 k = stmt.params["k"]
                 slots[k] = slots[k] + bar if k in slots else bar
             return
-        prim = self.b.prims[stmt.prim]
+        prim = self.prims[stmt.prim]
         if var.type.kind == "tuple":
             self.several(stmt, prim)
         elif prim.elementwise:
@@ -258,7 +260,7 @@ class _Reverse:
             self.adj.add(stmt.args[0], self.b.read(self.adj.buffers.pop(stmt.var), name=self.adj.name(stmt.var)))
             return
         bar = self.adj.settle(stmt.var)
-        prim = self.b.prims[stmt.prim]
+        prim = self.prims[stmt.prim]
         if bar is None or not any(self.wants(stmt.args)):
             return
         if prim.elementwise:

@@ -9,6 +9,7 @@ from transpile.core.builder import Builder, unify_any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, NewAxis, Operand, Path, Slice, Undef, Var
 from transpile.core.types import Type
+from transpile.rules import prims
 from transpile.transform.batching.decided import Decided
 from transpile.transform.batching.families import placed
 from transpile.transform.batching.places import Shifted, shift
@@ -30,7 +31,7 @@ class AllLanes:
         self.diagonals, self.axis = diagonals, common
         self.numbers: set[Var] = set()  # the values that are the lane's number
         self.fn, self.mapped, self.modes, self.axes = fn, found.mapped, found.modes, axes
-        self.b = b = Builder(dict(fn.symbols))
+        self.b = b = Builder(prims(), dict(fn.symbols))
         b.unify = unify_any
         b.loc = fn.loc
         self.alls: dict[Var, Operand] = {}

@@ -13,6 +13,7 @@ from dataclasses import replace
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Function, Let, Operand, Var
 from transpile.core.types import INT
+from transpile.rules import prims
 from transpile.transform.batching.all_lanes import AllLanes
 from transpile.transform.batching.decided import Decided, Part, Parts
 from transpile.transform.routines import OfLanes, batched
@@ -40,7 +41,7 @@ def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
 def _of_part(part: Part, count: int | None, emitted: Emission) -> Function:
     axes = [0 if g else None for g in part.given]
     done = emitted(part.found, axes, part.outs, count)
-    b = Builder(done.symbols)
+    b = Builder(prims(), done.symbols)
     b.unify, b.block = unify_any, done.body
     b.loc = done.loc
     yields = [
