@@ -31,7 +31,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import BOOL, INT, Type
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 N = Dim(4)
 VEC, MAT, NUM = Type("float64", (N,)), Type("float64", (N, N)), Type("float64")

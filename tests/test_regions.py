@@ -14,7 +14,7 @@ from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, For, Function, If, Index, Let, Point, Slice, Store, Var, While
 from transpile.core.types import INT, Type
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 N = Dim.symbol("n")
 

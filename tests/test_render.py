@@ -44,7 +44,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.render import render
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 n, m = Dim.symbol("n"), Dim.symbol("m")
 VEC, MAT, IDX = Type("float64", (n,)), Type("float64", (n, m)), Type("int64", (m,))

@@ -13,7 +13,7 @@ from transpile.core.nodes import Block, Const, For, Function, If, Index, Point, 
 from transpile.core.text import dump
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import defines, statements
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 

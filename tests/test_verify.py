@@ -30,7 +30,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.errors import InternalError
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 N = Dim.symbol("n")
 VECTOR = Type("float64", (N,))

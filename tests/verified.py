@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transpile.core import verify as verifier
 from transpile.core.nodes import Function
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 
 def verify(fn: Function) -> Function:

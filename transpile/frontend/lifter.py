@@ -24,7 +24,7 @@ from transpile.frontend.measured import Measured
 from transpile.frontend.stretching import Stretching
 from transpile.frontend.symbols import Restart
 from transpile.frontend.values import Cell, Conflict, Scalar, Static
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 
 class Dead(Exception):

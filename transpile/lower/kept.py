@@ -17,7 +17,7 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, stored
 from transpile.lower.library import fresh
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering

@@ -48,7 +48,7 @@ from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.given import check_given
 from transpile.lower.places import Place, at_least_zero
 from transpile.lower.shared import Matrices
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 

@@ -37,7 +37,7 @@ from transpile.core.nodes import (
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines
 from transpile.request import Request
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 
 @dataclass(frozen=True)

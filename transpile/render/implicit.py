@@ -36,8 +36,8 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type, promote
 from transpile.core.walk import map_reads, statements
-from transpile.rules import prims
 from transpile.rules.prim import Prim
+from transpile.rules.tables import prims
 
 Dims = tuple[Dim, ...]
 WIDE = ("float64", "int64", "bool")

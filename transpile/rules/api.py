@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile import rules
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -102,9 +104,7 @@ after their operands."""
 
 
 def _modules() -> tuple[str, ...]:
-    import transpile.rules as package
-
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("api_")))
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(rules.__path__) if m.name.startswith("api_")))
 
 
 @cache

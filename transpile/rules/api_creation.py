@@ -14,6 +14,7 @@ from transpile.core.types import INT64, promote
 from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry, in_order
+from transpile.rules.api_sorting import nonzero
 from transpile.rules.arguments import (
     array,
     axis_of,
@@ -360,8 +361,6 @@ def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
             inside = b.elementwise("logical_not", inside)
         else:
             inside = _matrix("tri")(b, n, width, k, "bool")
-        from transpile.rules.api_sorting import nonzero
-
         return nonzero(b, inside)
 
     return build

@@ -16,6 +16,7 @@ from transpile.rules.arguments import (
     axes_of,
     axis_of,
     divide,
+    from_nested,
     integer,
     is_one,
     product,
@@ -193,7 +194,7 @@ def _rollaxis(b: Builder, a: Any, axis: int, start: int = 0) -> Expr:
 
 
 def _broadcast_to(b: Builder, array: Any, shape: Any, subok: Any = False) -> Expr:
-    x, dims = m.array(b, array), shape_of(b, shape)
+    x, dims = from_nested(b, array), shape_of(b, shape)
     if x.rank > len(dims):
         raise RuleError("input operand has more dimensions than allowed by the axis remapping", "T202")
     for mine, wanted in zip(x.dims[::-1], dims[::-1]):

@@ -13,7 +13,7 @@ from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Call, For, Function, If, Let, Operand, Stmt, Var, While
 from transpile.core.walk import Cloner, map_operands, statements, uses
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 
 def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:

@@ -37,8 +37,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.routines import apart, together
-from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.rules.tables import prims
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward

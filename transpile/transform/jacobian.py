@@ -24,7 +24,7 @@ from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operan
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.batching import batch, is_worth_an_axis
 from transpile.transform.custom import splice
 from transpile.transform.dce import remove_dead

@@ -8,7 +8,7 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.backwards import forwards
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.placeholders import is_move, with_placeholders

@@ -45,8 +45,8 @@ from transpile.core.nodes import (
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
-from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.rules.tables import prims
 from transpile.transform.adjoints import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice, transposed

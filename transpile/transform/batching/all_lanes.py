@@ -9,7 +9,7 @@ from transpile.core.builder import Builder, unify_any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, NewAxis, Operand, Path, Slice, Undef, Var
 from transpile.core.types import Type
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.batching.decided import Decided
 from transpile.transform.batching.families import placed
 from transpile.transform.batching.places import Shifted, shift

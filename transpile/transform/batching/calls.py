@@ -13,7 +13,7 @@ from dataclasses import replace
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Function, Let, Operand, Var
 from transpile.core.types import INT
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.batching.all_lanes import AllLanes
 from transpile.transform.batching.decided import Decided, Part, Parts
 from transpile.transform.routines import OfLanes, batched

@@ -36,7 +36,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements, written
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.batching.contradictions import Apart, Differs, Escapes
 from transpile.transform.batching.families import FAMILIES, Made
 from transpile.transform.batching.links import Links, Step, all_reads
