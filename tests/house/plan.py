@@ -32,6 +32,7 @@ MOVING = {
         "build", "emit", "entry", "module", "names", "numba", "scalars", "standalone", "differences", "outward",
     )},
     "transpile.transform.dce": "simplify", "transpile.transform.tidy": "simplify",
+    "transpile.transform.guards": "codegen", "transpile.transform.placeholders": "simplify", "transpile.transform.reasons": "core",
     "transpile.frontend.prune": "simplify", "transpile.loops.dead": "simplify", "transpile.loops.simplify": "simplify",
 }  # fmt: skip
 PREFIXES = ("transpile.rules.api_", "transpile.rules.library_")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Leaf
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -38,6 +39,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import defines
 from transpile.request import Request
 from transpile.rules.tables import prims
+from transpile.transform.dce import remove_dead
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,6 @@ class _Probe:
     # ---- the copy
 
     def run(self) -> Function:
-        from transpile.aggregates import Leaf
-        from transpile.transform.dce import remove_dead
-
         core, b = self.core, self.b
         b.loc = core.loc
         with b.into(Block()) as out:
