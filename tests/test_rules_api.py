@@ -17,8 +17,9 @@ import scipy.special
 from rule_check import Program
 
 from transpile.errors import RuleError
-from transpile.rules.api import METHODS, entries
+from transpile.rules.api import METHODS
 from transpile.rules.api_special import ONE, THREE, TWO
+from transpile.rules.api_tables import entries
 from transpile.rules.numpy_names import BINARY, UNARY
 
 ENTRIES = entries()

@@ -15,7 +15,8 @@ from transpile.core.builder import OPERAND_TYPES, Builder, Expr
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
-from transpile.rules.api import Entry, entries
+from transpile.rules.api import Entry
+from transpile.rules.api_sorting import nonzero
 from transpile.rules.arguments import from_nested, must_agree
 from transpile.rules.numpy_names import BINARY, UNARY
 from transpile.rules.slicing import raise_if
@@ -70,8 +71,6 @@ def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
 
 def _where(b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        nonzero = entries()["numpy.nonzero"].build
-        assert nonzero is not None
         return nonzero(b, condition)
     if x is None or y is None:
         raise RuleError("np.where takes one argument or three", "T201")
