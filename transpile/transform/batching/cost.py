@@ -15,6 +15,7 @@ from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Le
 from transpile.core.types import Type
 from transpile.core.walk import blocks
 from transpile.transform.batching.contradictions import Differs, Escapes
+from transpile.transform.batching.decided import Parts
 from transpile.transform.batching.decisions import attempt
 from transpile.transform.batching.diagonals import Diagonals
 from transpile.transform.batching.modes import Modes
@@ -48,7 +49,7 @@ def is_worth_an_axis(fn: Function, seed: int, sizes: Mapping[str, int]) -> bool:
 class _Cost:
     """``axis`` and ``loop``: the time of either; ``greatest``: the bytes of the greatest array of all lanes."""
 
-    def __init__(self, modes: Modes, sizes: Mapping[str, int], lanes: float) -> None:
+    def __init__(self, modes: Modes[Parts], sizes: Mapping[str, int], lanes: float) -> None:
         self.modes, self.sizes, self.lanes = modes, sizes, lanes
         self.axis = self.loop = self.greatest = 0.0
 

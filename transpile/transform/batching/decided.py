@@ -8,7 +8,7 @@ of their adjoints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from transpile.analysis.activity import carries_derivative
@@ -25,13 +25,11 @@ Flags = Sequence[bool | None]
 
 @dataclass
 class Decided:
-    """What of a function differs between lanes, and what runs how; ``calls`` are those that can be whole, by their ids; ``axis`` is
-    that of the collectives over the lanes."""
+    """What of a function differs between lanes, and what runs how; ``axis`` is that of the collectives over them."""
 
     fn: Function
     mapped: Mapped
-    modes: Modes
-    calls: Mapping[int, Parts]
+    modes: Modes[Parts]
     diagonals: Diagonals | None = None
     axis: Axis | None = None
 

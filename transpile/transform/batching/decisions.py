@@ -50,14 +50,12 @@ def attempt(
     fn: Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
 ) -> Decided:
     """What runs how, if what is ``mapped`` is all that differs; raises what contradicts that."""
-    calls: dict[int, Parts] = {}
 
     def inner(called: Function, given: Flags) -> Decided:
         return decided(called, given, together, called=mapped.called)
 
     def whole(stmt: Call) -> Parts:
-        calls[id(stmt)] = found = Parts(stmt, mapped, inner)
-        return found
+        return Parts(stmt, mapped, inner)
 
     modes = Modes(fn, mapped, together, whole, diagonals.stmts if diagonals is not None else (), axis)
-    return Decided(fn, mapped, modes, calls, diagonals, axis)
+    return Decided(fn, mapped, modes, diagonals, axis)

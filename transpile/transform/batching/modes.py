@@ -12,7 +12,7 @@ the lanes never is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
 from transpile.core.nodes import (
@@ -50,7 +50,10 @@ class WholeCall(Protocol):
     def is_dear(self) -> bool: ...
 
 
-class Modes:
+C = TypeVar("C", bound=WholeCall)
+
+
+class Modes(Generic[C]):
     """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
     are not put into regions, all else is (what is compiled runs best lane by lane)."""
 
@@ -59,7 +62,7 @@ class Modes:
         fn: Function,
         mapped: Mapped,
         together: bool,
-        call: Callable[[Call], WholeCall],
+        call: Callable[[Call], C],
         elsewhere: Collection[int] = (),
         axis: Axis | None = None,
     ) -> None:
@@ -74,7 +77,7 @@ class Modes:
         self.maybe = _maybe_undefined(fn.body)
         self.sized = self.named_sizes()
         self.refuse_shared_gaps()
-        self.calls: dict[int, WholeCall] = {}  # those that can be whole
+        self.calls: dict[int, C] = {}  # those that can be whole
         self.effects = {id(s) for s in statements(fn.body) if acts_in_lanes(mapped, s, self.under)}
         self.block(fn.body, None)
 

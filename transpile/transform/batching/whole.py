@@ -54,7 +54,7 @@ class Emit(AllLanes):
         checked: bool = True,
     ) -> None:
         super().__init__(found, axes, count)
-        self.calls, self.outs, self.batch, self.checked = found.calls, outs, batch, checked
+        self.outs, self.batch, self.checked = outs, batch, checked
 
     def called(
         self, found: Decided, axes: Sequence[int | None], outs: Sequence[int | None], count: int | None
@@ -191,7 +191,7 @@ class Emit(AllLanes):
                 self.alls[stmt.var] = var
                 self.b.emit(Pop(var, self.memory[stmt.stack][0], stmt.loc))
             case Call():
-                call(self, self.calls[id(stmt)], self.called)
+                call(self, self.modes.calls[id(stmt)], self.called)
             case _:
                 raise TypeError(stmt)
 
