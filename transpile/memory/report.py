@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from transpile import describe
@@ -11,22 +12,44 @@ from transpile.core.nodes import Function, Var
 from transpile.core.routines import reached
 from transpile.memory import table
 from transpile.memory.compiled import Plan, compiled_plan
-from transpile.memory.figures import Figures
 from transpile.memory.formula import Formula
-from transpile.memory.numbers import Values
 from transpile.memory.peak import Peak, Walk, variables
-from transpile.memory.records import Amount, amounts, decisions, finished, largest, outermost
+from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, decisions, finished, largest, outermost
 from transpile.memory.sizes import Sizes
-from transpile.memory.values import arguments_of, values_of
-from transpile.render.module import named
+from transpile.memory.values import Values, arguments_of, values_of
 from transpile.request import Request
 
 POINTER = 8  # bytes of an entry of a Python list, without what it points at
 NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
 
 
-class Report(Figures):
-    """What a derivative does with memory: the fields are those of `transpile.memory.figures.Figures`. Printed, it is a table."""
+@dataclass(frozen=True)
+class Report:
+    """What a derivative does with memory. Printed, it is a table.
+
+    ``recorded`` are the tapes and stacks; ``bytes`` and ``formula`` are what they take together, each where it is largest. ``kept``
+    are arrays of the function that the reverse sweep reads where they stand. ``not_recorded`` are loops that run again or
+    forward and backward at once, and values that are computed again. ``peak`` is the most that is alive at once in the
+    interpreted derivative, ``compiled_peak`` in the compiled one (None where it cannot be read off its loops), both with the
+    results and without the arguments; of two branches the larger counts. ``known`` are the sizes that the arguments have,
+    ``measured`` the counts that only a run tells. A number of bytes is None where nothing tells it, as the peaks are where
+    functions call themselves.
+    """
+
+    name: str
+    signature: str
+    file: str
+    recorded: tuple[Recorded, ...]
+    kept: tuple[Recorded, ...]
+    not_recorded: tuple[Unrecorded, ...]
+    bytes: int | None
+    formula: Formula
+    results: int
+    result_bytes: int | None
+    peak: Peak | None
+    compiled_peak: Peak | None
+    known: Mapping[str, int]
+    measured: Mapping[str, int]
 
     def __str__(self) -> str:
         return table.text(self)
@@ -51,6 +74,8 @@ class _Findings:
     """What can be said of a function before any number is known."""
 
     def __init__(self, core: Function, sizes: Sizes) -> None:
+        from transpile.render.module import named
+
         self.core, self.sizes = core, sizes
         self.amounts = amounts(sizes)
         self.stacks = [a for a in self.amounts if a.entries is not None]

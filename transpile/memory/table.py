@@ -6,18 +6,22 @@ import html as markup
 import os
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from transpile.memory.figures import Figures
 from transpile.memory.formula import Formula
-from transpile.memory.peak import Peak
-from transpile.memory.records import Recorded, Unrecorded, largest
+from transpile.memory.records import largest
+
+if TYPE_CHECKING:
+    from transpile.memory.peak import Peak
+    from transpile.memory.records import Recorded, Unrecorded
+    from transpile.memory.report import Report
 
 WIDTH = 100
 TEXT = 30  # columns of the user's expression, at most
 MOST = 8  # arrays that are named at a peak
 
 
-def text(report: Figures) -> str:
+def text(report: Report) -> str:
     """The table."""
     lines = wrapped(f"{report.name}({report.signature})", "", 4)
     sizes = [
@@ -47,7 +51,7 @@ def text(report: Figures) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def said(report: Figures) -> set[str]:
+def said(report: Report) -> set[str]:
     """The symbols that stand in a formula."""
     formulas = [report.formula, *(r.formula for r in report.kept)]
     formulas += [p.formula for p in (report.peak, report.compiled_peak) if p is not None]
@@ -69,7 +73,7 @@ def summed(records: Sequence[Recorded]) -> Formula:
     return sum((r.formula for r in records), Formula())
 
 
-def rows(report: Figures, records: Sequence[Recorded]) -> list[str]:
+def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
     """One row for each record, the largest first, with its reason below."""
     groups: dict[tuple[object, ...], list[Recorded]] = {}
     for r in records:
@@ -89,7 +93,7 @@ def rows(report: Figures, records: Sequence[Recorded]) -> list[str]:
     return out
 
 
-def row_of(report: Figures, group: Sequence[Recorded]) -> tuple[str, ...]:
+def row_of(report: Report, group: Sequence[Recorded]) -> tuple[str, ...]:
     """The cells for records of one expression that was put in line several times; as a rule there is one."""
     first, *more = group = largest(group)
     name = f"{first.name} (of {1 + len(more)})" if more else first.name
@@ -124,7 +128,7 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-def where(report: Figures, file: str, line: int) -> str:
+def where(report: Report, file: str, line: int) -> str:
     return str(line) if file == report.file else f"{os.path.basename(file)}:{line}"
 
 
@@ -137,7 +141,7 @@ def number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def decided(report: Figures) -> list[str]:
+def decided(report: Report) -> list[str]:
     """Loops with what is done about them; of what is computed again the lines, each with its longest expression."""
     out: list[str] = []
     groups: dict[str, list[Unrecorded]] = {}
@@ -151,7 +155,7 @@ def decided(report: Figures) -> list[str]:
     return out
 
 
-def peak(report: Figures, title: str, found: Peak | None) -> list[str]:
+def peak(report: Report, title: str, found: Peak | None) -> list[str]:
     """The peak, and below what is alive then."""
     if found is None:
         return [f"{title}: unknown"]
@@ -176,7 +180,7 @@ def wrapped(line: str, indent: str, more: int) -> list[str]:
     return [part.replace("\0", " ") for part in found]
 
 
-def html(report: Figures) -> str:
+def html(report: Report) -> str:
     """The records as a table, the rest as text."""
     cells = "".join(
         "<tr>" + "".join(f"<td>{markup.escape(c)}</td>" for c in (

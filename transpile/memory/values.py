@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from transpile.core.nodes import For, Function, Var, While
 from transpile.memory.formula import Formula
-from transpile.memory.numbers import Values
 from transpile.memory.probe import Wanted, measure
 from transpile.memory.records import Amount
 from transpile.memory.sizes import Sizes
 from transpile.request import Request
 
 _BYTES, _ENTRIES = "bytes of ", "entries of "  # before the number of an amount, as it is measured
+
+
+@dataclass(frozen=True)
+class Values:
+    """``known`` and ``measured`` are the values of symbols. Of memory whose formula is only a bound, ``taken`` says how many bytes
+    it takes, and of such a stack ``entries`` how many entries it has."""
+
+    known: Mapping[str, int]
+    measured: Mapping[str, int] = field(default_factory=dict)
+    taken: Mapping[Var, int] = field(default_factory=dict)
+    entries: Mapping[Var, int] = field(default_factory=dict)
+
+    def of(self, formula: Formula) -> int | None:
+        """The number; None if something is neither known nor measured."""
+        given = {**self.known, **self.measured}
+        return formula.at(given) if all(s in given for s in formula.symbols) else None
+
+    def taken_by(self, var: Var, formula: Formula) -> int | None:
+        """The bytes of a variable of which the formula says how many, or at most how many."""
+        return self.taken.get(var, self.of(formula))
 
 
 def values_of(
