@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.builder import OPERAND_TYPES, Builder, Expr
+from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import Const
+from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.rules.api import Entry

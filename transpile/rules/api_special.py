@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from transpile.core.builder import OPERAND_TYPES, Builder, Expr
+from transpile.core.builder import Builder, Expr
+from transpile.core.promotion import OPERAND_TYPES
 from transpile.errors import RuleError
 from transpile.rules.api import Entry
 from transpile.rules.api_elementwise import float_operand, operand

@@ -72,7 +72,7 @@ class Prim:
     type_rule: Callable[[Sequence[Type], Mapping[str, Any]], Type]
     render: Any
     elementwise: bool = False
-    dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.builder)
+    dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.promotion)
     partials: tuple[Any, ...] = ()
     by_order: tuple[Any, ...] = ()
     steep: Any = None
