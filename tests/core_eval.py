@@ -7,7 +7,8 @@ checked against its declared type: dtype, rank, and the dims whose symbols are k
 >>> from transpile.core.dims import Dim
 >>> from transpile.core.nodes import Block, Function, Var
 >>> from transpile.core.types import Type
->>> b, x = Builder(), Var("x", Type("float64", (Dim.of(3),)))
+>>> from transpile.rules.tables import prims
+>>> b, x = Builder(prims()), Var("x", Type("float64", (Dim.of(3),)))
 >>> y = b.let("sum", x, axes=(0,), keepdims=False)
 >>> evaluate(Function("f", (x,), Block(stmts=b.block.stmts, yields=(y.op,)), {}), np.arange(3.0))
 (np.float64(3.0),)
@@ -54,8 +55,8 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import Type
 from transpile.core.walk import defined
-from transpile.rules import prims
 from transpile.rules.spelling import Spelling
+from transpile.rules.tables import prims
 from transpile_runtime import random
 
 

@@ -31,6 +31,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import BOOL, INT, Type
+from transpile.rules.tables import prims
 
 N = Dim(4)
 VEC, MAT, NUM = Type("float64", (N,)), Type("float64", (N, N)), Type("float64")
@@ -53,7 +54,7 @@ def random_function(seed: int) -> Function:
 
 class _Maker:
     def __init__(self, seed: int) -> None:
-        self.random, self.b, self.line = random.Random(seed), Builder(), 0
+        self.random, self.b, self.line = random.Random(seed), Builder(prims()), 0
 
     # ---- pieces
 

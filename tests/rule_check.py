@@ -17,6 +17,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Add, Alloc, Block, Const, Function, If, Let, Operand, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Scatter
+from transpile.rules.tables import prims
 
 Build = Callable[..., Any]  # (b, *Exprs) -> Expr or tuple of Expr
 
@@ -51,7 +52,7 @@ class Program:
 
     def __init__(self, build: Build, args: Sequence[Any], dims: Callable[[int], Dim] = Dim.of) -> None:
         self.args = args
-        self.b = Builder()
+        self.b = Builder(prims())
         self.b.unify = _by_example
         self.params = [Var(f"x{k}", type_of(a, dims)) for k, a in enumerate(args)]
         for var in self.params:
@@ -445,7 +446,7 @@ def _close(got: Any, wanted: Any, tol: float, what: str) -> None:
 
 def check_prim(name: str, args: Sequence[Any], params: dict[str, Any], **options: Any) -> None:
     """As `check`, of one primitive by its own example; elementwise ones with promotion and broadcasting."""
-    from transpile.rules import prims
+    from transpile.rules.tables import prims
 
     def build(b: Builder, *xs: Expr) -> Any:
         y = b.elementwise(name, *xs, **params) if prims()[name].elementwise else b.let(name, *xs, **params)

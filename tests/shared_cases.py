@@ -16,7 +16,8 @@ import scipy.linalg
 import scipy.special
 from array_cases import normal
 
-from transpile.rules.api import METHODS, PROPERTIES, entries
+from transpile.rules.api import METHODS, PROPERTIES
+from transpile.rules.api_tables import entries
 
 ARGUMENTS: dict[str, tuple[int, ...]] = {
     "vector": (4,),

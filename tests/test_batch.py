@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from corpus import all_programs
 from lane_orders import order
+from verified import verify
 
 import transpile as tp
 from transpile.aggregates import flatten
-from transpile.core.verify import verify
 from transpile.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}

@@ -12,13 +12,13 @@ import pytest
 from collective_cases import CASES, V, X
 from differences import Subject, same
 from lane_orders import order
+from verified import verify
 
 import transpile as tp
 from transpile import lax
 from transpile.aggregates import flatten
 from transpile.axis_names import NamedAxis, binding
 from transpile.core.nodes import Let
-from transpile.core.verify import verify
 from transpile.core.walk import statements
 from transpile.request import Request
 from transpile.rules.collectives import COLLECTIVES

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from verified import verify
+
 from transpile.core.nodes import Block, Const, For, Function, Let, Var, While
 from transpile.core.types import BOOL, FLOAT, INT
-from transpile.core.verify import verify
 from transpile.loops.dead import remove_dead
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from core_eval import evaluate
 from differences import Subject, check_jvp, check_vjp
+from verified import verify
 
 import transpile as tp
 from transpile.core.nodes import Alloc, For, Function, While
-from transpile.core.verify import verify
 from transpile.core.walk import statements
 from transpile.request import Request
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from core_eval import evaluate
 from corpus import all_programs
+from verified import verify
 
 from transpile.aggregates import flatten, unflatten
 from transpile.core.nodes import Function
-from transpile.core.verify import verify
 from transpile.frontend import NeedStatic, lift
 from transpile.request import Request
 

@@ -20,8 +20,8 @@ from transpile.loops.hoist import hoist
 from transpile.lower.lowering import ARRAYS, SEVERAL, lower
 from transpile.lower.numba import Options, compile_core
 from transpile.lower.scalars import spell
-from transpile.rules import prims
 from transpile.rules.collectives import COLLECTIVES
+from transpile.rules.tables import prims
 
 pytestmark = pytest.mark.numba
 

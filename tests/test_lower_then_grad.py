@@ -11,10 +11,10 @@ import pytest
 from differences import same_tree
 from lowered_core import NotScalar, lowered_core
 from test_corpus import ACTIVE, gives_number
+from verified import verify
 
 import transpile as tp
 import transpile.frontend
-from transpile.core.verify import verify
 from transpile.pipeline import clean
 
 PARTS = 12

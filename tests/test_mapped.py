@@ -12,6 +12,7 @@ from fuzz.check import limited
 import transpile as tp
 from transpile.aggregates import flatten, leaf_numbers, walk_leaves
 from transpile.analysis.mapped import Mapped
+from transpile.analysis.summaries import Called
 from transpile.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
@@ -40,7 +41,7 @@ def test_results_that_are_not_mapped_stay(name):
         numbers = list(leaf_numbers(spec.tree))
         if not is_float(program.args()[k]) or len(numbers) != 1:
             continue
-        mapped = Mapped(core, [core.params[numbers[0]]])
+        mapped = Mapped(core, [core.params[numbers[0]]], Called())
         alike = [leaf.k for leaf in walk_leaves(core.out_tree) if not mapped.has(core.body.yields[leaf.k])]
         sizes = [leaf.k for leaf in walk_leaves(core.out_tree) if not mapped.has_size(core.body.yields[leaf.k].type)]
         for factor in (0.7, 1.4):
@@ -86,7 +87,7 @@ WANTED = {  # the results that differ, and those whose size does, by what is map
 def test_data_control_and_sizes(name):
     args = np.ones(3), np.arange(4.0), np.array([True, False, True, False]), np.array([0, 2]), 2
     core, _ = core_and_request(of_data, args)
-    mapped = Mapped(core, [p for p in core.params if p.name == name])
+    mapped = Mapped(core, [p for p in core.params if p.name == name], Called())
     values = [k for k, y in enumerate(core.body.yields) if mapped.has(y)]
     sizes = [k for k, y in enumerate(core.body.yields) if mapped.has_size(y.type)]
     assert (values, sizes) == WANTED[name]
@@ -99,9 +100,9 @@ def test_the_gradient_of_a_branch():
         return np.sum(x * w) if x[0] > 0 else np.sum(w * w)
 
     core, _ = core_and_request(tp.grad(f, argnums=1), (np.ones(3), np.ones(3)))
-    assert Mapped(core, [core.params[0]]).has(*core.body.yields)
-    assert Mapped(core, [core.params[1]]).has(*core.body.yields)
-    assert not Mapped(core, []).has(*core.body.yields)
+    assert Mapped(core, [core.params[0]], Called()).has(*core.body.yields)
+    assert Mapped(core, [core.params[1]], Called()).has(*core.body.yields)
+    assert not Mapped(core, [], Called()).has(*core.body.yields)
 
 
 def written_under(x, w, n):
@@ -121,5 +122,5 @@ def written_under(x, w, n):
 @pytest.mark.parametrize("name, wanted", [("x", [0]), ("w", [1]), ("n", [2])])
 def test_memory_that_is_written_where_lanes_part(name, wanted):
     core, _ = core_and_request(written_under, (np.ones(2), np.ones(2), 2))
-    mapped = Mapped(core, [p for p in core.params if p.name == name])
+    mapped = Mapped(core, [p for p in core.params if p.name == name], Called())
     assert [k for k, y in enumerate(core.body.yields) if mapped.has(y)] == wanted

@@ -10,10 +10,10 @@ import pytest
 from fuzz.check import load
 from names_made import CALLS, made
 from raised_at import raised_at
+from verified import verify
 
 import transpile as tp
 from transpile.analysis.undefined import Undefined
-from transpile.core.verify import verify
 from transpile.request import Request
 from transpile.transform.placeholders import is_any, is_move, with_placeholders
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from corpus import recursion
 from raised_at import raised_at
+from verified import verify
 
 import transpile as tp
 from transpile.core.routines import reached
-from transpile.core.verify import verify
 from transpile.request import Request
 
 X = np.array([0.3, 0.5, 0.7])

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from verified import verify
 
 from transpile.analysis.regions import may_overwrite
 from transpile.analysis.scopes import definitions, sites
@@ -13,7 +14,7 @@ from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, For, Function, If, Index, Let, Point, Slice, Store, Var, While
 from transpile.core.types import INT, Type
-from transpile.core.verify import verify
+from transpile.rules.tables import prims
 
 N = Dim.symbol("n")
 
@@ -22,7 +23,7 @@ class Nest(Builder):
     """A loop nest over one buffer ``a`` of ``rank`` axes of length n."""
 
     def __init__(self, rank: int) -> None:
-        super().__init__()
+        super().__init__(prims())
         source = Var("a", Type("float64", (N,) * rank))
         self.params = (source, Var("m", INT))
         n = self.bind("n", INT, "dim", (source,), {"axis": 0})

@@ -44,6 +44,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.render import render
+from transpile.rules.tables import prims
 
 n, m = Dim.symbol("n"), Dim.symbol("m")
 VEC, MAT, IDX = Type("float64", (n,)), Type("float64", (n, m)), Type("int64", (m,))
@@ -55,7 +56,7 @@ class Sketch:
     """A core function that is being written."""
 
     def __init__(self, **types: Type) -> None:
-        self.b = Builder()
+        self.b = Builder(prims())
         self.b.unify = lambda a, c: a
         self.params = [Var(name, type_) for name, type_ in types.items()]
         for var in self.params:
@@ -508,7 +509,7 @@ def test_transposed_and_diagonal_places():
 
 def test_header_comments_and_lines():
     w, c, x = Var("w", MAT), Var("c", Type("float64", (m,))), Var("x", VEC)
-    b = Builder()
+    b = Builder(prims())
     b.loc = Loc("/home/me/net.py", 5)
     z = b.bind("z", Type("float64", (m,)), "matmul", (x, w), {})
     b.loc = Loc("/home/me/net.py", 6)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from core_eval import evaluate
+from verified import verify
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, For, Function, If, Index, Point, Var, While
 from transpile.core.text import dump
 from transpile.core.types import FLOAT, INT, Type
-from transpile.core.verify import verify
 from transpile.core.walk import defines, statements
+from transpile.rules.tables import prims
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 
@@ -25,7 +26,7 @@ class Script(Builder):
     """A builder with the control flow that the frontend would emit."""
 
     def __init__(self, *params: Var) -> None:
-        super().__init__()
+        super().__init__(prims())
         self.params = params
         self.n = self.bind("n", INT, "dim", (params[0],), {"axis": 0}) if params[0].type.dims else None
         if self.n is not None:

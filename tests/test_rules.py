@@ -20,8 +20,8 @@ from rule_points import HARD, PARAMS, POINTS, SCALAR, SPECIAL, STRUCTURAL
 
 from transpile.core.nodes import Block, Function
 from transpile.render import render
-from transpile.rules import prims
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO
+from transpile.rules.tables import prims
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp
 

@@ -16,10 +16,11 @@ import pytest
 import scipy.special
 from rule_check import Program
 
-from transpile.rules.api import METHODS, entries
-from transpile.rules.api_elementwise import BINARY, UNARY
+from transpile.errors import RuleError
+from transpile.rules.api import METHODS
 from transpile.rules.api_special import ONE, THREE, TWO
-from transpile.rules.prim import RuleError
+from transpile.rules.api_tables import entries
+from transpile.rules.numpy_names import BINARY, UNARY
 
 ENTRIES = entries()
 NOT_UFUNCS_OF_NUMBERS = frozenset("isnat matmul matvec vecdot vecmat".split())

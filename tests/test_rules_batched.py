@@ -19,10 +19,10 @@ from core_eval import evaluate
 from rule_check import Program, active_args
 from rule_points import POINTS
 from test_rules import EXAMPLES, PRIMS, arguments, build_of, example, function_of, wrt
+from verified import verify
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function
-from transpile.core.verify import verify
 from transpile.errors import TranspileError
 from transpile.rules.reduction import sample
 from transpile.transform.batching import batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from verified import verify
 
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
@@ -28,8 +29,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
-from transpile.core.verify import verify
 from transpile.errors import InternalError
+from transpile.rules.tables import prims
 
 N = Dim.symbol("n")
 VECTOR = Type("float64", (N,))
@@ -62,7 +63,7 @@ def loop(body, inits=(), results=(), **more):
 
 
 def test_well_formed(x):
-    b = Builder()
+    b = Builder(prims())
     u = b.copy("u", x)
     total = Var("total", FLOAT)
     after = Var("total", FLOAT)

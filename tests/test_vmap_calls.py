@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from custom_cases import CASES, Case
 from lane_orders import order
+from verified import verify
 
 import transpile as tp
-from transpile.core.verify import verify
 from transpile.request import Request
 
 WEIGHTS = np.array([0.7, -1.3, 0.4, 1.9, 0.2])

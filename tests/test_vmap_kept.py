@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from corpus import recursion
 from test_batch import order, stacked
+from verified import verify
 
 import transpile as tp
 from transpile.core.routines import reached
-from transpile.core.verify import verify
 from transpile.request import Request
 
 RNG = np.random.default_rng(0)

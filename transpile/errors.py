@@ -4,6 +4,7 @@ One exception for users, `TranspileError`, with all that was found in ``diagnost
 
     TranspileError        the user's program or request cannot be transformed; carries Diagnostics
     InternalError         a bug of transpile itself (the verifier's, never the user's fault)
+    RuleError             what a rule of a primitive refuses; where that is in the user's source, the frontend knows
 
 Lines and columns of a `transpile.core.loc.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
 nodes), and ``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.locate` makes them so.
@@ -173,6 +174,14 @@ class TranspileError(Exception):
     def within(self, context: str) -> TranspileError:
         """The same error, saying what was asked for where that is not said yet."""
         return type(self)(d if d.context else replace(d, context=context) for d in self.diagnostics)
+
+
+class RuleError(Exception):
+    """A type or shape error found by a rule; the frontend turns it into a diagnostic at the user's line."""
+
+    def __init__(self, message: str, code: str = "T201", hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.code, self.hint = message, code, hint
 
 
 class InternalError(Exception):

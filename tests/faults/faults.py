@@ -1105,7 +1105,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sums_of_what_is_shared",
-        "transpile/transform/batching/named.py",
+        "transpile/transform/batching/over_lanes.py",
         "    return b.cast(b.expr(x) * b.cast(w.count, type_.dtype), type_.dtype).op\n",
         "    return b.cast(x, type_.dtype).op\n",
         "a sum over the lanes of what they share is that of one lane",
@@ -1145,7 +1145,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "adjoints_of_what_lanes_share",
-        "transpile/transform/batching/calls.py",
+        "transpile/transform/batching/decided.py",
         "if differs and not own:",
         "if False:",
         "a rule gives what lanes share the adjoint of each lane, not their sum",
@@ -1157,7 +1157,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "rules_of_the_lane",
-        "transpile/transform/batching/calls.py",
+        "transpile/transform/batching/decided.py",
         "given = [*args, *dots]",
         "given = [*args, *[False] * len(dots)]",
         "the tangents of a rule are taken for those that all lanes share",
@@ -1169,7 +1169,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "prints_of_kept_functions",
-        "transpile/analysis/called.py",
+        "transpile/analysis/summaries.py",
         "acts = acts or acts_in_lanes(mapped, stmt, under)",
         "acts = False",
         "a kept function that prints is called for all lanes at once",
@@ -1181,7 +1181,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "depths_of_their_own",
-        "transpile/analysis/called.py",
+        "transpile/analysis/summaries.py",
         "(id(stmt) in under or mapped.called_as(stmt).splits)",
         "mapped.called_as(stmt).splits",
         "a depth that differs between lanes is taken for one that they share",
@@ -1193,7 +1193,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "lanes_of_the_inner_axis",
-        "transpile/transform/batching/calls.py",
+        "transpile/transform/batching/raises.py",
         'parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]',
         'parts[-1:] = [", ", slot, ")"]',
         "an error in lanes of lanes names them the wrong way round",

@@ -31,7 +31,8 @@ MOVING = {
     **{f"transpile.lower.{name}": "codegen" for name in (
         "build", "emit", "entry", "module", "names", "numba", "scalars", "standalone", "differences", "outward",
     )},
-    "transpile.core.peephole": "simplify", "transpile.transform.dce": "simplify", "transpile.transform.tidy": "simplify",
+    "transpile.transform.dce": "simplify", "transpile.transform.tidy": "simplify",
+    "transpile.transform.guards": "codegen", "transpile.transform.placeholders": "simplify", "transpile.transform.reasons": "core",
     "transpile.frontend.prune": "simplify", "transpile.loops.dead": "simplify", "transpile.loops.simplify": "simplify",
 }  # fmt: skip
 PREFIXES = ("transpile.rules.api_", "transpile.rules.library_")

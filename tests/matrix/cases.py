@@ -13,9 +13,10 @@ import numpy as np
 from rule_points import POINTS
 from test_rules_api import MATH_CASES
 
-from transpile.rules import prims
-from transpile.rules.api import METHODS, PROPERTIES, entries
+from transpile.rules.api import METHODS, PROPERTIES
+from transpile.rules.api_tables import entries
 from transpile.rules.prim import UNWRITTEN
+from transpile.rules.tables import prims
 
 ENTRIES = entries()
 POOL: dict[str, Any] = {

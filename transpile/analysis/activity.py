@@ -28,8 +28,8 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks
-from transpile.rules import prims
 from transpile.rules.prim import ZERO, Prim
+from transpile.rules.tables import prims
 
 Edge = tuple[Operand, Var]  # the second depends on the first
 

@@ -1,4 +1,4 @@
-"""What a call does in lanes, for which of its arguments differ between them: found over the body of what is called.
+"""What a call does in lanes, for which of its arguments differ between them; what is printed and raised in it.
 
 def power(x, k):                   power(x, k) where x differs: its results do, sizes and the depth of its calls do not
     if k == 0:                     where k differs: its calls stand in a branch that lanes do not all take
@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from transpile.core.nodes import Call, Effect, Function, Stmt
+from transpile.core.nodes import Call, Effect, Stmt
 from transpile.core.routines import Routine, routine_of
-from transpile.core.walk import blocks, reads, statements
-
-if TYPE_CHECKING:
-    from transpile.analysis.mapped import Mapped
+from transpile.core.walk import statements
 
 Pattern = tuple[
     bool | None, ...
@@ -40,88 +37,10 @@ class Summary:
 NOTHING = Summary()  # of what is no call
 
 
-class Called:
-    """Shared by all that is asked of one program. Of kept functions a fixed point: those that are asked for while others are being
-    found do nothing at first."""
+class Summaries(Protocol):
+    """Knows what calls do: `transpile.analysis.summaries.Called`."""
 
-    def __init__(self) -> None:
-        self.routines: dict[tuple[Routine, Pattern], Summary] = {}
-        self.functions: dict[
-            tuple[int, Pattern], tuple[Function, Summary]
-        ] = {}  # the function is kept alive with its id
-        self.is_open = False
-
-    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary:
-        """What a call does where these arguments differ."""
-        if isinstance(stmt, Call):
-            return self.of_function(stmt.fn, tuple(given))
-        routine = routine_of(stmt)
-        assert routine is not None, stmt
-        return self.of_routine(routine, tuple(given))
-
-    def of_function(self, fn: Function, given: Pattern) -> Summary:
-        key = id(fn), given
-        if key in self.functions:
-            return self.functions[key][1]
-        found = self._summary(fn, given)
-        if not self.is_open:
-            self.functions[key] = fn, found
-        return found
-
-    def of_routine(self, routine: Routine, given: Pattern) -> Summary:
-        key = routine, given
-        several = len(routine.results)
-        if routine.fn is None:  # it is being made
-            return Summary((True,) * several, (True,) * several, True, True, given)
-        if key in self.routines:
-            return self.routines[key]
-        self.routines[key] = Summary((False,) * several, (False,) * several, given=given)
-        if self.is_open:
-            return self.routines[key]
-        self.is_open = True
-        try:
-            before: dict[tuple[Routine, Pattern], Summary] = {}
-            while before != self.routines:
-                before = dict(self.routines)
-                for (one, pattern), last in before.items():
-                    self.routines[one, pattern] = self._summary(one.body, last.given, one)
-        finally:
-            self.is_open = False
-        return self.routines[key]
-
-    def _summary(self, fn: Function, given: Pattern, routine: Routine | None = None) -> Summary:
-        from transpile.analysis.mapped import Mapped
-
-        axis = next((p for p, differs in zip(fn.params, given) if differs is None), None)
-        mapped = Mapped(fn, [p for p, differs in zip(fn.params, given) if differs], self, axis)
-        under = below_branches(mapped, fn)
-        acts = splits = False
-        for stmt in statements(fn.body):
-            acts = acts or acts_in_lanes(mapped, stmt, under)
-            called = routine_of(stmt)
-            if called is not None and routine is not None and (id(stmt) in under or mapped.called_as(stmt).splits):
-                splits = splits or is_reached(routine, called)
-            if called is not None and called is routine:
-                given = tuple(None if g is None else g or mapped.has(a) for g, a in zip(given, reads(stmt)))
-        values = tuple(mapped.has(y) for y in fn.body.yields)
-        return Summary(values, tuple(mapped.has_size(y.type) for y in fn.body.yields), acts, splits, given)
-
-
-def below_branches(mapped: Mapped, fn: Function) -> set[int]:
-    """The ids of the statements that not all lanes come to equally often."""
-    found: set[int] = set()
-    for stmt in statements(fn.body):
-        if mapped.diverges(stmt):
-            found.update(id(s) for b in blocks(stmt) for s in statements(b))
-    return found
-
-
-def acts_in_lanes(mapped: Mapped, stmt: Stmt, under: set[int]) -> bool:
-    """Whether a statement prints, or raises what not all lanes raise."""
-    if isinstance(stmt, Effect):
-        return stmt.kind != "raise" or mapped.has(*stmt.args) or id(stmt) in under
-    found = mapped.called_as(stmt)
-    return found.acts or id(stmt) in under and may_act(stmt)
+    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary: ...
 
 
 def may_act(stmt: Stmt) -> bool:
@@ -161,6 +80,3 @@ def is_reached(routine: Routine, start: Routine) -> bool:
             seen.add(called)
             todo.append(called)
     return False
-
-
-__all__ = ["Called", "Summary", "acts_in_lanes", "below_branches", "effects_of", "may_act"]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transpile.analysis.called import NOTHING, Called, Summary
+from transpile.analysis.called import NOTHING, Summaries, Summary, may_act
 from transpile.core.nodes import (
     Add,
     Alloc,
     Block,
     Call,
+    Effect,
     For,
     Function,
     If,
@@ -32,7 +33,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.routines import routine_of
 from transpile.core.types import Type
-from transpile.core.walk import defines, dim_symbols, reads, statements
+from transpile.core.walk import blocks, defines, dim_symbols, reads, statements
 from transpile.rules.collectives import COLLECTIVES, OWN
 
 
@@ -42,10 +43,8 @@ class Mapped:
     ``called`` knows what calls do; ``axis``: the parameter that collectives over these lanes have as their axis.
     """
 
-    def __init__(
-        self, fn: Function, given: Iterable[Var], called: Called | None = None, axis: Var | None = None
-    ) -> None:
-        self.called, self.axis = called if called is not None else Called(), axis
+    def __init__(self, fn: Function, given: Iterable[Var], called: Summaries, axis: Var | None = None) -> None:
+        self.called, self.axis = called, axis
         self.values: set[Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
@@ -212,3 +211,20 @@ def _deciding(stmt: Let) -> list[Operand]:
             case Reshape():
                 found += [operands[k] for k in step.args]
     return found
+
+
+def below_branches(mapped: Mapped, fn: Function) -> set[int]:
+    """The ids of the statements that not all lanes come to equally often."""
+    found: set[int] = set()
+    for stmt in statements(fn.body):
+        if mapped.diverges(stmt):
+            found.update(id(s) for b in blocks(stmt) for s in statements(b))
+    return found
+
+
+def acts_in_lanes(mapped: Mapped, stmt: Stmt, under: set[int]) -> bool:
+    """Whether a statement prints, or raises what not all lanes raise."""
+    if isinstance(stmt, Effect):
+        return stmt.kind != "raise" or mapped.has(*stmt.args) or id(stmt) in under
+    found = mapped.called_as(stmt)
+    return found.acts or id(stmt) in under and may_act(stmt)

@@ -40,9 +40,10 @@ from transpile.core.nodes import (
 )
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
-from transpile.core.types import BOOL, FLOAT, INT, Type, promote
-from transpile.rules import prims
-from transpile.rules.prim import RuleError
+from transpile.core.promotion import OPERAND_TYPES
+from transpile.core.records import Records
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.errors import RuleError
 
 VIA = frozenset(
     "exp expm1 log log1p sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh hypot erf erfc".split()
@@ -181,14 +182,15 @@ class NotReal(NotANumber):
 
 
 class Builder:
-    """Emits into ``self.block``. ``symbols`` maps the symbols of dims to the integer operands that hold their values."""
+    """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
+    operands that hold their values."""
 
-    def __init__(self, symbols: dict[str, Operand] | None = None) -> None:
+    def __init__(self, prims: Records, symbols: dict[str, Operand] | None = None) -> None:
         self.block = Block()
         self.open = [self.block]  # the blocks that are being filled, the outermost first
         self.loc: Loc = NOWHERE
         self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
-        self.prims = prims()
+        self.prims = prims
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`
@@ -601,83 +603,6 @@ def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
         value = (value - least) % (end - least + 1) + least
     return Const(python(value), Type(dtype, (), weak))
 
-
-# -------------------------------------------------------------------------------------------- operand dtypes
-
-
-_OF_BOOLS = ("bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum")  # what Python has for truth values too
-
-
-def _arith(types: Sequence[Type], prim: str) -> list[Type]:
-    common = promote(*types)
-    if common.dtype == "bool" and prim in ("add", "mul", "maximum", "minimum") and not common.weak:
-        return [common] * len(types)
-    if common.dtype == "bool" and common.weak and prim not in _OF_BOOLS:
-        common = INT
-    return [common] * len(types)
-
-
-def _int8(types: Sequence[Type], prim: str) -> list[Type]:
-    ready = _arith(types, prim)
-    return [Type("int8") if t.dtype == "bool" else t for t in ready]
-
-
-_FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": "float32", "uint16": "float32"}
-
-
-def _float(types: Sequence[Type], prim: str) -> list[Type]:
-    common = promote(*types)
-    if not common.is_float:
-        known = [_FLOAT_OF.get(t.dtype, "float64") for t in types if not t.weak]
-        if common.is_int and all(t.weak or t.is_bool for t in types):
-            known = []  # a Python int beside booleans is an int64
-        common = Type(np.result_type(*known).name if known else "float64", (), common.weak)
-    return [common] * len(types)
-
-
-def _div(types: Sequence[Type], prim: str) -> list[Type]:
-    common = promote(*types)
-    return [common if common.is_float else Type("float64", (), common.weak)] * len(types)
-
-
-def _special(types: Sequence[Type], prim: str) -> list[Type]:
-    """SciPy's ufuncs whose first loop is that of doubles: floats only if all operands are."""
-    common = promote(*types)
-    single = all(t.dtype == "float32" and not t.weak for t in types)
-    return [common if single else Type("float64", (), common.weak)] * len(types)
-
-
-def _special_single(types: Sequence[Type], prim: str) -> list[Type]:
-    """SciPy's ufuncs whose first loop is that of floats: what fits is a float."""
-    common = promote(*types)
-    single = common.dtype in ("float16", "float32", "bool", "int8", "uint8", "int16", "uint16") and not common.weak
-    return [Type("float32") if single else Type("float64", (), common.weak)] * len(types)
-
-
-def _logical(types: Sequence[Type], prim: str) -> list[Type]:
-    return [Type("bool", (), t.weak) for t in types]
-
-
-def _where(types: Sequence[Type], prim: str) -> list[Type]:
-    return [Type("bool", (), types[0].weak), *([promote(*types[1:])] * 2)]
-
-
-def _as_is(types: Sequence[Type], prim: str) -> list[Type]:
-    return list(types)
-
-
-OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
-    "arith": _arith,  # NumPy's promotion; booleans count as integers where Python's do
-    "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
-    "float": _float,  # integers become floats, small integers small floats (np.exp)
-    "div": _div,  # integers become float64 (true division)
-    "special": _special,  # scipy.special, most functions
-    "special_single": _special_single,  # scipy.special, those that prefer float32
-    "compare": _arith,  # operands are promoted, the result is bool
-    "logical": _logical,  # operands become bool
-    "where": _where,  # the first is a bool, the others are promoted
-    "as_is": _as_is,  # no promotion (cast, isnan)
-}
 
 __all__ = [
     "Add",

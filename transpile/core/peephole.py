@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from transpile.core.nodes import Const, Let, Operand, Var
+import numpy as np
+
+from transpile.core.nodes import Block, Const, Let, Operand, Var
 from transpile.core.types import Type
 
-if TYPE_CHECKING:
-    from transpile.core.builder import Builder
 
-Rule = Callable[["Builder", tuple[Operand, ...], Mapping[str, Any]], "Any"]
+class Emitting(Protocol):
+    """What a simpler form is emitted with: `transpile.core.builder.Builder`."""
+
+    block: Block
+
+    def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> object: ...
 
 
-def simplify(b: Builder, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+Rule = Callable[[Emitting, tuple[Operand, ...], Mapping[str, Any]], "Any"]
+
+
+def simplify(b: Emitting, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     """A simpler operand or Expr for ``prim(operands)``, or None."""
     rule = _RULES.get(prim)
     return None if rule is None else rule(b, operands, params)
@@ -29,7 +37,7 @@ def is_const(operand: Operand, value: Any) -> bool:
     return isinstance(operand, Const) and not isinstance(operand.value, bool) and operand.value == value
 
 
-def definition(b: Builder, operand: Operand) -> Let | None:
+def definition(b: Emitting, operand: Operand) -> Let | None:
     """The *let* that defines the operand, if it was emitted lately in the current block."""
     if isinstance(operand, Var):
         for stmt in reversed(b.block.stmts[-40:]):
@@ -39,7 +47,7 @@ def definition(b: Builder, operand: Operand) -> Let | None:
 
 
 def _int_fold(python: Callable[..., Any]) -> Rule:
-    def fold(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+    def fold(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
         known = [o for o in ops if isinstance(o, Const) and type(o.value) is int]
         if len(known) < len(ops):
             return None
@@ -78,7 +86,7 @@ def _keeps(result: Operand, other: Operand) -> bool:
     return result.type.dtype == other.type.dtype and not isinstance(result, Const)
 
 
-def _add(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _add(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 0) and _keeps(x, y) and x.type.is_int:
         return x
@@ -91,7 +99,7 @@ def _add(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return fold_floats("add", ops) or _int_fold(operator.add)(b, ops, params)
 
 
-def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _sub(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 0) and _keeps(x, y):
         return x
@@ -100,7 +108,7 @@ def _sub(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return fold_floats("sub", ops) or _int_fold(operator.sub)(b, ops, params)
 
 
-def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _mul(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     for one, other in ((x, y), (y, x)):
         if is_const(one, 1) and _keeps(other, one):
@@ -118,7 +126,7 @@ def _mul(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return None
 
 
-def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _div(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 1) and _keeps(x, y):
         return x
@@ -128,7 +136,7 @@ def _div(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return fold_floats("div", ops)
 
 
-def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _neg(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
     if isinstance(x, Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
         return Const(-x.value, x.type)
@@ -138,7 +146,7 @@ def _neg(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return d.args[0] if d is not None and d.prim == "neg" else None
 
 
-def _pow(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _pow(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     x, p = ops
     if is_const(p, 1) and _keeps(x, p):
         return x
@@ -147,7 +155,7 @@ def _pow(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return None
 
 
-def _cast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _cast(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
     target = Type(params["dtype"], x.type.dims, params.get("weak", False))
     if x.type == target:
@@ -159,12 +167,10 @@ def _cast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> An
 
 
 def _widens(narrow: str, wide: str) -> bool:
-    import numpy as np
-
     return bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 
 
-def _broadcast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _broadcast(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
     if isinstance(x, Var) and x.type.dims == tuple(params["dims"]):
         return x
@@ -174,14 +180,14 @@ def _broadcast(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) 
     return None
 
 
-def _index(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _index(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     source = ops[0]
     if not params["path"] and not (isinstance(source, Var) and source.buffer):
         return source
     return None
 
 
-def _transpose(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _transpose(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     axes = tuple(params["axes"])
     if axes == tuple(range(len(axes))):
         return ops[0]
@@ -192,14 +198,14 @@ def _transpose(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) 
     return None
 
 
-def _where(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _where(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     test, x, y = ops
     if isinstance(test, Const):
         return x if test.value else y
     return x if x == y and isinstance(x, Var) else None
 
 
-def _not(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _not(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
     if isinstance(x, Const):
         return Const(not x.value, x.type)
@@ -207,7 +213,7 @@ def _not(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any
     return d.args[0] if d is not None and d.prim == "logical_not" else None
 
 
-def _same_dims(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _same_dims(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     if ops[0].type.dims == tuple(params["dims"]):
         return ops[0]
     d = definition(b, ops[0])
@@ -216,14 +222,14 @@ def _same_dims(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) 
     return None
 
 
-def _reshape(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _reshape(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     d = definition(b, ops[0])
     if d is not None and d.prim == "reshape":  # what stands between two shapes does not matter
         return b.let("reshape", d.args[0], **params)
     return _same_dims(b, ops, params)
 
 
-def _nothing_reduced(b: Builder, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _nothing_reduced(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
     return ops[0] if params["axes"] == () and ops[0].type.is_float else None
 
 

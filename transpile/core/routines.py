@@ -10,15 +10,13 @@ Every result has memory of its own, and nothing that the caller sees is written:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, Effect, Function, Let, Operand, Var
 from transpile.core.types import Type
 from transpile.core.walk import statements
-
-if TYPE_CHECKING:
-    from transpile.core.builder import Builder, Expr
 
 
 class Routine:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
+from transpile.aggregates import leaf_numbers
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     Add,
@@ -52,26 +53,24 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.places import consumed, place_dims
+from transpile.core.records import Records
 from transpile.core.text import dump_stmt
 from transpile.core.types import Type
 from transpile.core.walk import defines, reads
-from transpile.errors import InternalError
-from transpile.rules import prims
-from transpile.rules.prim import RuleError
+from transpile.errors import InternalError, RuleError
 
 READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
 
 
-def verify(fn: Function) -> Function:
-    """``fn`` itself, if it is well formed; raises `InternalError` otherwise."""
-    _Verifier(fn).function()
+def verify(fn: Function, prims: Records) -> Function:
+    """``fn`` itself, if it is well formed with these primitives; raises `InternalError` otherwise."""
+    _Verifier(fn, prims).function()
     return fn
 
 
 class _Verifier:
-    def __init__(self, fn: Function) -> None:
-        self.fn = fn
-        self.prims = prims()
+    def __init__(self, fn: Function, prims: Records) -> None:
+        self.fn, self.prims = fn, prims
         self.visible: dict[Var, None] = {}
         self.seen: dict[Var, None] = {}
         self.stmt: Stmt | None = None
@@ -143,8 +142,6 @@ class _Verifier:
         self.trees()
 
     def trees(self) -> None:
-        from transpile.aggregates import leaf_numbers
-
         fn = self.fn
         if fn.out_tree is not None:
             numbers = leaf_numbers(fn.out_tree)
@@ -307,10 +304,10 @@ class _Verifier:
         args, params, results, yields = map(len, (s.args, s.fn.params, s.results, s.fn.body.yields))
         self.check(args == params, f"{args} arguments for {params} parameters")
         self.check(results == yields, f"{results} results for {yields} yields")
-        verify(s.fn)
-        verify(s.derivative)
+        verify(s.fn, self.prims)
+        verify(s.derivative, self.prims)
         if s.pullback is not None:
-            verify(s.pullback)
+            verify(s.pullback, self.prims)
 
     # ---- parts
 

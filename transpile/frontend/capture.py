@@ -14,6 +14,7 @@ from transpile.frontend import memory, reads
 from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.rules.arguments import from_nested
 from transpile.signature import unsupported
 
 OUTSIDE = "an array from outside the function cannot be written"
@@ -141,6 +142,4 @@ def static_tree(lx: Lifter, value: Any) -> Any:
 
 
 def _literal_array(lx: Lifter, value: np.ndarray) -> Any:
-    from transpile.rules import language
-
-    return lx.b.cast(language.array(lx.b, value.tolist()), value.dtype.name).op
+    return lx.b.cast(from_nested(lx.b, value.tolist()), value.dtype.name).op

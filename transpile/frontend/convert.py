@@ -30,6 +30,7 @@ from transpile.frontend.values import (
     Tuple,
     Updates,
 )
+from transpile.rules.arguments import from_nested
 
 
 def operand(lx: Lifter, value: Any, node: Any = None) -> Operand:
@@ -56,13 +57,7 @@ def _sequence(lx: Lifter, value: Any, node: Any) -> Operand:
         return nested.op
     if not isinstance(nested, (list, tuple)):
         raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
-    return _language().array(lx.b, nested).op
-
-
-def _language() -> Any:
-    from transpile.rules import language
-
-    return language
+    return from_nested(lx.b, nested).op
 
 
 def _static(lx: Lifter, value: Static, node: Any) -> Operand:

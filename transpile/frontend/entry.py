@@ -37,7 +37,7 @@ from transpile.frontend.values import (
     Static,
     Tuple,
 )
-from transpile.rules.api import entries
+from transpile.rules.api_tables import entries
 
 MAX_RESTARTS = 60
 

@@ -30,7 +30,7 @@ from transpile.frontend import symbols as symbolic
 from transpile.frontend.in_place import in_place
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.prune import prune
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 
 def finish(lx: Lifter, fn: Function) -> Function:

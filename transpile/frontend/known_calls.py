@@ -30,7 +30,7 @@ from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Static
-from transpile.rules.api import entries
+from transpile.rules.api_tables import entries
 
 Special = Callable[[Lifter, list[Any], dict[str, Any], Any], Any]
 

@@ -18,13 +18,13 @@ import numpy as np
 from transpile import axis_names
 from transpile.core.builder import Builder, Expr, NotANumber, NotReal
 from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
-from transpile.errors import NO_COMPLEX, TranspileError, error
+from transpile.errors import NO_COMPLEX, RuleError, TranspileError, error
 from transpile.frontend import reads
 from transpile.frontend.measured import Measured
 from transpile.frontend.stretching import Stretching
 from transpile.frontend.symbols import Restart
 from transpile.frontend.values import Cell, Conflict, Scalar, Static
-from transpile.rules.prim import RuleError
+from transpile.rules.tables import prims
 
 
 class Dead(Exception):
@@ -96,7 +96,7 @@ class Lifter:
     """Lifts one function, with all that it calls, into one core function."""
 
     def __init__(self, symbols: Any, mutable: bool = False) -> None:
-        self.b = Builder()
+        self.b = Builder(prims())
         self.symbols = symbols
         self.b.unify = lambda a, b: symbols.unify(self, a, b)
         self.measured, self.stretching = Measured(self), Stretching(self)

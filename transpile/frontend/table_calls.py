@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from transpile.core.builder import Expr, NotANumber
-from transpile.errors import NO_COMPLEX
+from transpile.errors import NO_COMPLEX, RuleError
 from transpile.frontend import aliases, grids, memory, ways_out
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Ref, Scalar, Static, Tuple
-from transpile.rules.api import OUT_AT, Entry, entries
-from transpile.rules.prim import RuleError
+from transpile.rules.api import OUT_AT, Entry
+from transpile.rules.api_tables import entries
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:

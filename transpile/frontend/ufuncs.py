@@ -16,9 +16,10 @@ from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
 from transpile.frontend.values import Array, Scalar, Static
-from transpile.rules import prims
-from transpile.rules.api import Entry, entries
+from transpile.rules.api import Entry
+from transpile.rules.api_tables import entries
 from transpile.rules.arguments import strong
+from transpile.rules.tables import prims
 
 Args = list[Any]
 Kwargs = dict[str, Any]

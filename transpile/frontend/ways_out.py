@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.rules.api import entries
+from transpile.rules.api_tables import entries
 
 LIBRARIES = {
     "jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow", "cupy": "CuPy", "autograd": "Autograd",

@@ -17,6 +17,7 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, stored
 from transpile.lower.library import fresh
+from transpile.rules.tables import prims
 
 if TYPE_CHECKING:
     from transpile.lower.lowering import Lowering
@@ -45,7 +46,7 @@ def _entry(core: Function) -> Function:
     """A function that does nothing but call the one that ``core`` is."""
     routine: Routine = core.routine
     params = tuple(Var(p.name, p.type) for p in core.params)
-    b = Builder()
+    b = Builder(prims())
     sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params)
     unknown = any(d is None for dims in sizes for d in dims)
     types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]

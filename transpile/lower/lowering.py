@@ -48,6 +48,7 @@ from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.given import check_given
 from transpile.lower.places import Place, at_least_zero
 from transpile.lower.shared import Matrices
+from transpile.rules.tables import prims
 
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 
@@ -65,7 +66,7 @@ class Lowering:
         self.fn = fn
         self.routines, self.is_kept = routines, is_kept
         self.depth: Var | None = None  # how many calls there are around
-        self.b = Builder()
+        self.b = Builder(prims())
         self.env: dict[Var, Held] = {}
         self.left: Counter[Var] = Counter(o for o in uses(fn.body) if isinstance(o, Var))
         self.total = Counter(self.left)

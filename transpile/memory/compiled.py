@@ -15,6 +15,7 @@ import numpy as np
 
 from transpile.core.nodes import Function, Loc
 from transpile.errors import TranspileError
+from transpile.lower.numba import text_of
 from transpile.memory.formula import Formula
 from transpile.memory.peak import Array, Peak
 from transpile.memory.records import Amount
@@ -97,8 +98,6 @@ def compiled_plan(core: Function, sizes: Sizes, stacks: Sequence[tuple[Amount, D
 
     ``stacks`` are those of the text, in order, with the dims of their entries.
     """
-    from transpile.lower.numba import text_of
-
     try:
         text, lines = text_of(core)
     except TranspileError:

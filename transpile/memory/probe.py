@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.aggregates import Leaf
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -37,6 +38,8 @@ from transpile.core.nodes import (
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines
 from transpile.request import Request
+from transpile.rules.tables import prims
+from transpile.transform.dce import remove_dead
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def measure(
 class _Probe:
     def __init__(self, core: Function, wanted: Wanted) -> None:
         self.core = core
-        self.b = Builder(dict(core.symbols))
+        self.b = Builder(prims(), dict(core.symbols))
         self.slots: dict[str, int] = {}
         self.hidden = 0  # slots of numbers that are not asked for
         self.actions: dict[object, list[Callable[[Any], None]]] = {}
@@ -131,9 +134,6 @@ class _Probe:
     # ---- the copy
 
     def run(self) -> Function:
-        from transpile.aggregates import Leaf
-        from transpile.transform.dce import remove_dead
-
         core, b = self.core, self.b
         b.loc = core.loc
         with b.into(Block()) as out:

@@ -16,7 +16,7 @@ from transpile.errors import source_line
 from transpile.memory.formula import Formula, product_text
 from transpile.memory.sizes import Loop, Sizes
 from transpile.render.alias import is_view
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform import reasons
 
 if TYPE_CHECKING:

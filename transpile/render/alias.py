@@ -28,7 +28,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.walk import defined
 from transpile.render.liveness import Numbers
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 FOREIGN = 0  # the bit
 WRITABLE = (

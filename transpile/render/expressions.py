@@ -16,11 +16,11 @@ from transpile.render.places import dotted, number, place, subscript, transposed
 from transpile.render.shapes import Shape, reshape_form
 from transpile.render.templates import fill
 from transpile.render.whole import OBJECT
-from transpile.rules import prims
-from transpile.rules.api_elementwise import UFUNCS
 from transpile.rules.elementary import BUILTINS, MATH
+from transpile.rules.numpy_names import UFUNCS
 from transpile.rules.random import DRAWS
 from transpile.rules.spelling import PLAIN, Spelling, axes_of
+from transpile.rules.tables import prims
 
 LOAD = ast.Load()
 OPERATORS: dict[str, type[ast.operator]] = {

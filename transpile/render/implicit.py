@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from transpile.core.builder import OPERAND_TYPES
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -34,10 +33,11 @@ from transpile.core.nodes import (
     Var,
     While,
 )
+from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
 from transpile.core.walk import map_reads, statements
-from transpile.rules import prims
 from transpile.rules.prim import Prim
+from transpile.rules.tables import prims
 
 Dims = tuple[Dim, ...]
 WIDE = ("float64", "int64", "bool")

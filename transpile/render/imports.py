@@ -13,7 +13,6 @@ import numpy as np
 
 from transpile.aggregates import REGISTERED
 from transpile.errors import error
-from transpile.frontend.bindings import StaticClass
 from transpile.render.places import dotted
 from transpile.render.templates import literal
 
@@ -74,7 +73,7 @@ class Imports:
     def cls(self, cls: Any) -> ast.expr:
         """The class of a result: imported where it can be, else left to who runs the text."""
         name = cls.__name__
-        if isinstance(cls, StaticClass):
+        if not isinstance(cls, type):  # of a module that is not executed: `transpile.frontend.bindings.StaticClass`
             if cls.importable is None:
                 raise error(
                     "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"

@@ -35,7 +35,7 @@ from transpile.core.walk import blocks, defines, leaves, reads, statements, writ
 from transpile.render.alias import Aliases
 from transpile.render.liveness import Numbers, stmt_reads
 from transpile.render.shapes import Shape
-from transpile.rules import prims
+from transpile.rules.tables import prims
 
 WEIGHT = 12  # operations in one expression, at most
 CHOICE = 3  # what a conditional expression counts for

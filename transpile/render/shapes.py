@@ -30,7 +30,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.types import INT, Type
-from transpile.core.walk import defines, statements, written_in
+from transpile.core.walk import blocks, defines, leaves, reads, statements, written_in
 from transpile.rules.random import DRAWS
 
 Dims = tuple[Dim, ...]
@@ -170,8 +170,6 @@ def _symbols_used(fn: Function) -> set[str]:
 
 
 def _reads(stmt: Stmt) -> tuple[Operand, ...]:
-    from transpile.core.walk import blocks, leaves, reads
-
     return (*reads(stmt), *(o for b in blocks(stmt) for o in leaves(b)))
 
 

@@ -1,13 +1,11 @@
-"""The callables that user code may name, as one table: dotted name -> `Entry`.
+"""What is known of a callable that user code may name: its `Entry`.
 
-Each module ``rules/api_*.py`` holds a ``TABLE: dict[str, Entry]``; `entries` merges them. A dotted name is where the
-callable lives for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
+Each module ``rules/api_*.py`` holds a ``TABLE: dict[str, Entry]``; `transpile.rules.api_tables` merges them. A dotted name is where
+the callable lives for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
 ``builtins.abs``. Methods and attributes of arrays are found by `METHODS`, which gives the dotted name of the function
 that takes the array first; a method whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an
 entry ``ndarray.reshape`` of its own.
 
->>> entries()["numpy.tanh"].elementwise
-'tanh'
 >>> METHODS["sum"], METHODS["T"], "T" in PROPERTIES
 ('numpy.sum', 'ndarray.T', True)
 """
@@ -15,11 +13,8 @@ entry ``ndarray.reshape`` of its own.
 from __future__ import annotations
 
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -99,25 +94,6 @@ OUT_AT = {
 }
 """Where NumPy takes ``out`` by position: our signatures leave it out, the frontend stores the result. Ufuncs take it
 after their operands."""
-
-
-def _modules() -> tuple[str, ...]:
-    import transpile.rules as package
-
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("api_")))
-
-
-@cache
-def entries() -> dict[str, Entry]:
-    """All callables by dotted name."""
-    merged: dict[str, Entry] = {}
-    for module in _modules():
-        table: dict[str, Entry] = import_module(f"transpile.rules.{module}").TABLE
-        for name, entry in table.items():
-            if name in merged:
-                raise ValueError(f"{name!r} stands in two tables")
-            merged[name] = entry
-    return merged
 
 
 _AS_NUMPY = (

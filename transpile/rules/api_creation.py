@@ -11,8 +11,10 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
 from transpile.core.types import INT64, promote
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry, in_order
+from transpile.rules.api_sorting import nonzero
 from transpile.rules.arguments import (
     array,
     axis_of,
@@ -26,7 +28,6 @@ from transpile.rules.arguments import (
     size_of,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
 
 _STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
@@ -360,8 +361,6 @@ def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
             inside = b.elementwise("logical_not", inside)
         else:
             inside = _matrix("tri")(b, n, width, k, "bool")
-        from transpile.rules.api_sorting import nonzero
-
         return nonzero(b, inside)
 
     return build

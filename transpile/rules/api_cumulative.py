@@ -7,11 +7,12 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
+from transpile.rules.api_join import concatenate
 from transpile.rules.api_reduction import as_vector, ravel, reduce
-from transpile.rules.arguments import array, axis_of, cast_to, integer, strong
-from transpile.rules.prim import RuleError
+from transpile.rules.arguments import array, axis_of, cast_to, integer, same_dtype, strong
 from transpile.rules.slicing import slice_axis
 
 
@@ -65,9 +66,6 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
             dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims))
             parts.insert(at if at == 0 else len(parts), e if e.rank else b.broadcast(strong(e), dims))
     if len(parts) > 1:
-        from transpile.rules.api_join import concatenate
-        from transpile.rules.arguments import same_dtype
-
         x = concatenate(b, same_dtype(b, parts), axis)
     for _ in range(n):
         after = slice_axis(x, axis, 1, clip=True)

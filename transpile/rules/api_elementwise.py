@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from transpile.core.builder import OPERAND_TYPES, Builder, Expr
+from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import Const
+from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import FLOAT, INT, Type
+from transpile.errors import RuleError
 from transpile.rules.api import Entry
-from transpile.rules.arguments import must_agree
-from transpile.rules.prim import RuleError
+from transpile.rules.api_sorting import nonzero
+from transpile.rules.arguments import from_nested, must_agree
+from transpile.rules.numpy_names import BINARY, UNARY
 from transpile.rules.slicing import raise_if
 
 # ------------------------------------------------------------------------------------------------------ NumPy
@@ -25,9 +28,7 @@ from transpile.rules.slicing import raise_if
 def operand(b: Builder, x: Any) -> Expr:
     """An argument that may be a (nested) list or tuple, as for ``np.asarray``; a Python bool is a NumPy bool here."""
     if isinstance(x, (list, tuple)):
-        from transpile.rules import language
-
-        return language.array(b, x)
+        return from_nested(b, x)
     x = b.expr(x)
     return b.cast(x, "bool") if x.type.is_bool and x.type.weak else x
 
@@ -71,10 +72,6 @@ def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
 
 def _where(b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        from transpile.rules.api import entries
-
-        nonzero = entries()["numpy.nonzero"].build
-        assert nonzero is not None
         return nonzero(b, condition)
     if x is None or y is None:
         raise RuleError("np.where takes one argument or three", "T201")
@@ -192,49 +189,6 @@ def _is_infinity(sign: float) -> Callable[..., Expr]:
     return build
 
 
-UNARY: dict[str, str] = {
-    **{
-        name: name
-        for name in (
-            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh "
-            "arcsinh arccosh arctanh radians degrees fabs sinc rint spacing square reciprocal positive floor ceil "
-            "trunc isnan isinf isfinite signbit sign absolute logical_not invert bitwise_count"
-        ).split()
-    },
-    **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh".split()},
-    "i0": "np_i0",
-    "abs": "absolute",
-    "negative": "neg",
-    "deg2rad": "radians",
-    "rad2deg": "degrees",
-    "fix": "trunc",
-    "bitwise_not": "invert",
-    "bitwise_invert": "invert",
-}
-BINARY: dict[str, str] = {
-    **{
-        name: name
-        for name in (
-            "arctan2 hypot logaddexp logaddexp2 fmax fmin fmod copysign heaviside nextafter gcd lcm maximum minimum "
-            "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor bitwise_and "
-            "bitwise_or bitwise_xor left_shift right_shift"
-        ).split()
-    },
-    "add": "add",
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "div",
-    "true_divide": "div",
-    "floor_divide": "floordiv",
-    "remainder": "mod",
-    "mod": "mod",
-    "power": "pow",
-    "pow": "pow",
-    "atan2": "arctan2",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-}
-UFUNCS = {prim: name for name, prim in reversed([*UNARY.items(), *BINARY.items()])}  # the first name of each
 NUMPY: dict[str, Entry] = {
     **{name: ufunc(prim, 1) for name, prim in UNARY.items()},
     "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # a function of NumPy's, not a ufunc

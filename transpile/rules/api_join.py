@@ -10,15 +10,18 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Slice
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel, reduce
 from transpile.rules.api_shape import reshape
+from transpile.rules.api_sorting import compressed
 from transpile.rules.arguments import (
     array,
     arrays,
     axis_of,
     cast_to,
+    divide,
     integer,
     known_integer,
     same_dtype,
@@ -27,7 +30,6 @@ from transpile.rules.arguments import (
     stack,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, at_least, gather, new_axis, on_axis, point, raise_if, slice_axis, smaller
 
 
@@ -175,8 +177,6 @@ def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
     if exact:
         if n.is_const and n.const % count:
             raise RuleError("array split does not result in an equal division", "T202")
-        from transpile.rules.arguments import divide
-
         each = divide([n], [Dim(count)])
         if not (each.scale(count) == n or b.same(n, each.scale(count))):
             raise RuleError("array split does not result in an equal division", "T202")
@@ -276,8 +276,6 @@ def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
     if at.rank == 0:
         place = _within(b, at, x.dims[axis], x.dims[axis])
         return concatenate(b, [slice_axis(x, axis, 0, place), slice_axis(x, axis, place + 1)], axis)
-    from transpile.rules.api_sorting import compressed
-
     if at.type.is_bool and not b.same(at.dims[0], x.dims[axis]):
         raise RuleError(
             "boolean array argument obj to delete must be one dimensional and match the axis length", "T202"

@@ -10,6 +10,7 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_products import matmul
@@ -19,7 +20,6 @@ from transpile.rules.api_sorting import compressed
 from transpile.rules.arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import eye
-from transpile.rules.prim import RuleError
 
 try:  # what these functions return, since NumPy 1.25
     from numpy.linalg import _linalg as _results

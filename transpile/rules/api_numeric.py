@@ -11,6 +11,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, If, Var
 from transpile.core.types import BOOL
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_elementwise import isclose
@@ -29,7 +30,6 @@ from transpile.rules.arguments import (
     refuse_options,
 )
 from transpile.rules.language import matmul, transpose
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import arange, at_least, gather, new_axis, point, raise_if, slice_axis
 
 # ----------------------------------------------------------------------------------------------------- gradient

@@ -8,15 +8,15 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_rearrange import flip
 from transpile.rules.api_reduction import as_vector, ravel
 from transpile.rules.api_shape import moved, reshape
 from transpile.rules.arguments import array, axis_of, known_integer, numeric, one_of, shape_text
-from transpile.rules.prim import RuleError
 from transpile.rules.products import einsum, outer, tensordot
-from transpile.rules.slicing import at_least
+from transpile.rules.slicing import at_least, point
 
 
 def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
@@ -246,8 +246,6 @@ def _polyval(b: Builder, p: Any, x: Any) -> Expr:
         raise RuleError(f"np.polyval takes a vector of coefficients, not {coefficients.type}", "T203")
     n = coefficients.dims[0]
     if n.is_const:
-        from transpile.rules.slicing import point
-
         total = point(coefficients, 0, 0) if n.const else b.expr(0.0)
         for k in range(1, n.const):
             total = total * at + point(coefficients, 0, k)

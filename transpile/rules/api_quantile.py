@@ -10,11 +10,11 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import REDUCED, Axis, reduce
 from transpile.rules.arguments import array, axes_of, product, strong
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import gather, point, raise_if, slice_axis
 from transpile.rules.sorting import take_along
 

@@ -7,9 +7,9 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.errors import RuleError
 from transpile.rules.api import Entry
 from transpile.rules.arguments import array, dtype_of, shape_of
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import raise_if
 
 _KEY = "make one with tp.random.key(seed), or take one of tp.random.split(key)"

@@ -9,15 +9,18 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_reduction import ravel, reduce
 from transpile.rules.api_shape import reshape, swapped
+from transpile.rules.api_sorting import flat_nonzero
 from transpile.rules.arguments import (
     array,
     arrays,
     axes_of,
     axis_of,
+    from_nested,
     full,
     integer,
     one_of,
@@ -27,7 +30,6 @@ from transpile.rules.arguments import (
     size_of,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import along, arange, at_least, fresh_size, gather, raise_if, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------- flip, roll
@@ -156,7 +158,7 @@ def _pad(
     reflect_type: Any = "even",
     end_values: Any = None,
 ) -> Expr:
-    x = m.array(b, array)
+    x = from_nested(b, array)
     if mode not in (*_FILLS, *_SIDES) or reflect_type != "even":
         kind = f"{mode!r}" if reflect_type == "even" else f"{mode!r} with reflect_type={reflect_type!r}"
         raise RuleError(f"the padding mode {kind} is not supported", "T201", f"one of {', '.join((*_FILLS, *_SIDES))}")
@@ -310,8 +312,6 @@ def _ix(b: Builder, *args: Any) -> tuple[Expr, ...]:
     if any(x.rank != 1 for x in xs):
         raise RuleError("Cross index must be 1 dimensional", "T202")
     if any(x.type.is_bool for x in xs):
-        from transpile.rules.api_sorting import flat_nonzero
-
         xs = [flat_nonzero(b, x) if x.type.is_bool else x for x in xs]
     return tuple(reshape(x, [x.dims[0] if j == k else Dim(1) for j in range(len(xs))]) for k, x in enumerate(xs))
 

@@ -10,10 +10,10 @@ import numpy as np
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
-from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, product, strong
-from transpile.rules.prim import RuleError
+from transpile.rules.arguments import array, axes_of, axis_of, cast_to, floats, from_nested, product, strong
 from transpile.rules.reduction import lowest
 from transpile.rules.slicing import raise_if
 
@@ -347,7 +347,7 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
         initial: Any = None,
         where: Any = None,
     ) -> Expr:
-        x = cast_to(m.array(b, array), dtype)
+        x = cast_to(from_nested(b, array), dtype)
         axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
         more = {k: v for k, v in (("initial", initial), ("where", where)) if v is not None}
         return build(b, x, axis, keepdims=keepdims, **more)
@@ -367,7 +367,7 @@ def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
         initial: Any = None,
         where: Any = None,
     ) -> Expr:
-        (x,) = floats(b, cast_to(m.array(b, array), dtype))
+        (x,) = floats(b, cast_to(from_nested(b, array), dtype))
         x = _masked(b, x, where, -np.inf)
         top = reduce("max", x, axis, True, initial=-np.inf) if x.rank else x
         top = b.elementwise("stop_gradient", top)

@@ -9,6 +9,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry
 from transpile.rules.api_linalg import (
@@ -31,7 +32,6 @@ from transpile.rules.api_shape import reshape
 from transpile.rules.arguments import array, floats, numeric, one_of, refuse_options
 from transpile.rules.factorisations import mirrored
 from transpile.rules.linalg import solve_triangular, t
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import raise_if, slice_axis, smaller
 
 _FLAGS = (

@@ -7,6 +7,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.errors import RuleError
 from transpile.rules import language as m
 from transpile.rules.api import Entry, copied_unless
 from transpile.rules.api_reduction import ravel
@@ -15,6 +16,7 @@ from transpile.rules.arguments import (
     axes_of,
     axis_of,
     divide,
+    from_nested,
     integer,
     is_one,
     product,
@@ -23,7 +25,6 @@ from transpile.rules.arguments import (
     size_of,
     strong,
 )
-from transpile.rules.prim import RuleError
 from transpile.rules.slicing import new_axis, point
 
 # ------------------------------------------------------------------------------------------------------ reshape
@@ -193,7 +194,7 @@ def _rollaxis(b: Builder, a: Any, axis: int, start: int = 0) -> Expr:
 
 
 def _broadcast_to(b: Builder, array: Any, shape: Any, subok: Any = False) -> Expr:
-    x, dims = m.array(b, array), shape_of(b, shape)
+    x, dims = from_nested(b, array), shape_of(b, shape)
     if x.rank > len(dims):
         raise RuleError("input operand has more dimensions than allowed by the axis remapping", "T202")
     for mine, wanted in zip(x.dims[::-1], dims[::-1]):

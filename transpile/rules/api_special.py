@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from transpile.core.builder import OPERAND_TYPES, Builder, Expr
+from transpile.core.builder import Builder, Expr
+from transpile.core.promotion import OPERAND_TYPES
+from transpile.errors import RuleError
 from transpile.rules.api import Entry
 from transpile.rules.api_elementwise import float_operand, operand
-from transpile.rules.prim import RuleError
 
 
 def _same_type(prim: str, arity: int) -> Entry:

@@ -11,7 +11,8 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Var
 from transpile.core.types import Type, promote
-from transpile.rules.prim import RuleError
+from transpile.errors import RuleError
+from transpile.rules.slicing import point
 
 
 def array(b: Builder, value: Any) -> Expr:
@@ -28,13 +29,11 @@ def arrays(b: Builder, values: Any) -> list[Expr]:
         raise RuleError("needs a sequence of arrays, not a number", "T201")
     if not x.dims[0].is_const:
         raise RuleError(f"needs a sequence of arrays of known length, not {x.type}", "T201", "use reshape")
-    from transpile.rules.slicing import point
-
     return [point(x, 0, k) for k in range(x.dims[0].const)]
 
 
 def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
-    """``np.array(nested, dtype)``."""
+    """``np.array(nested, dtype)``: of a (nested) list or tuple of Exprs and numbers a new array; of an Expr its value."""
     if not isinstance(nested, (list, tuple)):
         x = b.expr(nested)
         return x if dtype is None else b.cast(x, dtype)
@@ -143,8 +142,6 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
         if x.rank == 1:
             if not x.dims[0].is_const:
                 raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
-            from transpile.rules.slicing import point
-
             shape = [point(x, 0, k) for k in range(x.dims[0].const)]
         else:
             shape = (x,)

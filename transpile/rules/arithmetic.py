@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from transpile.core.types import Type
+from transpile.errors import RuleError
 from transpile.rules.language import call, elementwise, log, pow, where
-from transpile.rules.prim import ZERO, Prim, RuleError
+from transpile.rules.prim import ZERO, Prim
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]

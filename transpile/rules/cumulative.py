@@ -16,6 +16,7 @@ from transpile.rules import language as m
 from transpile.rules.prim import Prim
 from transpile.rules.reduction import sample
 from transpile.rules.slicing import along
+from transpile.rules.sorting import scatter_along_axis
 from transpile.rules.spelling import Spelling
 
 
@@ -81,8 +82,6 @@ def _running_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _running_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    from transpile.rules.sorting import scatter_along_axis
-
     axis = params["axis"]
     return (scatter_along_axis(args[0], _winners(y, args[0], axis), axis, y_bar),)
 

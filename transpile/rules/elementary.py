@@ -20,12 +20,13 @@ import numpy as np
 
 from transpile.core.nodes import Const
 from transpile.core.types import FLOAT, INT, Type
+from transpile.errors import RuleError
 from transpile.rules.arithmetic import boolean, is_number, no_bool, same, unary
 
 from transpile.rules.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
-from transpile.rules.prim import ZERO, Prim, RuleError
+from transpile.rules.prim import ZERO, Prim
 from transpile.rules.spelling import Spelling, sequence
 
 # Until NumPy 2.1 these turned integers into floats.

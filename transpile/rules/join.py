@@ -6,8 +6,9 @@ from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.types import Type
+from transpile.errors import RuleError
 from transpile.rules import language as m
-from transpile.rules.prim import Prim, RuleError
+from transpile.rules.prim import Prim
 from transpile.rules.reduction import sample
 from transpile.rules.slicing import point, slice_axis
 from transpile.rules.spelling import PLAIN, Spelling, keywords, sequence

@@ -3,7 +3,8 @@
 >>> from transpile.core.builder import Builder
 >>> from transpile.core.nodes import Var
 >>> from transpile.core.types import FLOAT
->>> b = Builder()
+>>> from transpile.rules.tables import prims
+>>> b = Builder(prims())
 >>> str(exp(b.expr(Var("x", FLOAT))).type)
 'float'
 """
@@ -97,10 +98,3 @@ def index(x: Expr, path: Any, *args: Any) -> Expr:
 def size(x: Expr, axes: Sequence[int] | None = None) -> Expr:
     """The number of elements along ``axes`` (None: all), an integer."""
     return x.b.size([d for k, d in enumerate(x.dims) if axes is None or k in axes])
-
-
-def array(b: Any, nested: Any, dtype: str | None = None) -> Expr:
-    """``np.array(nested)``: a new array from a (nested) list or tuple of Exprs and numbers; from an Expr, its value."""
-    from transpile.rules.arguments import from_nested
-
-    return from_nested(b, nested, dtype)

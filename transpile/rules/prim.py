@@ -30,14 +30,6 @@ from typing import Any
 from transpile.core.types import Type
 
 
-class RuleError(Exception):
-    """A type or shape error found by a rule; the frontend turns it into a diagnostic at the user's line."""
-
-    def __init__(self, message: str, code: str = "T201", hint: str = "") -> None:
-        super().__init__(message)
-        self.message, self.code, self.hint = message, code, hint
-
-
 class Marker:
     """A named constant that is not a function."""
 
@@ -80,7 +72,7 @@ class Prim:
     type_rule: Callable[[Sequence[Type], Mapping[str, Any]], Type]
     render: Any
     elementwise: bool = False
-    dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.builder)
+    dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.promotion)
     partials: tuple[Any, ...] = ()
     by_order: tuple[Any, ...] = ()
     steep: Any = None

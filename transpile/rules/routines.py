@@ -1,4 +1,4 @@
-"""The call of a kept function as a primitive; its derivatives are calls of the derivatives of the function."""
+"""The call of a kept function as a primitive; of its derivatives, calls of other functions, the transforms know."""
 
 from __future__ import annotations
 
@@ -23,13 +23,8 @@ def _spelling(args, params, types) -> Any:  # type: ignore[no-untyped-def]
     return ast.Call(name, list(args), [])
 
 
-def _vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    from transpile.transform.routines import adjoints
-
-    return adjoints(params["routine"], args, y_bar if isinstance(y_bar, tuple) else (y_bar,), wants)
-
-
 TABLE = [
-    # invoke: params["routine"] called; several results are a tuple. Forward mode calls the pushforward in its place.
-    Prim("invoke", _type, _spelling, jvp=None, vjp=_vjp, cost=3, family="call"),
+    # invoke: params["routine"] called; several results are a tuple. The transforms call the derivatives of the routine, without a
+    # rule from here (`transpile.transform.routines`).
+    Prim("invoke", _type, _spelling, jvp=None, vjp=None, cost=3, family="call"),
 ]

@@ -9,7 +9,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, Effect, Gather, If, Index, Item, Point, Slice
 from transpile.core.places import is_nonnegative
-from transpile.rules.prim import RuleError
+from transpile.errors import RuleError
 
 
 def on_axis(rank: int, axis: int, item: Item) -> tuple[Index, ...]:

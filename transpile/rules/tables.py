@@ -1,36 +1,55 @@
-"""Merges the tables of the package; a name that stands in two tables is an error."""
+"""The table of all primitives: those of the modules together; a name that stands in two of them is an error."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import cache
 
+from transpile.rules import (
+    arithmetic,
+    collectives,
+    creation,
+    cumulative,
+    elementary,
+    factorisations,
+    join,
+    linalg,
+    products,
+    random,
+    reduction,
+    routines,
+    shape,
+    sorting,
+    special,
+    structure,
+)
 from transpile.rules.prim import Prim
 
 MODULES = (
-    "structure",
-    "arithmetic",
-    "elementary",
-    "special",
-    "reduction",
-    "cumulative",
-    "sorting",
-    "shape",
-    "join",
-    "creation",
-    "products",
-    "linalg",
-    "factorisations",
-    "random",
-    "routines",
-    "collectives",
+    structure,
+    arithmetic,
+    elementary,
+    special,
+    reduction,
+    cumulative,
+    sorting,
+    shape,
+    join,
+    creation,
+    products,
+    linalg,
+    factorisations,
+    random,
+    routines,
+    collectives,
 )
 
 
-def merge() -> dict[str, Prim]:
+@cache
+def prims() -> dict[str, Prim]:
+    """All primitives by name."""
     merged: dict[str, Prim] = {}
     for module in MODULES:
-        table = import_module(f"transpile.rules.{module}").TABLE
-        for prim in table:
+        for prim in module.TABLE:
             if prim.name in merged:
                 raise ValueError(f"primitive {prim.name!r} stands in two tables")
             merged[prim.name] = prim

@@ -31,8 +31,7 @@ from transpile.core.peephole import is_const
 from transpile.core.types import Type
 from transpile.core.walk import blocks, written, written_in
 from transpile.rules.prim import Scatter
-from transpile.transform.calculus import increment, plus
-from transpile.transform.forward import zero
+from transpile.transform.calculus import increment, plus, zero
 
 
 @dataclass

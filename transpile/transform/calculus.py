@@ -13,7 +13,15 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import Const, Let, Operand, Var
 from transpile.core.peephole import definition, is_const
+from transpile.core.types import Type
 from transpile.core.walk import uses
+
+
+def zero(b: Builder, type_: Type) -> Expr:
+    """A zero of the type: a constant for scalars, an array of zeros else."""
+    if type_.is_scalar:
+        return b.expr(Const(0.0, type_))
+    return b.let("full", Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)
 
 
 def times(bar: Expr, partial: Any) -> Expr | None:

@@ -6,13 +6,14 @@ user's pullback into the reverse sweep; what is left of calls is expanded before
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Call, For, Function, If, Let, Operand, Stmt, Var, While
 from transpile.core.walk import Cloner, map_operands, statements, uses
+from transpile.rules.tables import prims
 
 
 def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -67,7 +68,7 @@ def expand_calls(fn: Function) -> Function:
     """``fn`` with the bodies of all calls in their place."""
     if not any(isinstance(s, Call) for s in statements(fn.body)):
         return fn
-    b = Builder(dict(fn.symbols))
+    b = Builder(prims(), dict(fn.symbols))
     mapping: dict[Var, Operand] = {}
     body = _expand(b, fn.body, mapping)
     if mapping:
@@ -102,14 +103,12 @@ def _expand(b: Builder, block: Block, mapping: dict[Var, Operand]) -> Block:
     return out
 
 
-def transposed(call: Call) -> tuple[Function, list[int]]:
+def transposed(call: Call, vjp: Callable[[Function, Sequence[int]], Function]) -> tuple[Function, list[int]]:
     """For a rule of tangents: the function from what it knows and a cotangent for each result to the adjoints of the
     arguments, and the numbers of those (of floating point) that it has adjoints for.
 
-    The rule is linear in the tangents, so its derivative with respect to them does not depend on them.
+    The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
     """
-    from transpile.transform.reverse import vjp
-
     rule = call.derivative
     known = len(call.args) + (call.outputs if call.rule == "implicit" else 0)
     dots = range(known, len(rule.params))
@@ -117,4 +116,4 @@ def transposed(call: Call) -> tuple[Function, list[int]]:
         rule = replace(rule, body=replace(rule.body, yields=rule.body.yields[call.outputs :]))
     read = set(uses(rule.body)) if call.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]
-    return vjp(rule, used, seeds=True), [k - known for k in used]
+    return vjp(rule, used), [k - known for k in used]

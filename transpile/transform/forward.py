@@ -21,7 +21,6 @@ from transpile.core.nodes import (
     Alloc,
     Block,
     Call,
-    Const,
     Effect,
     For,
     Function,
@@ -38,9 +37,9 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.routines import apart, together
-from transpile.core.types import Type
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
-from transpile.transform.calculus import plus, times
+from transpile.rules.tables import prims
+from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
@@ -62,7 +61,8 @@ class _Forward:
         self.wrt = [fn.params[k] for k in wrt]
         self.main = fn.body.yields[: len(fn.body.yields) - aux]
         self.active = active(fn, self.wrt, self.main)
-        self.b = Builder(dict(fn.symbols))
+        self.prims = prims()
+        self.b = Builder(self.prims, dict(fn.symbols))
         self.b.unify = unify_any
         self.dots: dict[Var, Operand | tuple[Operand | None, ...]] = {}
         self.wholes: dict[Var, Var] = {}  # the results of a kept function -> these and their tangents
@@ -145,7 +145,7 @@ class _Forward:
         types = (*own, *(t for t in own if t.is_float))
         whole = Var(SYNTHETIC, together(types))
         args = (*stmt.args, *(d.op for d in dots.values()))
-        b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots))}, b.loc))
+        b.emit(Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots), jvp)}, b.loc))
         places = iter(range(len(own), len(types)))
         tangents = tuple(b.let("item", whole, k=next(places)) if t.is_float else None for t in own)
         if type_.kind == "tuple":
@@ -164,7 +164,7 @@ class _Forward:
         return op
 
     def derive(self, stmt: Let | Alloc) -> Expr | tuple[Expr | None, ...] | None:
-        b, prim = self.b, self.b.prims[stmt.prim]
+        b, prim = self.b, self.prims[stmt.prim]
         dots = [self.tangent(a) for a in stmt.args]
         if stmt.prim == "where":
             test, x, y = stmt.args
@@ -322,10 +322,3 @@ class _Forward:
             self.b.emit(Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))
-
-
-def zero(b: Builder, type_: Type) -> Expr:
-    """A zero of the type: a constant for scalars, an array of zeros else."""
-    if type_.is_scalar:
-        return b.expr(Const(0.0, type_))
-    return b.let("full", Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)

@@ -24,9 +24,12 @@ from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operan
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
+from transpile.rules.tables import prims
 from transpile.transform.batching import batch, is_worth_an_axis
 from transpile.transform.custom import splice
 from transpile.transform.dce import remove_dead
+from transpile.transform.forward import jvp
+from transpile.transform.reverse import vjp
 from transpile.transform.routines import silenced
 from transpile.transform.tidy import tidy
 
@@ -41,8 +44,6 @@ def by_columns(
     Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, its dims those of the result and then
     those of the parameter; behind them the other results. ``sizes``: of the symbols, in an example.
     """
-    from transpile.transform.forward import jvp
-
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
     for column, k in enumerate(wrt):
@@ -59,8 +60,6 @@ def by_rows(
     core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> Function:
     """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; results as `by_columns`."""
-    from transpile.transform.reverse import vjp
-
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
     for row in range(rows):
@@ -91,7 +90,7 @@ class _Plan:
     def __init__(self, core: Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
         self.core, self.wrt, self.rows = core, wrt, rows
         self.sizes, self.is_compiled = sizes, is_compiled
-        self.b = b = Builder()
+        self.b = b = Builder(prims())
         b.loc = core.loc
         self.params = tuple(Var(p.name, p.type) for p in core.params)
         self.values: Sequence[Operand] | None = None  # of the function's results, once it has run

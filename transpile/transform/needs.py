@@ -19,7 +19,7 @@ from transpile.analysis.scopes import Def, sizes_before
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.routines import prints, routine_of
 from transpile.core.walk import blocks, dim_symbols, leaves, reads
-from transpile.rules import prims
+from transpile.rules.tables import prims
 from transpile.transform.sweep import Sweep
 
 _COPIES = frozenset(

@@ -11,11 +11,14 @@ back then costs a small multiple of the function, and not n times that.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
 from transpile.core.routines import Routine, apart, routine_of, together
 from transpile.core.walk import blocks, defines, dim_symbols, statements
-from transpile.transform.routines import is_pullback_of, value_and_pullback
+from transpile.transform.batching import of_lanes
+from transpile.transform.reverse import vjp_by_sides
+from transpile.transform.routines import batched, derived
 
 
 def pair(fn: Function) -> None:
@@ -107,3 +110,40 @@ def _merge(block: Block, at: int, first: Let, second: Let, moved: list[Stmt], it
     gone = {id(second), *(id(s) for s in moved)}
     rest = [s for s in block.stmts[at + 1 :] if id(s) not in gone]
     block.stmts[at:] = [*moved, call, *taken, *rest]
+
+
+# -------------------------------------------------------------------------------------------------- routines
+
+
+def value_and_pullback(of: Routine) -> Routine:
+    """The results of a function and what its pullback ``of`` gives, in one run; both may be of all lanes."""
+    if of.origin is not None and of.origin[1][0] == "vmap":
+        _, given, together = of.origin[1]
+        return batched(value_and_pullback(of.origin[0]), given, together, of_lanes)
+    assert of.origin is not None and of.origin[1][0] == "pullback", f"{of} is the pullback of nothing"
+    routine, (_, wrt, seeded) = of.origin
+    rest = [k for k in range(len(routine.results)) if k not in seeded]
+    bars = of.params[len(routine.params) :]
+
+    def body(fn: Function) -> Function:
+        order = [*seeded, *rest]
+        yields = tuple(fn.body.yields[k] for k in order)
+        done = vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt, value=True, aux=len(rest))
+        values = tuple(done.body.yields[order.index(k)] for k in range(len(order)))
+        return replace(done, body=replace(done.body, yields=(*values, *done.body.yields[len(order) :])))
+
+    name = f"{routine.name}_value_and_pullback"
+    return derived(
+        routine, ("value", wrt, seeded), name, (*routine.params, *bars), (*routine.results, *of.results), body
+    )
+
+
+def is_pullback_of(other: Routine, routine: Routine) -> bool:
+    """Whether one is the pullback of the other, or that of all lanes where the same arguments differ."""
+    if other.origin is None:
+        return False
+    of, key = other.origin
+    if key[0] != "vmap" or routine.origin is None or routine.origin[1][0] != "vmap":
+        return of is routine and key[0] == "pullback"
+    first, (_, given, together) = routine.origin
+    return key[1][: len(given)] == given and key[2] == together and is_pullback_of(of, first)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, Let, Stmt, Var, While
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
+from transpile.errors import error
 from transpile.rules.prim import UNWRITTEN
 
 
@@ -98,8 +99,6 @@ def _count(stmt: Stmt) -> Stmt:
 
 def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
     """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN)."""
-    from transpile.errors import error
-
     hint = "wrap its argument in tp.stop_gradient(...), or give it a rule of your own with tp.custom_jvp"
     if why is UNWRITTEN:
         raise error("T304", "this has a derivative in that argument, but there is no rule for it yet", stmt.loc, hint)
@@ -108,7 +107,5 @@ def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
 
 def refuse_forward(stmt: Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
-    from transpile.errors import error
-
     message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
     raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")

@@ -8,13 +8,15 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
+from transpile.rules.tables import prims
 from transpile.transform.backwards import forwards
 from transpile.transform.dce import remove_dead, remove_dead_block
 from transpile.transform.placeholders import is_move, with_placeholders
 from transpile.transform.prepare import count_trips, ready, with_items
 from transpile.transform.private import private
 from transpile.transform.rerun import link_best
-from transpile.transform.sweep import Sweep, reverse_sweep
+from transpile.transform.sides import by_sides
+from transpile.transform.sweep import Nested, Sweep, reverse_sweep
 from transpile.transform.tidy import tidy, tidy_block
 
 
@@ -29,9 +31,9 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
-    b = Builder(dict(fn.symbols))
+    b = Builder(prims(), dict(fn.symbols))
     b.unify = unify_any
-    sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds), b.symbols)
+    sweep = _trimmed(reverse_sweep(fn, wrt, outputs, b, seeds, Nested(_of_rule, vjp_by_sides)), b.symbols)
     kept = yields if value else yields[main:]
     body = link_best(fn, sweep, b, kept)
     split = len(fn.params) - len(fn.captured)
@@ -40,6 +42,16 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     body = Block((), body.stmts, (*kept, *body.yields))
     result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
     return remove_dead(tidy(remove_dead(with_placeholders(result, is_move))))
+
+
+def _of_rule(fn: Function, wrt: Sequence[int]) -> Function:
+    """As `vjp` with cotangents as parameters."""
+    return vjp(fn, wrt, seeds=True)
+
+
+def vjp_by_sides(fn: Function, wrt: Sequence[int], *, value: bool = False, aux: int = 0) -> Function:
+    """The same, of a function that ends in a branch for each side by itself."""
+    return by_sides(fn, wrt, vjp, value=value, aux=aux)
 
 
 def _trimmed(sweep: Sweep, symbols: dict[str, Operand]) -> Sweep:

@@ -6,7 +6,8 @@
     f_vmap(x, n)                         y                      of all lanes, for those of the arguments that differ between them
 
 A pullback runs the function once more and then backwards, so a call records its arguments and nothing of its inside. A derivative
-has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself.
+has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself. How a body
+is differentiated, or batched, who asks says.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from transpile.analysis.called import Pattern
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Effect, Function, Let, Stmt, Var
@@ -24,15 +26,16 @@ from transpile.core.routines import Routine, invoke, prints, routine_of
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
 
+Derivative = Callable[[Function, Sequence[int]], Function]  # of a function, with respect to these of its parameters
+OfLanes = Callable[[Function, Pattern, bool], Function]  # a function for all lanes, of which these parameters have them
 
-def pushforward(routine: Routine, wrt: Sequence[int]) -> Routine:
+
+def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routine:
     """The results of ``routine``, then a tangent for each of floating point; its parameters, then a tangent for each of ``wrt``."""
     dots = tuple(Var(f"{routine.params[k].name}_dot", routine.params[k].type) for k in wrt)
     results = (*routine.results, *(t for t in routine.results if t.is_float))
 
     def body(fn: Function) -> Function:
-        from transpile.transform.forward import jvp
-
         return jvp(fn, wrt)
 
     return derived(
@@ -40,58 +43,21 @@ def pushforward(routine: Routine, wrt: Sequence[int]) -> Routine:
     )
 
 
-def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int]) -> Routine:
+def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: Derivative) -> Routine:
     """An adjoint for each of the parameters ``wrt``, from the parameters and a cotangent for each of the results ``seeded``."""
     routine = silent(routine)  # it runs once more
     bars = tuple(Var("y_bar", routine.results[k]) for k in seeded)
     results = tuple(routine.params[k].type for k in wrt)
 
     def body(fn: Function) -> Function:
-        from transpile.transform.sides import vjp_by_sides
-
         yields = tuple(fn.body.yields[k] for k in seeded)
-        return vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt)
+        return vjp(replace(fn, body=replace(fn.body, yields=yields)), wrt)
 
     key = ("pullback", tuple(wrt), tuple(seeded))
     return derived(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
 
 
-def value_and_pullback(of: Routine) -> Routine:
-    """The results of a function and what its pullback ``of`` gives, in one run; both may be of all lanes."""
-    if of.origin is not None and of.origin[1][0] == "vmap":
-        return batched(value_and_pullback(of.origin[0]), *of.origin[1][1:])
-    assert of.origin is not None and of.origin[1][0] == "pullback", f"{of} is the pullback of nothing"
-    routine, (_, wrt, seeded) = of.origin
-    rest = [k for k in range(len(routine.results)) if k not in seeded]
-    bars = of.params[len(routine.params) :]
-
-    def body(fn: Function) -> Function:
-        from transpile.transform.sides import vjp_by_sides
-
-        order = [*seeded, *rest]
-        yields = tuple(fn.body.yields[k] for k in order)
-        done = vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt, value=True, aux=len(rest))
-        values = tuple(done.body.yields[order.index(k)] for k in range(len(order)))
-        return replace(done, body=replace(done.body, yields=(*values, *done.body.yields[len(order) :])))
-
-    name = f"{routine.name}_value_and_pullback"
-    return derived(
-        routine, ("value", wrt, seeded), name, (*routine.params, *bars), (*routine.results, *of.results), body
-    )
-
-
-def is_pullback_of(other: Routine, routine: Routine) -> bool:
-    """Whether one is the pullback of the other, or that of all lanes where the same arguments differ."""
-    if other.origin is None:
-        return False
-    of, key = other.origin
-    if key[0] != "vmap" or routine.origin is None or routine.origin[1][0] != "vmap":
-        return of is routine and key[0] == "pullback"
-    first, (_, given, together) = routine.origin
-    return key[1][: len(given)] == given and key[2] == together and is_pullback_of(of, first)
-
-
-def batched(routine: Routine, given: tuple[bool | None, ...], together: bool) -> Routine:
+def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) -> Routine:
     """The routine of all lanes: these parameters have them, and all results; one that is None is their axis, and becomes their
     number. ``together`` as in `transpile.transform.batching`."""
     axis = given.index(None) if None in given else None
@@ -110,10 +76,7 @@ def batched(routine: Routine, given: tuple[bool | None, ...], together: bool) ->
         return Var(param.name, of_lanes(param.type)) if differs else param
 
     def body(fn: Function) -> Function:
-        from transpile.transform.batching import batch
-
-        axes = [0 if differs else None for differs in given]
-        return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)
+        return batch(fn, given, together)
 
     params = tuple(of_all(p, differs) for p, differs in zip(routine.params, given))
     results = [of_lanes(t) for t in routine.results]
@@ -143,13 +106,13 @@ def derived(
 
 
 def adjoints(
-    routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool]
+    routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool], vjp: Derivative
 ) -> tuple[Expr | None, ...]:
     """The adjoint of each operand of a call that is wanted, from the cotangents of its results; None of the others."""
     wrt = [k for k, wanted in enumerate(wants) if wanted]
     seeded = [k for k, bar in enumerate(bars) if bar is not None]
     given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]
-    found = iter(invoke(args[0].b, pullback(routine, wrt, seeded), given, [args[k].type for k in wrt]))
+    found = iter(invoke(args[0].b, pullback(routine, wrt, seeded, vjp), given, [args[k].type for k in wrt]))
     return tuple(next(found) if wanted else None for wanted in wants)
 
 

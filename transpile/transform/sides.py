@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Function, If, Index, Let, Operand, Slice, Stmt, Undef, Var
@@ -21,12 +22,19 @@ from transpile.core.walk import Cloner
 from transpile.transform.dce import remove_dead
 from transpile.transform.needs import cost
 from transpile.transform.prepare import ready
-from transpile.transform.reverse import vjp
 from transpile.transform.tidy import tidy
 
 
-def vjp_by_sides(fn: Function, wrt: Sequence[int], *, value: bool = False, aux: int = 0) -> Function:
-    """As `vjp` with cotangents as parameters."""
+class Vjp(Protocol):
+    """The reverse derivative of a function, `transpile.transform.reverse.vjp`."""
+
+    def __call__(
+        self, fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0
+    ) -> Function: ...
+
+
+def by_sides(fn: Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> Function:
+    """As ``vjp`` with cotangents as parameters, which is asked for what does not end in a branch."""
     fn = remove_dead(tidy(ready(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):
@@ -41,7 +49,7 @@ def vjp_by_sides(fn: Function, wrt: Sequence[int], *, value: bool = False, aux: 
         for stmt in part.body.stmts[: len(before)]:
             assert isinstance(stmt, Let)
             stmt.var.name = SYNTHETIC  # computed already
-        parts.append(vjp_by_sides(part, wrt, value=value, aux=aux))
+        parts.append(by_sides(part, wrt, vjp, value=value, aux=aux))
     return tidy(_joined(fn, last, parts))
 
 

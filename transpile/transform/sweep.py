@@ -10,7 +10,7 @@ The sweep refers to the variables of the forward sweep by themselves (the ``x`` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from typing import Any
@@ -46,11 +46,12 @@ from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.rules.tables import prims
 from transpile.transform.adjoints import Adjoints, Pending
-from transpile.transform.calculus import plus, times
+from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom import splice, transposed
-from transpile.transform.forward import zero
 from transpile.transform.prepare import refuse
+from transpile.transform.routines import adjoints
 from transpile.transform.selfupdate import keep_self_updates
 from transpile.transform.twins import Twins
 
@@ -75,19 +76,32 @@ class Sweep:
         return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
 
 
-def reverse_sweep(fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool) -> Sweep:
+@dataclass(frozen=True)
+class Nested:
+    """The reverse derivatives of what a function calls, with cotangents as parameters: of a ``rule`` of the user's for tangents, of
+    a ``routine``."""
+
+    rule: Callable[[Function, Sequence[int]], Function]
+    routine: Callable[[Function, Sequence[int]], Function]
+
+
+def reverse_sweep(
+    fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool, nested: Nested
+) -> Sweep:
     """The reverse sweep of ``fn``: adjoints of the parameters ``wrt`` from cotangents of ``results``.
 
-    With ``seed`` the cotangents are parameters; else the only result is a scalar and its cotangent is 1.
+    With ``seed`` the cotangents are parameters; else the only result is a scalar and its cotangent is 1. ``nested`` differentiates
+    what is called.
     """
     variables = [fn.params[k] for k in wrt]
     outputs = [fn.body.yields[k] for k in results]
-    return _Reverse(fn, b, active(fn, variables, outputs)).run(variables, outputs, seed)
+    return _Reverse(fn, b, active(fn, variables, outputs), nested).run(variables, outputs, seed)
 
 
 class _Reverse:
-    def __init__(self, fn: Function, b: Builder, active_vars: set[Var]) -> None:
-        self.fn, self.b, self.active = fn, b, active_vars
+    def __init__(self, fn: Function, b: Builder, active_vars: set[Var], nested: Nested) -> None:
+        self.fn, self.b, self.active, self.nested = fn, b, active_vars, nested
+        self.prims = prims()
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
         lets = [s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "item"]
@@ -140,7 +154,7 @@ class _Reverse:
                 k = stmt.params["k"]
                 slots[k] = slots[k] + bar if k in slots else bar
             return
-        prim = self.b.prims[stmt.prim]
+        prim = self.prims[stmt.prim]
         if var.type.kind == "tuple":
             self.several(stmt, prim)
         elif prim.elementwise:
@@ -213,7 +227,12 @@ class _Reverse:
             refuse(stmt, REFUSED)
         args = [self.b.expr(a) for a in stmt.args]
         found: dict[Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
-        for arg, part, wanted in zip(stmt.args, prim.vjp(y, y_bar, args, wants, stmt.params), wants):
+        if stmt.prim == "invoke":
+            bars = y_bar if isinstance(y_bar, tuple) else (y_bar,)
+            parts = adjoints(stmt.params["routine"], args, bars, wants, self.nested.routine)
+        else:
+            parts = prim.vjp(y, y_bar, args, wants, stmt.params)
+        for arg, part, wanted in zip(stmt.args, parts, wants):
             if wanted and isinstance(part, Expr):
                 found[arg] = plus(found[arg], part) if arg in found else part
             elif wanted:
@@ -241,7 +260,7 @@ class _Reverse:
             self.adj.add(stmt.args[0], self.b.read(self.adj.buffers.pop(stmt.var), name=self.adj.name(stmt.var)))
             return
         bar = self.adj.settle(stmt.var)
-        prim = self.b.prims[stmt.prim]
+        prim = self.prims[stmt.prim]
         if bar is None or not any(self.wants(stmt.args)):
             return
         if prim.elementwise:
@@ -357,7 +376,7 @@ class _Reverse:
         else:
             dots = [zero(self.b, a.type).op for a in floats]
             known = (*stmt.args, *outs) if stmt.rule == "implicit" else stmt.args
-            back, used = transposed(stmt)
+            back, used = transposed(stmt, self.nested.rule)
             floats, found = [floats[k] for k in used], splice(self.b, back, (*known, *dots, *cts))
         for arg, bar in zip(floats, found):
             if not (isinstance(bar, Const) and bar.type.rank < arg.type.rank):  # no adjoint

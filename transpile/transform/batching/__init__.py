@@ -14,19 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transpile.analysis.called import Called
-from transpile.analysis.mapped import Mapped
+from transpile.analysis.called import Pattern
 from transpile.core.nodes import Function, Var
 from transpile.errors import error
+from transpile.transform.batching.contradictions import Escapes
 from transpile.transform.batching.cost import is_worth_an_axis
-from transpile.transform.batching.diagonals import Diagonals
-from transpile.transform.batching.later import recording_later
-from transpile.transform.batching.modes import Apart, Differs, Escapes, Modes
-from transpile.transform.batching.named import apart, sized
-from transpile.transform.batching.places import with_constant_fills
-from transpile.transform.batching.whole import Decided, Emit
+from transpile.transform.batching.decisions import decided
+from transpile.transform.batching.whole import Emit
 
-__all__ = ["batch", "is_worth_an_axis"]
+__all__ = ["batch", "is_worth_an_axis", "of_lanes"]
 
 
 def batch(
@@ -61,37 +57,14 @@ def batch(
             hint = "give it an axis in out_axes"
             message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
             raise error("T603", message, fn.loc, hint)
-    return Emit(found, axes, outs, count, checked).run()
+    return Emit(found, axes, outs, count, of_lanes, checked).run()
 
 
-def decided(
-    fn: Function,
-    given: Sequence[bool | None],
-    together: bool,
-    unit: int | None = None,
-    called: Called | None = None,
-    count: int | None = None,
-) -> Decided:
-    """The function as it is batched where these parameters have lanes; one that is None is the axis of their collectives."""
-    fn = with_constant_fills(fn)
-    named = None
-    if None in given:
-        fn, named = sized(fn, list(given).index(None), count)
-    differing = {p for p, differs in zip(fn.params, given) if differs}
-    called = called if called is not None else Called()
-    while True:
-        mapped = Mapped(fn, differing, called, None if named is None else named.var)
-        diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
-        try:
-            modes = Modes(fn, mapped, together, diagonals.stmts if diagonals is not None else (), named)
-            return Decided(fn, mapped, modes, diagonals, named)
-        except Differs as found:
-            differing.add(found.var)
-        except Apart as found:
-            again = None if named is None else recording_later(fn, named)
-            if again is None:
-                raise apart(found.stmt) from None
-            fn = again
+def of_lanes(fn: Function, given: Pattern, together: bool) -> Function:
+    """A function that is called, for all lanes: these parameters have them, and all results; one that is None is their axis."""
+    axis = given.index(None) if None in given else None
+    axes = [0 if differs else None for differs in given]
+    return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)
 
 
 def _size_differs(fn: Function, var: Var) -> Exception:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from transpile.analysis.mapped import Mapped
+from transpile.analysis.summaries import Called
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, While
 from transpile.core.types import Type
 from transpile.core.walk import blocks
+from transpile.transform.batching.contradictions import Differs, Escapes
+from transpile.transform.batching.decided import Parts
+from transpile.transform.batching.decisions import attempt
 from transpile.transform.batching.diagonals import Diagonals
-from transpile.transform.batching.modes import Differs, Escapes, Modes
+from transpile.transform.batching.modes import Modes
 
 NUMBER = 0.07  # an operation on numbers
 CALL = 0.7  # a call of NumPy
@@ -30,10 +34,10 @@ ROOM = 2**30  # bytes of the greatest array of all directions that is greater th
 def is_worth_an_axis(fn: Function, seed: int, sizes: Mapping[str, int]) -> bool:
     """Whether ``fn`` is better batched over its parameter ``seed`` than run for one element of it after the other."""
     param = fn.params[seed]
-    mapped = Mapped(fn, [param])
+    mapped = Mapped(fn, [param], Called())
     diagonals = Diagonals(fn, mapped, param, together=False)
     try:
-        modes = Modes(fn, mapped, together=False, elsewhere=diagonals.stmts)
+        modes = attempt(fn, mapped, together=False, diagonals=diagonals).modes
     except (Differs, Escapes):
         return False
     cost = _Cost(modes, sizes, 1)
@@ -45,7 +49,7 @@ def is_worth_an_axis(fn: Function, seed: int, sizes: Mapping[str, int]) -> bool:
 class _Cost:
     """``axis`` and ``loop``: the time of either; ``greatest``: the bytes of the greatest array of all lanes."""
 
-    def __init__(self, modes: Modes, sizes: Mapping[str, int], lanes: float) -> None:
+    def __init__(self, modes: Modes[Parts], sizes: Mapping[str, int], lanes: float) -> None:
         self.modes, self.sizes, self.lanes = modes, sizes, lanes
         self.axis = self.loop = self.greatest = 0.0
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from transpile.analysis.mapped import Mapped
 from transpile.core.dims import Dim
@@ -39,10 +39,7 @@ from transpile.core.nodes import (
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, written
-from transpile.transform.batching.families import placed, transposed
-
-if TYPE_CHECKING:
-    from transpile.transform.batching.whole import Emit
+from transpile.transform.batching.families import Emitter, placed, transposed
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,14 @@ _EACH = ("neg", "cast", "identity", "positive")
 _ENDS = ("matmul", "sum")
 
 
+class Directions(Emitter, Protocol):
+    """What the values of all directions are had from, and kept in: `transpile.transform.batching.all_lanes`."""
+
+    alls: dict[Var, Operand]
+
+    def keep(self, found: Operand, var: Var) -> None: ...
+
+
 class Diagonals:
     """``values``: the parts of each variable that has them; ``stmts``: ids of the statements that are done by parts."""
 
@@ -74,7 +79,7 @@ class Diagonals:
         self.fn, self.mapped, self.seed = fn, mapped, seed
         self.values: dict[Var, Parts] = {}
         self.stmts: set[int] = set()
-        self.w: Emit | None = None  # while statements are emitted
+        self.w: Directions | None = None  # while statements are emitted
         self.count = count = _known_size(fn, seed)
         if count is None:
             return
@@ -128,7 +133,7 @@ class Diagonals:
 
     # ---- emission
 
-    def emit(self, w: Emit, stmt: Stmt) -> None:
+    def emit(self, w: Directions, stmt: Stmt) -> None:
         """Does a statement by parts."""
         self.w = w
         match stmt:
@@ -143,7 +148,7 @@ class Diagonals:
                 assert done is not None
                 self.values[stmt.buf] = done
 
-    def start(self, w: Emit) -> None:
+    def start(self, w: Directions) -> None:
         """Begins to emit: the parts that were found are forgotten, all but those of the seed."""
         self.w = w
         if self.count is not None:

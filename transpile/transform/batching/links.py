@@ -11,14 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from transpile.analysis.called import may_act
 from transpile.core.nodes import Block, Function, Let, Operand, Stmt, Var
 from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, reads, statements, written
-
-if TYPE_CHECKING:
-    from transpile.transform.batching.modes import Modes
 
 
 @dataclass
@@ -31,12 +27,12 @@ class Step:
 
 
 class Links:
-    """What the statements of a block depend on."""
+    """What the statements of a block depend on. ``together`` as in `transpile.transform.batching.modes`."""
 
-    def __init__(self, modes: Modes, block: Block) -> None:
-        self.modes, self.block = modes, block
+    def __init__(self, fn: Function, block: Block, together: bool) -> None:
+        self.fn, self.block, self.together = fn, block, together
         stmts = block.stmts
-        self.own = [{v for v in all_reads(s, modes.fn) if isinstance(v, Var)} for s in stmts]
+        self.own = [{v for v in all_reads(s, fn) if isinstance(v, Var)} for s in stmts]
         maker: dict[Var, int] = {v: k for k, s in enumerate(stmts) for v in defines(s)}
         self.before: list[set[int]] = [set() for _ in stmts]
         last_write: dict[Var, int] = {}
@@ -75,7 +71,7 @@ class Links:
         for var in (*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))):
             for dim in var.type.dims:
                 for name in dim.symbols():
-                    op = self.modes.fn.symbols.get(name)
+                    op = self.fn.symbols.get(name)
                     if isinstance(op, Var):
                         yield op
 
@@ -150,7 +146,7 @@ class Links:
                     if all(self.before[j] <= done | region | mine for j in mine):
                         region |= mine
                         grown = True
-            if self.modes.together:
+            if self.together:
                 region -= self.early(region - group_of.keys(), region, lane)
             if region:
                 inside = [stmts[k] for k in sorted(region)]

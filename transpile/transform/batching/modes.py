@@ -11,10 +11,10 @@ the lanes never is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Generic, Protocol, TypeVar
 
-from transpile.analysis.called import acts_in_lanes, below_branches
-from transpile.analysis.mapped import Mapped
+from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -36,36 +36,24 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements, written
-from transpile.rules import prims
-from transpile.transform.batching.calls import Parts, is_whole
+from transpile.rules.tables import prims
+from transpile.transform.batching.contradictions import Apart, Differs, Escapes
 from transpile.transform.batching.families import FAMILIES, Made
 from transpile.transform.batching.links import Links, Step, all_reads
 from transpile.transform.batching.named import Axis
 from transpile.transform.batching.places import can_shift, is_fill
 
 
-class Differs(Exception):
-    """What lanes seem to share is made, or changed, where one of them is: each has its own."""
+class WholeCall(Protocol):
+    """A call of a function with a derivative of its own, as one for all lanes: `transpile.transform.batching.decided.Parts`."""
 
-    def __init__(self, var: Var) -> None:
-        self.var = var
-
-
-class Apart(Exception):
-    """A statement that lanes come to one by one, and in which they would have to be together."""
-
-    def __init__(self, stmt: Stmt) -> None:
-        self.stmt = stmt
+    def is_dear(self) -> bool: ...
 
 
-class Escapes(Exception):
-    """A result whose size differs between lanes."""
-
-    def __init__(self, var: Var) -> None:
-        self.var = var
+C = TypeVar("C", bound=WholeCall)
 
 
-class Modes:
+class Modes(Generic[C]):
     """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
     are not put into regions, all else is (what is compiled runs best lane by lane)."""
 
@@ -74,9 +62,11 @@ class Modes:
         fn: Function,
         mapped: Mapped,
         together: bool,
+        call: Callable[[Call], C],
         elsewhere: Collection[int] = (),
         axis: Axis | None = None,
     ) -> None:
+        self.call = call  # finds how a call is one for all lanes; raises `Escapes` where it cannot be
         self.fn, self.mapped, self.together, self.axis = fn, mapped, together, axis
         self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
         self.prims = prims()
@@ -87,7 +77,7 @@ class Modes:
         self.maybe = _maybe_undefined(fn.body)
         self.sized = self.named_sizes()
         self.refuse_shared_gaps()
-        self.calls: dict[int, Parts] = {}  # the functions of calls that are whole
+        self.calls: dict[int, C] = {}  # those that can be whole
         self.effects = {id(s) for s in statements(fn.body) if acts_in_lanes(mapped, s, self.under)}
         self.block(fn.body, None)
 
@@ -196,17 +186,22 @@ class Modes:
         if name == "size":
             return True
         if name == "call":
-            return isinstance(stmt, Let) and is_whole(self.mapped, stmt)
+            return isinstance(stmt, Let) and self.goes_equally_deep(stmt)
         family = FAMILIES.get(name)
         made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
         return family is not None and family.can(made, self.mapped.has)
+
+    def goes_equally_deep(self, stmt: Let) -> bool:
+        """Whether a call of a kept function can be one for all lanes."""
+        found = self.mapped.called_as(stmt)
+        return not (found.splits or any(found.sizes))
 
     def can_call(self, stmt: Call) -> bool:
         """Whether a function with a derivative of its own can be called for all lanes: no size in it is a lane's own."""
         if any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)):
             return False
         try:
-            self.calls[id(stmt)] = Parts(stmt, self.mapped, self.together)
+            self.calls[id(stmt)] = self.call(stmt)
         except Escapes:
             return False
         return True
@@ -251,7 +246,7 @@ class Modes:
     def block(self, block: Block, owner: Stmt | None) -> None:
         """Puts a block in order; where what cannot leave a region leaves it, its owner runs lane by lane."""
         stmts = block.stmts
-        links = Links(self, block)
+        links = Links(self.fn, block, self.together)
         while True:
             lane = [self.is_lane(s) for s in stmts]
             if owner is not None and id(owner) in self.forced:

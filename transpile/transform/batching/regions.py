@@ -10,7 +10,6 @@ for lane in range(batch):
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
@@ -35,18 +34,16 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT
 from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize, statements
-from transpile.transform.batching.calls import in_lane, named, names_lane
+from transpile.transform.batching.all_lanes import AllLanes
 from transpile.transform.batching.links import Step
 from transpile.transform.batching.places import of_lane
-
-if TYPE_CHECKING:
-    from transpile.transform.batching.whole import Emit
+from transpile.transform.batching.raises import in_lane, named, names_lane
 
 LANE = "lane"
 
 
 class Region:
-    def __init__(self, w: Emit, step: Step) -> None:
+    def __init__(self, w: AllLanes, step: Step) -> None:
         self.w, self.b, self.step = w, w.b, step
         self.lane = Var(LANE, INT)
         self.own = set(defined(Block((), step.stmts)))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeGuard
+from dataclasses import replace
+from typing import TypeGuard
 
-from transpile.analysis.mapped import Mapped
-from transpile.core.builder import Builder, unify_any
-from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -20,52 +17,32 @@ from transpile.core.nodes import (
     For,
     Function,
     If,
-    Index,
     Let,
-    NewAxis,
     NewStack,
     Operand,
     Path,
     Permute,
     Pop,
     Push,
-    Slice,
     Stmt,
     Store,
-    Undef,
     Var,
     While,
 )
-from transpile.core.types import INT, Type
-from transpile.core.walk import map_reads, uses
-from transpile.transform.batching import named
-from transpile.transform.batching.calls import invoked
-from transpile.transform.batching.families import FAMILIES, Made, placed, transposed
-from transpile.transform.batching.modes import Modes
-from transpile.transform.batching.places import Shifted, is_fill, shift
+from transpile.core.types import INT
+from transpile.core.walk import uses
+from transpile.transform.batching import over_lanes
+from transpile.transform.batching.all_lanes import AllLanes
+from transpile.transform.batching.calls import call, invoked
+from transpile.transform.batching.decided import Decided
+from transpile.transform.batching.families import FAMILIES, Made, transposed
+from transpile.transform.batching.places import Shifted, is_fill
 from transpile.transform.batching.regions import Region
-
-if TYPE_CHECKING:
-    from transpile.transform.batching.diagonals import Diagonals
-    from transpile.transform.batching.named import Axis
-
-BATCH = "batch"
+from transpile.transform.routines import OfLanes
 
 
-@dataclass
-class Decided:
-    """What of a function differs between lanes, and what runs how; ``axis`` is that of the collectives over them."""
-
-    fn: Function
-    mapped: Mapped
-    modes: Modes
-    diagonals: Diagonals | None = None
-    axis: Axis | None = None
-
-
-class Emit:
-    """``alls``: the value of all lanes for a value that differs, its lane axis in front; ``memory``: their buffer, and the path to
-    where its lane axis is in front, for a buffer."""
+class Emit(AllLanes):
+    """Writes the function of all lanes. ``batch`` gives that of what it calls."""
 
     def __init__(
         self,
@@ -73,80 +50,17 @@ class Emit:
         axes: Sequence[int | None],
         outs: Sequence[int | None],
         count: int | None,
+        batch: OfLanes,
         checked: bool = True,
     ) -> None:
-        fn, diagonals, common = found.fn, found.diagonals, found.axis
-        self.diagonals, self.axis, self.checked = diagonals, common, checked
-        self.numbers: set[Var] = set()  # the values that are the lane's number
-        self.fn, self.mapped, self.modes, self.axes, self.outs = fn, found.mapped, found.modes, axes, outs
-        self.b = b = Builder(dict(fn.symbols))
-        b.unify = unify_any
-        b.loc = fn.loc
-        self.alls: dict[Var, Operand] = {}
-        self.memory: dict[Var, tuple[Var, Path]] = {}
-        self.named: set[str] = (
-            set()
-        )  # the symbols of sizes and integers that differ, as far as a region has their values
-        self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
-        if diagonals is not None and diagonals.count is not None:
-            self.lanes = diagonals.count
-        if common is not None:
-            self.lanes = common.var.type.dims[0]
-        self.params: list[Var] = []
-        for param, axis in zip(fn.params, axes):
-            self.params.append(
-                param if axis is None else Var(param.name, self.with_lanes(param.type, axis), param.buffer)
-            )
+        super().__init__(found, axes, count)
+        self.outs, self.batch, self.checked = outs, batch, checked
 
-    def free_name(self) -> str:
-        taken = {name for p in self.fn.params for d in p.type.dims for name in d.symbols()} | set(self.fn.symbols)
-        name = BATCH
-        while name in taken:
-            name = f"{BATCH}_{int(name.rpartition('_')[2]) + 1}" if name != BATCH else f"{BATCH}_2"
-        return name
-
-    def with_lanes(self, lane: Type, axis: int) -> Type:
-        return replace(lane, dims=(*lane.dims[:axis], self.lanes, *lane.dims[axis:]), weak=False)
-
-    def batched(self, type_: Type) -> Type:
-        """The type of all lanes, their axis in front."""
-        if type_.kind == "tuple":
-            return replace(type_, items=tuple(self.batched(t) for t in type_.items))
-        return self.with_lanes(type_, 0)
-
-    # ---- operands
-
-    def differs(self, op: Operand) -> bool:
-        return self.mapped.has(op)
-
-    def of(self, op: Operand) -> Operand:
-        """The value of all lanes where it differs, else what they share."""
-        return self.alls[op] if isinstance(op, Var) and self.mapped.has(op) else op
-
-    def whole(self, op: Operand) -> Operand:
-        """The value of all lanes, with a lane axis also where they share it."""
-        if isinstance(op, Undef):
-            return Undef(self.batched(op.type))
-        if self.differs(op):
-            return self.of(op)
-        return self.b.let("broadcast", op, dims=(self.lanes, *op.type.dims)).op
-
-    @property
-    def count(self) -> Operand:
-        """The number of lanes."""
-        return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
-
-    def lane_numbers(self, rank: int) -> Operand:
-        """``np.arange(batch)`` with axes of size 1 behind."""
-        found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
-        return placed(self, found, [Slice(), *[NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
-
-    def aligned(self, op: Operand, rank: int) -> Operand:
-        """Indices of all lanes with axes behind that of the lanes, so that a lane's have ``rank``."""
-        dims = op.type.dims
-        missing = rank - (len(dims) - 1)
-        items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
-        return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
+    def called(
+        self, found: Decided, axes: Sequence[int | None], outs: Sequence[int | None], count: int | None
+    ) -> Function:
+        """The function of all lanes of a call."""
+        return Emit(found, axes, outs, count, self.batch, checked=False).run()
 
     # ---- the function
 
@@ -254,7 +168,7 @@ class Emit:
             return
         match stmt:
             case Let() if self.mapped.collective(stmt) is not None:
-                named.emit(self, stmt)
+                over_lanes.emit(self, stmt)
             case Let():
                 self.let(stmt)
             case Alloc():
@@ -277,7 +191,7 @@ class Emit:
                 self.alls[stmt.var] = var
                 self.b.emit(Pop(var, self.memory[stmt.stack][0], stmt.loc))
             case Call():
-                self.modes.calls[id(stmt)].emit(self)
+                call(self, self.modes.calls[id(stmt)], self.called)
             case _:
                 raise TypeError(stmt)
 
@@ -295,25 +209,10 @@ class Emit:
         if family == "place":
             found = self.read(stmt)
         elif family == "call":
-            found = invoked(self, stmt)
+            found = invoked(self, stmt, self.batch)
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)
-
-    def keep(self, found: Operand, var: Var) -> None:
-        if isinstance(found, Var) and found.name == SYNTHETIC:
-            found.name = var.name
-        self.alls[var] = found
-
-    def shifted(self, path: Path, args: Sequence[Operand], source: bool) -> tuple[Shifted, list[Operand]]:
-        """The path of all lanes and its operands."""
-        found = shift(path, args, source, self.differs)
-        ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]
-        if found.lane is not None:
-            ready.append(self.lane_numbers(found.rank))
-        elif found.size is not None:
-            ready.append(self.b.dim(self.lanes).op)
-        return found, ready
 
     def read(self, stmt: Let) -> Operand:
         source, *args = stmt.args
@@ -394,6 +293,3 @@ class Emit:
             return
         body = self.inner(stmt.body, stmt.results, self.declared(stmt.body.params))
         self.b.emit(replace(stmt, inits=inits, body=body, results=self.declared(stmt.results)))
-
-
-__all__ = ["Emit", "Index", "map_reads"]

@@ -1,0 +1,79 @@
+"""What calls do in lanes: found over the bodies of what is called, of kept functions by a fixed point.
+
+power(x, k), x differs        ->   values (True,), sizes (False,); it does not split: all lanes go equally deep
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transpile.analysis.called import Pattern, Summary, is_reached
+from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
+from transpile.core.nodes import Call, Function, Stmt
+from transpile.core.routines import Routine, routine_of
+from transpile.core.walk import reads, statements
+
+
+class Called:
+    """Shared by all that is asked of one program. Of kept functions a fixed point: those that are asked for while others are being
+    found do nothing at first."""
+
+    def __init__(self) -> None:
+        self.routines: dict[tuple[Routine, Pattern], Summary] = {}
+        self.functions: dict[
+            tuple[int, Pattern], tuple[Function, Summary]
+        ] = {}  # the function is kept alive with its id
+        self.is_open = False
+
+    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary:
+        """What a call does where these arguments differ."""
+        if isinstance(stmt, Call):
+            return self.of_function(stmt.fn, tuple(given))
+        routine = routine_of(stmt)
+        assert routine is not None, stmt
+        return self.of_routine(routine, tuple(given))
+
+    def of_function(self, fn: Function, given: Pattern) -> Summary:
+        key = id(fn), given
+        if key in self.functions:
+            return self.functions[key][1]
+        found = self._summary(fn, given)
+        if not self.is_open:
+            self.functions[key] = fn, found
+        return found
+
+    def of_routine(self, routine: Routine, given: Pattern) -> Summary:
+        key = routine, given
+        several = len(routine.results)
+        if routine.fn is None:  # it is being made
+            return Summary((True,) * several, (True,) * several, True, True, given)
+        if key in self.routines:
+            return self.routines[key]
+        self.routines[key] = Summary((False,) * several, (False,) * several, given=given)
+        if self.is_open:
+            return self.routines[key]
+        self.is_open = True
+        try:
+            before: dict[tuple[Routine, Pattern], Summary] = {}
+            while before != self.routines:
+                before = dict(self.routines)
+                for (one, pattern), last in before.items():
+                    self.routines[one, pattern] = self._summary(one.body, last.given, one)
+        finally:
+            self.is_open = False
+        return self.routines[key]
+
+    def _summary(self, fn: Function, given: Pattern, routine: Routine | None = None) -> Summary:
+        axis = next((p for p, differs in zip(fn.params, given) if differs is None), None)
+        mapped = Mapped(fn, [p for p, differs in zip(fn.params, given) if differs], self, axis)
+        under = below_branches(mapped, fn)
+        acts = splits = False
+        for stmt in statements(fn.body):
+            acts = acts or acts_in_lanes(mapped, stmt, under)
+            called = routine_of(stmt)
+            if called is not None and routine is not None and (id(stmt) in under or mapped.called_as(stmt).splits):
+                splits = splits or is_reached(routine, called)
+            if called is not None and called is routine:
+                given = tuple(None if g is None else g or mapped.has(a) for g, a in zip(given, reads(stmt)))
+        values = tuple(mapped.has(y) for y in fn.body.yields)
+        return Summary(values, tuple(mapped.has_size(y.type) for y in fn.body.yields), acts, splits, given)

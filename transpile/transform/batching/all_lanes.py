@@ -1,0 +1,116 @@
+"""What all lanes have for what one has: values with their axis in front, memory, sizes, the number of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.core.builder import Builder, unify_any
+from transpile.core.dims import Dim
+from transpile.core.nodes import SYNTHETIC, NewAxis, Operand, Path, Slice, Undef, Var
+from transpile.core.types import Type
+from transpile.rules.tables import prims
+from transpile.transform.batching.decided import Decided
+from transpile.transform.batching.families import placed
+from transpile.transform.batching.places import Shifted, shift
+
+BATCH = "batch"
+
+
+class AllLanes:
+    """``alls``: the value of all lanes for a value that differs, its lane axis in front; ``memory``: their buffer, and the path to
+    where its lane axis is in front, for a buffer."""
+
+    def __init__(
+        self,
+        found: Decided,
+        axes: Sequence[int | None],
+        count: int | None,
+    ) -> None:
+        fn, diagonals, common = found.fn, found.diagonals, found.axis
+        self.diagonals, self.axis = diagonals, common
+        self.numbers: set[Var] = set()  # the values that are the lane's number
+        self.fn, self.mapped, self.modes, self.axes = fn, found.mapped, found.modes, axes
+        self.b = b = Builder(prims(), dict(fn.symbols))
+        b.unify = unify_any
+        b.loc = fn.loc
+        self.alls: dict[Var, Operand] = {}
+        self.memory: dict[Var, tuple[Var, Path]] = {}
+        self.named: set[str] = (
+            set()
+        )  # the symbols of sizes and integers that differ, as far as a region has their values
+        self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
+        if diagonals is not None and diagonals.count is not None:
+            self.lanes = diagonals.count
+        if common is not None:
+            self.lanes = common.var.type.dims[0]
+        self.params: list[Var] = []
+        for param, axis in zip(fn.params, axes):
+            self.params.append(
+                param if axis is None else Var(param.name, self.with_lanes(param.type, axis), param.buffer)
+            )
+
+    def free_name(self) -> str:
+        taken = {name for p in self.fn.params for d in p.type.dims for name in d.symbols()} | set(self.fn.symbols)
+        name = BATCH
+        while name in taken:
+            name = f"{BATCH}_{int(name.rpartition('_')[2]) + 1}" if name != BATCH else f"{BATCH}_2"
+        return name
+
+    def with_lanes(self, lane: Type, axis: int) -> Type:
+        return replace(lane, dims=(*lane.dims[:axis], self.lanes, *lane.dims[axis:]), weak=False)
+
+    def batched(self, type_: Type) -> Type:
+        """The type of all lanes, their axis in front."""
+        if type_.kind == "tuple":
+            return replace(type_, items=tuple(self.batched(t) for t in type_.items))
+        return self.with_lanes(type_, 0)
+
+    # ---- operands
+
+    def differs(self, op: Operand) -> bool:
+        return self.mapped.has(op)
+
+    def of(self, op: Operand) -> Operand:
+        """The value of all lanes where it differs, else what they share."""
+        return self.alls[op] if isinstance(op, Var) and self.mapped.has(op) else op
+
+    def whole(self, op: Operand) -> Operand:
+        """The value of all lanes, with a lane axis also where they share it."""
+        if isinstance(op, Undef):
+            return Undef(self.batched(op.type))
+        if self.differs(op):
+            return self.of(op)
+        return self.b.let("broadcast", op, dims=(self.lanes, *op.type.dims)).op
+
+    @property
+    def count(self) -> Operand:
+        """The number of lanes."""
+        return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
+
+    def lane_numbers(self, rank: int) -> Operand:
+        """``np.arange(batch)`` with axes of size 1 behind."""
+        found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
+        return placed(self, found, [Slice(), *[NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
+
+    def aligned(self, op: Operand, rank: int) -> Operand:
+        """Indices of all lanes with axes behind that of the lanes, so that a lane's have ``rank``."""
+        dims = op.type.dims
+        missing = rank - (len(dims) - 1)
+        items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
+        return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
+
+    def keep(self, found: Operand, var: Var) -> None:
+        if isinstance(found, Var) and found.name == SYNTHETIC:
+            found.name = var.name
+        self.alls[var] = found
+
+    def shifted(self, path: Path, args: Sequence[Operand], source: bool) -> tuple[Shifted, list[Operand]]:
+        """The path of all lanes and its operands."""
+        found = shift(path, args, source, self.differs)
+        ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]
+        if found.lane is not None:
+            ready.append(self.lane_numbers(found.rank))
+        elif found.size is not None:
+            ready.append(self.b.dim(self.lanes).op)
+        return found, ready

@@ -1,0 +1,61 @@
+"""Decides a function for all lanes: what is taken to be the same in all lanes, until something contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transpile.analysis.called import Summaries
+from transpile.analysis.mapped import Mapped
+from transpile.analysis.summaries import Called
+from transpile.core.nodes import Call, Function
+from transpile.transform.batching.contradictions import Apart, Differs
+from transpile.transform.batching.decided import Decided, Flags, Parts
+from transpile.transform.batching.diagonals import Diagonals
+from transpile.transform.batching.later import recording_later
+from transpile.transform.batching.modes import Modes
+from transpile.transform.batching.named import Axis, apart, sized
+from transpile.transform.batching.places import with_constant_fills
+
+
+def decided(
+    fn: Function,
+    given: Sequence[bool | None],
+    together: bool,
+    unit: int | None = None,
+    called: Summaries | None = None,
+    count: int | None = None,
+) -> Decided:
+    """The function as it is batched where these parameters have lanes; one that is None is the axis of their collectives."""
+    fn = with_constant_fills(fn)
+    named = None
+    if None in given:
+        fn, named = sized(fn, list(given).index(None), count)
+    differing = {p for p, differs in zip(fn.params, given) if differs}
+    called = called if called is not None else Called()
+    while True:
+        mapped = Mapped(fn, differing, called, None if named is None else named.var)
+        diagonals = None if unit is None else Diagonals(fn, mapped, fn.params[unit], together)
+        try:
+            return attempt(fn, mapped, together, diagonals, named)
+        except Differs as found:
+            differing.add(found.var)
+        except Apart as found:
+            again = None if named is None else recording_later(fn, named)
+            if again is None:
+                raise apart(found.stmt) from None
+            fn = again
+
+
+def attempt(
+    fn: Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
+) -> Decided:
+    """What runs how, if what is ``mapped`` is all that differs; raises what contradicts that."""
+
+    def inner(called: Function, given: Flags) -> Decided:
+        return decided(called, given, together, called=mapped.called)
+
+    def whole(stmt: Call) -> Parts:
+        return Parts(stmt, mapped, inner)
+
+    modes = Modes(fn, mapped, together, whole, diagonals.stmts if diagonals is not None else (), axis)
+    return Decided(fn, mapped, modes, diagonals, axis)
