@@ -232,15 +232,15 @@ def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
             same(got[j], weight * np.asarray(tp.grad(program.fn, chosen)(*each[j])[k]), rtol=1e-10)
 
 
-def halves(x, k):
+def parts(x, k):
     if k <= 0:
         return x[::2], x[1::2]
-    a, b = halves(x + k, k - 1)
+    a, b = parts(x + k, k - 1)
     return b * 2.0, a
 
 
-def of_halves(x, k):
-    a, b = halves(x, k)
+def of_parts(x, k):
+    a, b = parts(x, k)
     return np.sum(a * a) + np.sum(b)
 
 
@@ -249,9 +249,9 @@ def of_halves(x, k):
 def test_sizes_that_only_a_call_tells(cache_directory: Any, deep: Any) -> None:
     """Of several results, whose sizes lanes share, or have on their own: compiled, a call is a statement like others."""
     x, axes = RNG.normal(size=(3, 6)), (0, None if np.ndim(deep) == 0 else 0)
-    wanted = [of_halves(row, int(k)) for row, k in zip(x, np.broadcast_to(deep, 3))]
-    same(tp.jit(tp.vmap(of_halves, axes))(x, deep), wanted)
-    same(tp.jit(tp.vmap(tp.grad(of_halves), axes))(x, deep), tp.vmap(tp.grad(of_halves), axes)(x, deep))
+    wanted = [of_parts(row, int(k)) for row, k in zip(x, np.broadcast_to(deep, 3))]
+    same(tp.jit(tp.vmap(of_parts, axes))(x, deep), wanted)
+    same(tp.jit(tp.vmap(tp.grad(of_parts), axes))(x, deep), tp.vmap(tp.grad(of_parts), axes)(x, deep))
     same(tp.jit(tp.vmap(recursion.fourier))(x[:, :4], x[:, 2:]), [recursion.fourier(row[:4], row[2:]) for row in x])
 
 
