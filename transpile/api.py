@@ -17,6 +17,7 @@ from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.frames import CAUGHT, edge, framed
+from transpile.intrinsics import stop_gradient as stop_gradient
 from transpile.levels import Grad, Level, Pullback, Pushforward
 from transpile.specialize import Specializer
 
@@ -485,14 +486,9 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
-    from transpile.memory.report import make
+    from transpile.reporting import reported
 
-    return make(f, args, kwargs)
-
-
-def stop_gradient(x: T) -> T:
-    """``x``, taken as a constant by every derivative."""
-    return x
+    return reported(*called(f, args, kwargs, "report"))
 
 
 def _made(fn: Any, level: Level) -> Any:
