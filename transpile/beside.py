@@ -1,4 +1,5 @@
-"""Where `transpile_runtime` is found: in a checkout under ``runtime/`` beside this package, else wherever it is installed.
+"""Where `transpile_runtime` is found: in a checkout under ``runtime/`` beside this package, else wherever it is installed; and since
+when this process has what runs in it.
 
 So that a tree that is not installed runs with its own runtime, and not with that of another version which is.
 """
@@ -7,9 +8,11 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
 NAME = "transpile_runtime"
+STARTED = time.time()  # a source of ours that is newer is not what runs
 
 
 def find_runtime(folder: Path) -> None:

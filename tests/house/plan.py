@@ -14,9 +14,9 @@ PAGE = ROOT / "ARCHITECTURE.md"
 MOVING: Mapping[str, str] = {
     f"transpile.{name}".rstrip("."): place
     for place, names in {
-        "face": ". __main__ api beside check cli command",
+        "face": ". __main__ api check cli command",
         "vocabulary": "lax random at in_range",
-        "base": "aggregates axes axis_names captured core.loc custom elsewhere errors foreign held intrinsics lax.checks levels "
+        "base": "aggregates axes axis_names beside captured core.loc custom elsewhere errors foreign held intrinsics lax.checks levels "
         "loader making matching options signature tree treedef unravel",
         "ops": "rules",
         "numpy_api": "rules.api rules.arguments rules.library rules.updates",
