@@ -1,5 +1,4 @@
-"""Where `transpile_runtime` is found: in a checkout under ``runtime/`` beside this package, else wherever it is installed; and since
-when this process has what runs in it.
+"""Where `transpile_runtime` is found: in a checkout under ``runtime/`` beside this package, else wherever it is installed.
 
 So that a tree that is not installed runs with its own runtime, and not with that of another version which is.
 """

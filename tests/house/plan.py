@@ -16,8 +16,8 @@ MOVING: Mapping[str, str] = {
     for place, names in {
         "face": ". __main__ api check cli command",
         "vocabulary": "lax random at in_range",
-        "base": "aggregates axes axis_names beside captured core.loc custom elsewhere errors foreign held intrinsics lax.checks levels "
-        "loader making matching options signature tree treedef unravel",
+        "base": "aggregates axes axis_names beside captured core.loc custom elsewhere errors foreign held intrinsics lax.checks "
+        "levels loader making matching options signature tree treedef unravel",
         "ops": "rules",
         "numpy_api": "rules.api rules.arguments rules.library rules.updates",
         "report": "memory",
