@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from house import today
-from house.imports import circles, edges, imports, modules
+from house.imports import ROOT, circles, edges, imports, modules
 from house.plan import MOVING, arrows, layer
+
+from transpile.cache.kernels import WRITERS
 
 pytestmark = pytest.mark.quick
 
@@ -39,3 +41,14 @@ def test_every_import_is_seen(tmp_path: Path):
     graph = edges(tmp_path, "own")
     assert graph == {"own": set(), "own.a": {"own.b"}, "own.b": {"own.a"}, "own.c": {"own.a"}}
     assert circles(graph) == [["own.a", "own.b"]]
+
+
+def test_kernels_on_disk_name_all_that_writes_them():
+    """What machine code is made by may change without a change of the text that it is kept under."""
+    graph = edges()
+    found = {m for m in modules() if m.startswith("transpile.native.")}
+    while more := {b for a in found for b in graph[a]} - found:
+        found |= more
+    packages = {m.split(".")[1] for m in found if (ROOT / "transpile" / m.split(".")[1]).is_dir()}
+    assert packages <= set(WRITERS), packages - set(WRITERS)
+    assert all((ROOT / "transpile" / name / "__init__.py").is_file() for name in WRITERS)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, 
 
 import numpy as np
 
+from transpile import options
 from transpile.aggregates import flatten
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.frames import CAUGHT, edge, framed
-from transpile.levels import Grad, Jacobian, Jit, Level, Pullback, Pushforward, Vmap, level_of
+from transpile.intrinsics import stop_gradient as stop_gradient
+from transpile.levels import Grad, Level, Pullback, Pushforward
 from transpile.specialize import Specializer
 
 if TYPE_CHECKING:
@@ -50,9 +52,9 @@ class SameDecorator(Protocol):
 class Transformed:
     """A function under one more transform. Calling it builds, on first use of each argument type, the generated code.
 
-    ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. The frontend lifts a call of it inside user code
-    through ``__transpile_lift__``. ``__call__`` is a slot: each object is called by a function of its own, which at first
-    finds out what the call is, and then is the one that was written for such calls (`transpile.repeated`).
+    ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. ``__call__`` is a slot: each object is called by a
+    function of its own, which at first finds out what the call is, and then is the one that was written for such calls
+    (`transpile.repeated`).
     """
 
     # not in __dict__, which functools.wraps copies into what is written around it
@@ -93,68 +95,19 @@ class Transformed:
     def __repr__(self) -> str:
         return f"<{type(self.__transpile_level__).__name__.lower()} of {getattr(self.__wrapped__, '__name__', self.__wrapped__)}>"
 
-    def __transpile_lift__(self, lift: Any, args: Sequence[Any], kwargs: Any) -> Any:
-        """The core function of a call with arguments of these trees; ``lift`` lifts a function of the user."""
-
-        def inner(target: Any, args: Sequence[Any], kwargs: Any) -> Any:
-            level = level_of(target)
-            if level is not None:
-                return level.lift(inner, target.__wrapped__, args, kwargs)
-            return lift(target, args, kwargs)
-
-        return inner(self, args, kwargs)
-
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 40 else text[:37] + "..."
 
 
-def _transform(fn: Any, level: Level) -> Any:
+def _transform(fn: Any, levels: options.Levels) -> Any:
     """The transformed function; without a function, the decorator."""
     if fn is None:
-        return lambda f: _made(f, level)
-    return _made(fn, level)
-
-
-def _numbers(argnums: Any) -> Any:
-    return (
-        tuple(_index(k) for k in argnums)
-        if isinstance(argnums, (tuple, list))
-        else None
-        if argnums is None
-        else _index(argnums)
-    )
-
-
-def _index(k: Any, what: str = "argnums") -> int:
-    import operator
-
-    try:
-        return operator.index(k)
-    except TypeError:
-        if what == "argnums":
-            raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
-        raise error("T601", f"{what} must be an int, not {k!r}") from None
-
-
-def _names(argnames: Any) -> Any:
-    return tuple(argnames) if isinstance(argnames, (tuple, list)) else argnames
-
-
-def _which(argnums: Any, argnames: Any) -> dict[str, Any]:
-    """As in JAX, argnames alone mean those alone; nothing given means the first argument."""
-    if argnums is _FIRST:
-        argnums = 0 if argnames is None else None
-    return {"argnums": _numbers(argnums), "argnames": _names(argnames)}
-
-
-class _First:
-    def __repr__(self) -> str:
-        return "0"
-
-
-_FIRST: Any = _First()
+        return lambda f: _transform(f, levels)
+    for level in reversed(levels):
+        fn = _made(fn, level)
+    return fn
 
 
 @overload
@@ -165,7 +118,7 @@ def grad(
 def grad(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def grad(
-    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+    f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
     """A function that returns the gradient of ``f``, which must return one number.
 
@@ -179,7 +132,7 @@ def grad(
     >>> grad(f)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux))
+    return _transform(f, options.grad(argnums, argnames, has_aux))
 
 
 @overload
@@ -192,13 +145,13 @@ def value_and_grad(
 ) -> PairDecorator: ...
 @edge
 def value_and_grad(
-    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+    f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
     """A function that returns the value of ``f`` and its gradient; see `grad`.
 
     With ``has_aux`` the result is ``((value, auxiliary), gradient)``.
     """
-    return _transform(f, Grad(**_which(argnums, argnames), has_aux=has_aux, value=True))
+    return _transform(f, options.value_and_grad(argnums, argnames, has_aux))
 
 
 @overload
@@ -209,13 +162,13 @@ def jacfwd(
 def jacfwd(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def jacfwd(
-    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+    f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
     """A function that returns the Jacobian of ``f``, by forward mode: cheap where the arguments are few.
 
     Each array of the result has the dims of an output and then those of an argument.
     """
-    return _transform(f, Jacobian(True, **_which(argnums, argnames), has_aux=has_aux))
+    return _transform(f, options.jacfwd(argnums, argnames, has_aux))
 
 
 @overload
@@ -226,10 +179,10 @@ def jacrev(
 def jacrev(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def jacrev(
-    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+    f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
     """A function that returns the Jacobian of ``f``, by reverse mode: cheap where the outputs are few."""
-    return _transform(f, Jacobian(False, **_which(argnums, argnames), has_aux=has_aux))
+    return _transform(f, options.jacrev(argnums, argnames, has_aux))
 
 
 @overload
@@ -240,12 +193,10 @@ def hessian(
 def hessian(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux: bool = ...) -> Decorator: ...
 @edge
 def hessian(
-    f: Callable[..., Any] | None = None, argnums: Any = _FIRST, argnames: Any = None, has_aux: bool = False
+    f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
     """A function that returns the second derivatives of ``f``: the forward Jacobian of its reverse Jacobian."""
-    if f is None:
-        return lambda f: hessian(f, argnums, argnames, has_aux)
-    return jacfwd(jacrev(f, argnums, argnames, has_aux), argnums, argnames, has_aux)
+    return _transform(f, options.hessian(argnums, argnames, has_aux))
 
 
 @edge
@@ -289,7 +240,8 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
     from transpile.captured import holding
-    from transpile.nested import Held, own
+    from transpile.held import Held
+    from transpile.nested import own
     from transpile.sharing import copied
 
     given, primals = primals, own(primals)
@@ -325,7 +277,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
     from transpile.captured import holding
-    from transpile.nested import Held, fitted, own
+    from transpile.held import Held
+    from transpile.nested import fitted, own
     from transpile.sharing import copied
 
     given, primals = primals, own(primals)
@@ -443,16 +396,7 @@ def vmap(
     >>> vmap(distance, in_axes=(0, None))(np.array([[0.0, 1.0], [3.0, 5.0]]), np.array([0.0, 1.0]))
     array([0., 5.])
     """
-    from transpile.axes import axes_tree
-
-    try:
-        hash(axis_name)
-    except TypeError:
-        hint = "a string, or another value that can be a key of a dict"
-        raise error("T601", f"axis_name is {axis_name!r}, which is not hashable", hint=hint) from None
-    if axis_size is not None:
-        axis_size = _index(axis_size, "axis_size")
-    return _transform(f, Vmap(axes_tree(in_axes, "in_axes"), axes_tree(out_axes, "out_axes"), axis_name, axis_size))
+    return _transform(f, options.vmap(in_axes, out_axes, axis_name, axis_size))
 
 
 @overload
@@ -491,21 +435,7 @@ def jit(
     ``static_argnums`` and ``static_argnames`` are compiled in by value. ``fastmath`` are LLVM's flags (False: none); ``cache``
     keeps what was compiled on disk. Raises `TranspileError` T5xx where a part cannot be compiled.
     """
-    if target != "cpu":
-        raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
-    several = isinstance(fastmath, (set, frozenset, tuple, list))
-    unknown = sorted({str(flag) for flag in fastmath} - _FLAGS) if several else []
-    if unknown or not several and not isinstance(fastmath, (bool, int)):
-        hint = f"True, False, or some of {', '.join(sorted(_FLAGS))}"
-        raise error("T505", f"unknown fastmath={unknown or fastmath!r}", hint=hint)
-    flags = tuple(sorted(fastmath)) if several else bool(fastmath)
-    numbers, names = _numbers(static_argnums), _names(static_argnames)
-    numbers = numbers if isinstance(numbers, tuple) else (numbers,)
-    names = names if isinstance(names, tuple) else (names,)
-    return _transform(f, Jit(target, numbers, names, flags, parallel, cache))
-
-
-_FLAGS = frozenset("afn arcp contract fast nnan ninf nsz reassoc".split())
+    return _transform(f, options.jit(target, static_argnums, static_argnames, parallel, fastmath, cache))
 
 
 @edge
@@ -556,14 +486,9 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
-    from transpile.memory.report import make
+    from transpile.reporting import reported
 
-    return make(f, args, kwargs)
-
-
-def stop_gradient(x: T) -> T:
-    """``x``, taken as a constant by every derivative."""
-    return x
+    return reported(*called(f, args, kwargs, "report"))
 
 
 def _made(fn: Any, level: Level) -> Any:

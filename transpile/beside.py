@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
 NAME = "transpile_runtime"
+STARTED = time.time()  # a source of ours that is newer is not what runs
 
 
 def find_runtime(folder: Path) -> None:

@@ -77,8 +77,8 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
 def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
     """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
     from transpile.aggregates import number_leaves
-    from transpile.arguments import leaf_sources
     from transpile.frontend import NeedStatic, changes
+    from transpile.matching import leaf_sources
     from transpile.pipeline import core_of
 
     try:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from transpile.errors import error
+from transpile.levels import level_of
 
 
 class Custom:
@@ -72,6 +73,13 @@ class CustomVjp(Custom):
             hint = "call .defvjp(forward, backward)"
             raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_vjp without a rule", hint=hint)
         return self.forward, self.backward
+
+
+def is_method(target: Any) -> bool:
+    """Whether it is a transformed function, or one with a derivative of its own, that is bound to an object."""
+    if not isinstance(target, types.MethodType):
+        return False
+    return isinstance(target.__func__, Custom) or level_of(target) is not None
 
 
 def call_custom(function: Any, *args: Any, **kwargs: Any) -> Any:

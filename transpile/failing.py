@@ -28,12 +28,12 @@ def of_lanes(target: Any) -> Said | None:
     """What gives the error of the lowest lane for that of a call, if ``target`` is a function of all lanes."""
     while isinstance(level := level_of(target), Jit):
         target = target.__wrapped__
-    return _Lanes(level, target.__wrapped__) if isinstance(level, Vmap) else None
+    return _Lanes(level, target.__wrapped__, type(target)) if isinstance(level, Vmap) else None
 
 
 class _Lanes:
-    def __init__(self, level: Vmap, inner: Any) -> None:
-        self.level, self.inner = level, inner
+    def __init__(self, level: Vmap, inner: Any, transformed: Callable[[Any, Level], Any]) -> None:
+        self.level, self.inner, self.transformed = level, inner, transformed
 
     def __call__(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
         if not isinstance(failed, ERRORS) or _is_check(failed):
@@ -52,12 +52,10 @@ class _Lanes:
 
     def of_one_lane(self) -> Any:
         """The function of a lane, as generated code that is not compiled."""
-        from transpile.api import Transformed
-
         inner = self.inner
         while isinstance(level_of(inner), Jit):
             inner = inner.__wrapped__
-        return inner if level_of(inner) is not None else Transformed(inner, Level())
+        return inner if level_of(inner) is not None else self.transformed(inner, Level())
 
     def lanes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         """The arguments of each lane."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from transpile import describe
 from transpile.aggregates import ArgLeaf, Leaf, Tree, leaf_paths, map_leaves, number_leaves, walk_leaves
-from transpile.arguments import argument_text, leaf_sources
+from transpile.arguments import argument_text
 from transpile.axes import Axis, axes_text, of_arguments, spread
 from transpile.axis_names import NamedAxis, binding
 from transpile.core.dims import Dim
@@ -20,6 +20,7 @@ from transpile.core.walk import statements, written
 from transpile.errors import error
 from transpile.frontend import changes
 from transpile.levels import COMPILED, Lift, Vmap
+from transpile.matching import leaf_sources
 
 
 def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:

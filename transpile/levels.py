@@ -6,15 +6,12 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from transpile.core.nodes import Function
-
-Lift = Callable[..., "Function"]  # of a target and the trees of its arguments
+Lift = Callable[..., Any]  # of a target and the trees of its arguments, to its core function
 Numbers = int | tuple[int, ...] | None
 Names = str | tuple[str, ...] | None
 COMPILED: ContextVar[bool] = ContextVar("compiled", default=False)  # whether what is lifted now is to be compiled
@@ -32,12 +29,6 @@ class Level:
     def options(self) -> tuple[Any, ...]:
         """The values of its options, in their order."""
         return tuple([getattr(self, name) for name in self.__slots__])
-
-    def lift(self, inner: Lift, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Function:
-        """The core function of the level's own calling convention; ``inner`` lifts what is wrapped."""
-        from transpile.lifts import lift
-
-        return lift(self, inner, fn, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.options == self.options
@@ -140,6 +131,21 @@ class Vmap(Level):
 
 
 # ------------------------------------------------------------------------------------------------------- stacks
+
+
+class Stacked:
+    """A function under one more transform, as data: where nobody calls it, but what calls it is lifted."""
+
+    __slots__ = ("__name__", "__qualname__", "__transpile_level__", "__wrapped__")
+
+    def __init__(self, function: Any, level: Level) -> None:
+        self.__wrapped__ = function
+        self.__transpile_level__ = level
+        self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
+
+    def __repr__(self) -> str:
+        inner = self.__wrapped__ if isinstance(self.__wrapped__, Stacked) else self.__name__
+        return f"{type(self.__transpile_level__).__name__} of {inner}"
 
 
 def level_of(target: Any) -> Level | None:

@@ -17,11 +17,9 @@ from transpile.aggregates import ArgSpec, Leaf, Node, Static, Tree, leaf_numbers
 from transpile.arguments import (
     IGNORED,
     as_given,
-    call_trees,
     check_like,
     differentiable,
     float_results,
-    leaf_sources,
     refuse_early,
     scalar_first,
     select,
@@ -29,16 +27,26 @@ from transpile.arguments import (
     two_tuples,
 )
 from transpile.core.nodes import Function
+from transpile.custom import is_method
 from transpile.lanes import batched
 from transpile.levels import COMPILED, Flat, Grad, Jacobian, Jit, Level, Lift, Pullback, Pushforward, Vmap, level_of
+from transpile.matching import call_trees, leaf_sources
 
 Args = Sequence[Tree]
 Kwargs = Mapping[str, Tree]
 
 
-def lift(level: Level, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> Function:
-    """The core function of the level's own calling convention."""
-    return _LIFTS[type(level)](level, inner, fn, args, kwargs)
+def lift(function: Lift, target: Any, args: Args, kwargs: Kwargs) -> Function:
+    """The core function of a stack of transforms, in its calling convention; ``function`` lifts what stands under the stack."""
+
+    def inner(target: Any, args: Args, kwargs: Kwargs) -> Function:
+        level = None if is_method(target) else level_of(target)
+        if level is None:
+            found: Function = function(target, args, kwargs)
+            return found
+        return _LIFTS[type(level)](level, inner, target.__wrapped__, args, kwargs)
+
+    return inner(target, args, kwargs)
 
 
 def _same(level: Level, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> Function:

@@ -1,8 +1,7 @@
-"""What `vjp`, `jvp` and `linearize` do with values, and the plain forms of them that are lifted inside user code."""
+"""What `vjp`, `jvp` and `linearize` do with values: copies of their own, and whether what is given fits."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -11,30 +10,6 @@ from transpile.aggregates import Node, close_node, flatten, number_leaves, open_
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.signature import plain_array
-
-
-class Held:
-    """What `vjp` and `linearize` give, as a function that is transformed: ``fn(primals, ...)``, what it reads outside itself as it
-    was. ``check`` raises where that cannot be; the argument, or, with ``several``, the tuple of arguments is ``like`` this."""
-
-    def __init__(
-        self, fn: Any, primals: Any, like: Any, held: dict[Any, Any], check: Any, several: bool = False
-    ) -> None:
-        self.fn, self.primals, self.like, self.held, self.check, self.several = fn, primals, like, held, check, several
-        self.__name__ = "f_jvp" if several else "pullback"
-        kind = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        name = "tangents" if several else "cotangent"
-        self.__signature__ = inspect.Signature([inspect.Parameter(name, kind)])
-
-    def __call__(self, *args: Any) -> Any:
-        return self.fn(self.primals, args if self.several else args[0])
-
-    def __lifter_call__(self, lx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        from transpile.frontend import nested
-        from transpile.frontend.values import Tuple
-
-        self.check()
-        return nested.call_held(lx, self, Tuple(tuple(args)) if self.several else args[0], node)
 
 
 def own(values: Any) -> Any:

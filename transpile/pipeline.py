@@ -4,52 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MethodType
 from typing import Any
 
+from transpile import lifts
 from transpile.aggregates import Tree
 from transpile.core.nodes import Function
-from transpile.custom import Custom, call_custom
-from transpile.levels import COMPILED, Jit, level_of, may_write, peeled
+from transpile.custom import Custom, call_custom, is_method
+from transpile.frontend import lift as lift_source
+from transpile.frontend.resolve import definition_loc
+from transpile.levels import COMPILED, Jit, may_write, peeled
+from transpile.transform.custom import expand_calls
+from transpile.transform.dce import remove_dead
+from transpile.transform.kept import settled
+from transpile.transform.placeholders import is_size, with_placeholders
+from transpile.transform.tidy import tidy
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
     """The core function of ``target``, a function or a stack of transforms over one."""
 
-    def inner(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
-        from transpile.frontend import lift as lift_source
-        from transpile.frontend.resolve import definition_loc
-
-        if _is_method_of_ours(target):
+    def function(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
+        if is_method(target):
             name, at = target.__func__.__wrapped__.__name__, definition_loc(target.__func__)
             called = partial(call_custom, target.__func__, target.__self__)
-            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at)
-        level = level_of(target)
-        if level is not None:
-            return level.lift(inner, target.__wrapped__, args, kwargs)
+            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at, transforms=lifts.lift)
         if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
             name, at = target.__wrapped__.__name__, definition_loc(target)
-            return lift_source(partial(call_custom, target), args, kwargs, name=name, mutable=mutable, pinned=at)
-        return lift_source(target, args, kwargs, mutable=mutable)
+            called = partial(call_custom, target)
+            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at, transforms=lifts.lift)
+        return lift_source(target, args, kwargs, mutable=mutable, transforms=lifts.lift)
 
-    return inner(target, args, kwargs)
-
-
-def _is_method_of_ours(target: Any) -> bool:
-    """Whether it is a transformed function, or one with a derivative of its own, that is bound to an object."""
-    if not isinstance(target, MethodType):
-        return False
-    return isinstance(target.__func__, Custom) or level_of(target) is not None
+    return lifts.lift(function, target, args, kwargs)
 
 
 def clean(fn: Function) -> Function:
     """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
-    from transpile.transform.custom import expand_calls
-    from transpile.transform.dce import remove_dead
-    from transpile.transform.kept import settled
-    from transpile.transform.placeholders import is_size, with_placeholders
-    from transpile.transform.tidy import tidy
-
     return settled(fn, lambda one: with_placeholders(remove_dead(tidy(expand_calls(one))), is_size))
 
 

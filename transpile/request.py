@@ -70,7 +70,7 @@ class Request:
 
     def typed(self, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
         """The trees with types for leaves, values for those that must be known."""
-        from transpile.signature import leaf_type
+        from transpile.core.leaves import leaf_type
 
         made = self.made
 
@@ -179,7 +179,7 @@ def _parameter_names(target: Any) -> tuple[list[str], bool]:
 
 def leaf_slots(core: Function, request: Request) -> list[int]:
     """For each parameter that is the user's, the leaf of the call that it is."""
-    from transpile.arguments import leaf_sources
+    from transpile.matching import leaf_sources
 
     found = leaf_sources(core.arg_tree, request.args, request.kwargs)
     return [found[k] for k in range(len(core.params) - len(core.captured))]

@@ -10,7 +10,6 @@ before all of this (`transpile.repeated`) until a call of another kind comes.
 from __future__ import annotations
 
 import gc
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,8 +29,6 @@ from transpile_runtime.memory import keep_freed
 
 if TYPE_CHECKING:
     from transpile.program import Program
-
-STARTED = time.time()  # a source of ours that is newer is not what runs
 
 
 class Split:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -23,8 +22,10 @@ import numpy as np
 
 from transpile import treedef
 from transpile.aggregates import REGISTERED, Registered
+from transpile.elsewhere import missing
 from transpile.errors import error
 from transpile.treedef import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, TreeDef
+from transpile.unravel import Unravel
 
 __all__ = [
     "DictKey", "FlattenedIndexKey", "GetAttrKey", "SequenceKey", "TreeDef", "all", "flatten", "keystr", "leaves", "map",
@@ -164,36 +165,6 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     return flat, Unravel(shape, shapes, dtypes)
 
 
-def _unravel(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
-    """What `Unravel` does; transformed code has these lines."""
-    size = sum([math.prod(shape) for shape in shapes])
-    if np.shape(flat) != (size,):
-        raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
-    parts = []
-    start = 0
-    for shape, dtype in zip(shapes, dtypes):
-        stop = start + math.prod(shape)
-        part = np.reshape(flat[start:stop], shape) if len(shape) > 0 else flat[start]
-        parts.append(part.astype(dtype))
-        start = stop
-    return unflatten(treedef, parts)
-
-
-class Unravel:
-    """The second result of `ravel_pytree`."""
-
-    def __init__(self, treedef: TreeDef, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[Any, ...]) -> None:
-        self.treedef, self.shapes, self.dtypes = treedef, shapes, dtypes
-
-    def __call__(self, flat: Any) -> Any:
-        return _unravel(self.treedef, self.shapes, self.dtypes, flat)
-
-    def __lifter_call__(self, lx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        from transpile.frontend import tree_calls
-
-        return tree_calls.unravel(lx, self, args, kwargs, node)
-
-
 # ----------------------------------------------------------------------------------------------------- registration
 
 
@@ -261,6 +232,4 @@ def _register(cls: type, how: Registered) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    from transpile.elsewhere import missing
-
     raise missing(__name__, name)

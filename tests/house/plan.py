@@ -11,30 +11,25 @@ from house.imports import ROOT
 PAGE = ROOT / "ARCHITECTURE.md"
 
 # Where files belong that still stand elsewhere: the longest prefix counts. The table ends empty.
-MOVING = {
-    "transpile.api": "face", "transpile.check": "face", "transpile.cli": "face", "transpile.command": "face",
-    "transpile.beside": "face", "transpile.__main__": "face", "transpile": "face",
-    "transpile.lax": "vocabulary", "transpile.random": "vocabulary", "transpile.at": "vocabulary",
-    "transpile.tree": "vocabulary", "transpile.in_range": "vocabulary", "transpile.elsewhere": "vocabulary",
-    "transpile.arguments": "driver", "transpile.cache": "driver", "transpile.captured": "driver", "transpile.compiled": "driver",
-    "transpile.conditions": "driver", "transpile.describe": "driver", "transpile.failing": "driver", "transpile.floating": "driver",
-    "transpile.frames": "driver", "transpile.interpreted": "driver", "transpile.lanes": "driver", "transpile.levels": "driver",
-    "transpile.lifts": "driver", "transpile.nested": "driver", "transpile.pipeline": "driver", "transpile.program": "driver",
-    "transpile.repeated": "driver", "transpile.request": "driver", "transpile.results": "driver", "transpile.run": "driver",
-    "transpile.sharing": "driver", "transpile.signature": "driver", "transpile.specialize": "driver",
-    "transpile.aggregates": "base", "transpile.axes": "base", "transpile.axis_names": "base", "transpile.custom": "base",
-    "transpile.errors": "base", "transpile.foreign": "base", "transpile.loader": "base", "transpile.making": "base",
-    "transpile.treedef": "base", "transpile.core.loc": "base",
-    "transpile.rules": "ops", "transpile.rules.api": "numpy_api", "transpile.rules.library": "numpy_api",
-    "transpile.rules.arguments": "numpy_api", "transpile.rules.updates": "numpy_api",
-    "transpile.memory": "report", "transpile.render": "codegen", "transpile.native": "codegen",
-    **{f"transpile.lower.{name}": "codegen" for name in (
-        "build", "emit", "entry", "module", "names", "numba", "scalars", "standalone", "differences", "outward",
-    )},
-    "transpile.transform.dce": "simplify", "transpile.transform.tidy": "simplify",
-    "transpile.transform.guards": "codegen", "transpile.transform.placeholders": "simplify", "transpile.transform.reasons": "core",
-    "transpile.frontend.prune": "simplify", "transpile.loops.dead": "simplify", "transpile.loops.simplify": "simplify",
-}  # fmt: skip
+MOVING: Mapping[str, str] = {
+    f"transpile.{name}".rstrip("."): place
+    for place, names in {
+        "face": ". __main__ api check cli command",
+        "vocabulary": "lax random at in_range",
+        "base": "aggregates axes axis_names beside captured core.loc custom elsewhere errors foreign held intrinsics lax.checks "
+        "levels loader making matching options signature tree treedef unravel",
+        "ops": "rules",
+        "numpy_api": "rules.api rules.arguments rules.library rules.updates",
+        "report": "memory",
+        "codegen": "render native lower.build lower.differences lower.emit lower.entry lower.module lower.names lower.numba "
+        "lower.outward lower.scalars lower.standalone transform.guards",
+        "simplify": "frontend.prune loops.dead loops.simplify transform.dce transform.placeholders transform.tidy",
+        "core": "transform.reasons",
+        "driver": "arguments cache compiled conditions describe failing floating frames interpreted lanes lifts nested pipeline "
+        "program repeated reporting request results run sharing specialize",
+    }.items()
+    for name in names.split()
+}
 PREFIXES = ("transpile.rules.api_", "transpile.rules.library_")
 
 

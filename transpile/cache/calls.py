@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from transpile.aggregates import Node, Static, Tree, flatten
+from transpile.beside import STARTED
 from transpile.cache import directory, kernels
 from transpile.cache.likeness import PLAIN, Unlike, likeness, structure
 from transpile.cache.trail import Lost, Trail, follow
@@ -142,7 +143,6 @@ def _versions() -> tuple[str, str]:
 def _is_current() -> bool:
     """Whether no source of ours was changed after this process began: then it would not be what runs."""
     import transpile_runtime
-    from transpile.specialize import STARTED
 
     folders = [_PACKAGE, *map(Path, transpile_runtime.__path__)]
     return all(Path(f).stat().st_mtime < STARTED for folder in folders for f in python_files(folder))

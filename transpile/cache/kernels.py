@@ -24,16 +24,20 @@ _loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code 
 def stem(name: str, text: str, kinds: Kinds, direct: bool, lines: Mapping[int, Loc]) -> str:
     """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.native`.
     The user's ``lines`` are part of it: errors name them."""
-    written_by = _writer() if direct else ""
+    written_by = _writer() if direct else ()
     places = [(k, at.file, at.line, at.col) for k, at in sorted(lines.items())]
     stamp = hashlib.sha256(repr((text, kinds, environment(), written_by, places)).encode()).hexdigest()[:20]
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
 
 
+WRITERS = ("native", "loops", "lower", "analysis", "transform", "rules", "core")
+"""What writes machine code, and what it asks: not all that it is told stands in the text."""
+
+
 @lru_cache(maxsize=1)
-def _writer() -> str:
-    """A hash of what writes machine code."""
-    return digest(Path(__file__).parents[1] / "native")
+def _writer() -> tuple[str, ...]:
+    """A hash of each package of `WRITERS`."""
+    return tuple(digest(Path(__file__).parents[1] / name) for name in WRITERS)
 
 
 def find(stem: str) -> Any:

@@ -11,26 +11,16 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from transpile import api
+from transpile import options
 from transpile.aggregates import Tree
 from transpile.command.asked import Asked
 from transpile.errors import TranspileError, error
 from transpile.lanes import of_all_lanes
-from transpile.levels import Flat, Grad, Jacobian, Level, Vmap, peeled
+from transpile.levels import Flat, Grad, Jacobian, Level, Stacked, Vmap
 
 LATER = ("checkpoint", "remat", "scan", "cond", "pmap")
 BY_CALL = {"linearize": "jvp", "check_grads": "the derivatives that it checks", "eval_shape": "no derivative"}
 HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
-
-
-class Stacked:
-    """A function under a level, as `transpile.levels` finds it."""
-
-    __slots__ = ("__transpile_level__", "__wrapped__")
-
-    def __init__(self, function: Any, level: Level) -> None:
-        self.__wrapped__ = function
-        self.__transpile_level__ = level
 
 
 def stacked(levels: Sequence[Level], function: Any) -> Any:
@@ -45,11 +35,8 @@ def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
     command, value = options.command, getattr(options, "value", False)
     match command:
         case "vmap":
-            return _levels(
-                "vmap",
-                [_axes("--in-axes", options.in_axes), _axes("--out-axes", options.out_axes), options.axis_name],
-                {},
-            )
+            axes = [_axes("--in-axes", options.in_axes), _axes("--out-axes", options.out_axes)]
+            return list(_levels("vmap", [*axes, options.axis_name], {}))
         case "grad":
             return [Grad(argnums, value=value)]
         case "jvp" | "vjp":
@@ -110,7 +97,7 @@ def levels(text: str, names: Sequence[str]) -> list[Level]:
     return found
 
 
-def _levels(name: str, args: list[Any], kwargs: dict[str, Any]) -> list[Level]:
+def _levels(name: str, args: list[Any], kwargs: dict[str, Any]) -> options.Levels:
     try:
         return TRANSFORMS[name](*args, **kwargs)
     except TypeError as failed:
@@ -130,34 +117,20 @@ def _refuse(message: str) -> NoReturn:
     raise error("T901", message, hint=HINT)
 
 
-def _of_api(transform: Callable[..., Any]) -> Callable[..., list[Level]]:
-    def made(*args: Any, **kwargs: Any) -> list[Level]:
-        return peeled(transform(_f, *args, **kwargs))[0]
+def _flat(forward: bool) -> Callable[..., options.Levels]:
+    def made(argnums: Any = options.FIRST, argnames: Any = None, value: bool = False) -> options.Levels:
+        return (Flat(forward, *options.which(argnums, argnames), value=value),)
 
     return made
 
 
-def _f() -> None:
-    """Stands for the function."""
+def _hvp(argnums: Any = options.FIRST, argnames: Any = None) -> options.Levels:
+    which = options.which(argnums, argnames)
+    return (Flat(True, *which), Grad(*which))
 
 
-def _flat(forward: bool) -> Callable[..., list[Level]]:
-    def made(argnums: Any = api._FIRST, argnames: Any = None, value: bool = False) -> list[Level]:
-        return [Flat(forward, **api._which(argnums, argnames), value=value)]
-
-    return made
-
-
-def _hvp(argnums: Any = api._FIRST, argnames: Any = None) -> list[Level]:
-    which = api._which(argnums, argnames)
-    return [Flat(True, **which), Grad(**which)]
-
-
-TRANSFORMS: dict[str, Callable[..., list[Level]]] = {
-    **{
-        one.__name__: _of_api(one)
-        for one in (api.grad, api.value_and_grad, api.jacfwd, api.jacrev, api.hessian, api.vmap, api.jit)
-    },
+TRANSFORMS: dict[str, Callable[..., options.Levels]] = {
+    **options.BY_NAME,
     "jvp": _flat(True),
     "vjp": _flat(False),
     "hvp": _hvp,

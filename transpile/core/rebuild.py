@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import Block, For, Function, If, Stmt, While
+from transpile.core.nodes import Alloc, Block, For, Function, If, Stmt, Var, While
 
 
 def with_body(fn: Function, body: Block) -> Function:
@@ -30,3 +30,19 @@ def with_blocks(stmt: Stmt, f: Callable[[Block], Block]) -> Stmt:
             test, body = f(stmt.test), f(stmt.body)
             return stmt if test is stmt.test and body is stmt.body else replace(stmt, test=test, body=body)
     return stmt
+
+
+def own_arguments(fn: Function) -> Function:
+    """The function with each written parameter replaced by a copy that it owns: a derivative changes no argument."""
+    if not any(p.buffer for p in fn.params):
+        return fn
+    params, copies = [], []
+    for p in fn.params:
+        if p.buffer:
+            value = Var(p.name, p.type)
+            copies.append(Alloc(p, "copy", (value,), {}, fn.loc))
+            params.append(value)
+        else:
+            params.append(p)
+    body = Block((), [*copies, *fn.body.stmts], fn.body.yields)
+    return replace(fn, params=tuple(params), body=body)

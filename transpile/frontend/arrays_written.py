@@ -4,22 +4,17 @@ written back where it is called."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Block, Function, Let, Var
+from transpile.core.rebuild import own_arguments
 from transpile.frontend import aliases, memory
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Cell, Held
 
-if TYPE_CHECKING:
-    pass
-
 
 def with_ends(fn: Function) -> Function:
     """The function without writes into its arguments: what it leaves in them are results, behind its own."""
-    from transpile.transform.prepare import own_arguments
-
     buffers = [p for p in fn.params if p.buffer]
     if not buffers:
         return fn

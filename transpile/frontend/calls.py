@@ -80,6 +80,8 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
         return rule(lx, held, args, kwargs, node)
     if hasattr(type(held), "__lifter_call__"):
         return held.__lifter_call__(lx, args, kwargs, node)
+    if "__call__" in getattr(type(held), "__lifter_methods__", ()):
+        return known_call(lx, held.__lifter_methods__["__call__"], [function, *args], kwargs, node)
     if isinstance(held, type):
         from transpile.frontend import classes
 

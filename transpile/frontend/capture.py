@@ -8,6 +8,7 @@ import numpy as np
 
 from transpile import making
 from transpile.aggregates import Meta, is_leaf, open_node
+from transpile.core.leaves import unsupported
 from transpile.core.nodes import Var
 from transpile.core.types import Type
 from transpile.frontend import memory, reads
@@ -15,7 +16,6 @@ from transpile.frontend.bindings import Captured
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
 from transpile.rules.arguments import from_nested
-from transpile.signature import unsupported
 
 OUTSIDE = "an array from outside the function cannot be written"
 

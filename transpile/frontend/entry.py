@@ -18,7 +18,7 @@ from transpile.frontend import calls, changes, containers, inward, memory, names
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
+from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart, Transforms
 from transpile.frontend.locate import head
 from transpile.frontend.nested import Stand
 from transpile.frontend.routines import Kept, NeedRoutine
@@ -52,18 +52,21 @@ def lift(
     mutable: bool = False,
     outer: Lifter | None = None,
     pinned: Loc | None = None,
+    transforms: Transforms | None = None,
 ) -> Function:
     """The core function of a Python function for arguments of these types.
 
     Trees have `transpile.aggregates.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of
     an integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
-    of all statements where the function is not the user's own text.
+    of all statements where the function is not the user's own text. ``transforms`` lifts a stack of transforms that is called in
+    the function, given what lifts the function under it; a function inside another one asks that one's.
     """
     kept = Tries(Symbols())
     functions = Kept() if outer is None else outer.kept
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
         lx.pinned, lx.kept = pinned, functions
+        lx.transforms = transforms if outer is None else outer.transforms
         if outer is not None:
             lx.outer, lx.sizes, lx.codes, lx.own_rules = outer, Sizes(lx, outer), outer.codes, outer.own_rules
         try:

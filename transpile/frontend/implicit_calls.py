@@ -11,13 +11,14 @@ from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core.nodes import Function, Operand
-from transpile.frontend import calls, inward, nested
+from transpile.frontend import arity, calls, inward, nested
 from transpile.frontend.bindings import User
 from transpile.frontend.implicit_core import Made
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.nested import Passed, Stand, at_call, from_tree, lifted, spliced_with
 from transpile.frontend.values import Static
+from transpile.rules.library_implicit import root_tangent, solution_pullback, solution_tangent
 
 DEEPEST = 1  # rules of linear solutions whose own solution has a rule; in those it is differentiated through
 
@@ -101,7 +102,6 @@ def root(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     _check_like(lx, "f of custom_root", opened.fn, made, node)
     if not opened.params:
         return made.constant()
-    from transpile.lax.implicit import root_tangent
 
     def rule(lx: Lifter, node: Any, tangent_solve: Any, params: Any, x: Any, dots: Any) -> Any:
         return calls.apply(lx, _user(root_tangent), [Static(opened), tangent_solve, params, x, dots], {}, node)
@@ -130,7 +130,6 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     made = Made(lx, primal, passed.ops, aux, node)
     opened = Opened(lx, matvec, made.solution, made.outs, node)
     _check_like(lx, "matvec of custom_linear_solve", opened.fn, made, node)
-    from transpile.lax.implicit import solution_pullback, solution_tangent
 
     def again(lx: Lifter, solve: Any, other: Any) -> Any:
         """How the rule solves: by a solution with a rule of its own where its transpose can be solved too."""
@@ -189,12 +188,10 @@ def _depth(lx: Lifter | None) -> int:
 
 
 def _bound(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any) -> list[Any]:
-    import inspect
-
-    from transpile.lax import implicit
-
+    signature = arity.signature(f"transpile.lax.{name}")
+    assert signature is not None
     try:
-        bound = inspect.signature(getattr(implicit, name)).bind(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
     except TypeError as e:
         raise lx.error("T132", f"{name}: {e}", node) from None
     given = set(bound.arguments)

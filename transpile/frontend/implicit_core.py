@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.core.inline import splice
 from transpile.core.nodes import Call, Const, Function, Operand, Var
 from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile.frontend.custom_calls import name_sizes, results_of
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import from_tree, outside
-from transpile.transform.custom import splice
 
 
 class Made:

@@ -39,6 +39,9 @@ _VOCABULARY = (
 )  # functions that the tables list by the name of their package
 
 
+OWN = ("transpile.api", "transpile.at", "transpile.intrinsics")
+"""Where our functions stand that mean more than their Python text: the transforms, `transpile.stop_gradient`."""
+
 OWN_TEXT = ("transpile.lax", "transpile.tree")
 """Our own vocabulary that is plain Python: what no rule of the frontend's stands for is lifted like a function of the user's."""
 
@@ -131,10 +134,7 @@ def foreign(obj: Any) -> str | None:
     root = module.partition(".")[0]
     if isinstance(obj, FunctionType) and (root == "builtins" or "__transpile_form__" in obj.__dict__):
         return None  # made by exec, which gives no module; or by vjp or linearize
-    if module in (
-        "transpile.api",
-        "transpile.at",
-    ):  # stop_gradient and the transforms: they mean more than their Python text
+    if module in OWN:
         return f"transpile.{obj.__name__}"
     if module.startswith(OWN_TEXT) and isinstance(obj, FunctionType) and "." not in obj.__qualname__:
         return _own_name(module, obj.__name__)

@@ -7,17 +7,17 @@ Expressions and statements are found in dispatch tables; a missing entry is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import gast
 import numpy as np
 
 from transpile import axis_names
 from transpile.core.builder import Builder, Expr, NotANumber, NotReal
-from transpile.core.nodes import NOWHERE, Block, Const, Loc, Operand, Var
+from transpile.core.nodes import NOWHERE, Block, Const, Function, Loc, Operand, Var
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError, error
 from transpile.frontend import reads
 from transpile.frontend.measured import Measured
@@ -92,6 +92,10 @@ class State:
         return State(dict(self.vars), dict(self.cells))
 
 
+# from what lifts the function under a stack of transforms, the stack, and the trees of the arguments
+Transforms: TypeAlias = "Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Function]"
+
+
 class Lifter:
     """Lifts one function, with all that it calls, into one core function."""
 
@@ -118,6 +122,7 @@ class Lifter:
         self.given: dict[Cell, Any] = {}  # the trees of the arguments that are arrays and containers
         self.nameless: dict[Var, str] = {}  # parameters inside trees: named by the first name that the user gives them
         self.codes: dict[Any, Any] = {}
+        self.transforms: Transforms | None = None  # how a stack of transforms is lifted
         self.outer: Lifter | None = None  # that of the function around, where a transform is called in it
         self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
         self.sizes: Any = None  # transpile.frontend.nested.Sizes, where there is an outer lifter

@@ -28,7 +28,7 @@ from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend import origin, reads
-from transpile.frontend.known import foreign, known_object
+from transpile.frontend.known import OWN, foreign, known_object
 from transpile.frontend.spines import to_gast, unnested
 from transpile.frontend.written import FUTURES, codes, fingerprint, first_line, is_written
 from transpile.levels import level_of
@@ -156,7 +156,7 @@ def _of_library(obj: Any) -> types.FunctionType | None:
 
 def _is_own(obj: Any) -> bool:
     """Whether it is a function of ours that means more than its Python text."""
-    return isinstance(obj, types.FunctionType) and obj.__module__ in ("transpile.api", "transpile.at")
+    return isinstance(obj, types.FunctionType) and obj.__module__ in OWN
 
 
 _CALLING: dict[str, types.FunctionType] = {}  # each has one function, so that what was made for it is found again

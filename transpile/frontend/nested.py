@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, map_leaves, number_leaves
 from transpile.aggregates import Static as StaticTree
-from transpile.arguments import leaf_sources
 from transpile.captured import Place
 from transpile.core.dims import Dim
+from transpile.core.inline import splice
 from transpile.core.nodes import Function, Operand
 from transpile.core.routines import known_sizes
 from transpile.core.types import Type
-from transpile.custom import Custom
-from transpile.errors import TranspileError
+from transpile.custom import Custom, is_method
+from transpile.errors import TranspileError, error
 from transpile.frontend import (
     aliases,
     arrays_written,
@@ -42,8 +41,9 @@ from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
 from transpile.frontend.lifter import Lifter, NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Method, Ref, Scalar, Static, Tuple
-from transpile.levels import may_write
-from transpile.nested import Held
+from transpile.held import Held
+from transpile.levels import Grad, Level, Pullback, Pushforward, Stacked, level_of, may_write
+from transpile.matching import leaf_sources
 
 
 class Stand:
@@ -116,10 +116,15 @@ def _tupled(tree: Any) -> Any:
     return Node(kind, tuple(map(_tupled, tree.children)), tree.keys, tree.cls)
 
 
-def _made(lx: Lifter, function: Any, level: Any, node: Any) -> Static:
-    from transpile.api import Transformed
+def _made(lx: Lifter, function: Any, level: Level, node: Any) -> Static:
+    return Static(Stacked(at_call(lx, lambda: _function(lx, function, node), node), level))
 
-    return Static(at_call(lx, lambda: Transformed(_object(lx, function, node), level), node))
+
+def _function(lx: Lifter, value: Any, node: Any) -> Any:
+    found = _object(lx, value, node)
+    if not callable(found) and level_of(found) is None:
+        raise error("T411", f"expected a function, got {type(found).__name__} {found!r}")
+    return found
 
 
 def at_call(lx: Lifter, run: Callable[[], Any], node: Any) -> Any:
@@ -132,15 +137,11 @@ def at_call(lx: Lifter, run: Callable[[], Any], node: Any) -> Any:
 
 
 def _jvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    from transpile.levels import Pushforward
-
     function, primals, tangents = _bound(["f", "primals", "tangents"], args, kwargs, lx, node)
     return call(lx, _made(lx, function, Pushforward(), node).value, [primals, tangents], {}, node)
 
 
 def _hvp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    from transpile.levels import Grad, Pushforward
-
     function, primals, tangents = _bound(["f", "primals", "tangents"], args, kwargs, lx, node)
     items = primals.items if isinstance(primals, Tuple) else (primals,)
     floats = [k for k, x in enumerate(items) if _has_float(lx, x)] or list(range(len(items)))
@@ -165,8 +166,6 @@ def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
 
 
 def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    from transpile.levels import Pullback
-
     has_aux = "has_aux" in kwargs and lx.static(kwargs["has_aux"], "has_aux", node)
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
@@ -206,8 +205,6 @@ def _leaves(lx: Lifter, value: Any) -> list[Operand]:
 
 
 def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    from transpile.levels import Pushforward
-
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
     value = _value(lx, function, own, node)
@@ -242,17 +239,6 @@ def _derivative(*names: str) -> Callable[..., Any]:
         return rules[0] if len(names) == 1 else Static(None)
 
     return given
-
-
-_OWN: dict[str, Callable[..., Any]] = {
-    "custom.defjvp": _derivative("jvp"),
-    "custom.defvjp": _derivative("forward", "backward"),
-    "jvp": _jvp,
-    "hvp": _hvp,
-    "vjp": _vjp,
-    "linearize": _linearize,
-    "at": functional.at,
-}
 
 
 def copied(lx: Lifter, value: Any) -> Any:
@@ -339,7 +325,9 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
 
     try:
         with changes.recorded() as found:
-            fn = at_call(lx, lambda: obj.__transpile_lift__(inner, trees, named), node)
+            transforms = lx.transforms
+            assert transforms is not None, "lifted without what lifts transforms"
+            fn = at_call(lx, lambda: transforms(inner, obj, trees, named), node)
     except NeedStatic as needed:
         lx.need(passed.ops[needed.leaf], "an argument of this call", node)
     refuse_shared(passed, found, fn, node)
@@ -356,8 +344,11 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     return from_tree(lx, fn.out_tree, results[:own])
 
 
-def call_held(lx: Lifter, made: Held, arg: Any, node: Any) -> Any:
+def _call_of_held(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A call of what `vjp` or `linearize` gave; what it reads of the outside is as it is held, or from now on."""
+    made: Held = args[0].value
+    made.check()
+    arg = Tuple(tuple(args[1:])) if made.several else args[1]
     given, held = made.primals, made.held
     like = [np.asarray(leaf) for leaf in flatten(made.like)[0]]
     wanted = [Type(a.dtype.name, tuple(Dim(n) for n in a.shape)) for a in like]
@@ -400,7 +391,7 @@ def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, An
 
     if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
         target = target.value.value.target
-    if isinstance(target, Custom) or isinstance(target, MethodType) and isinstance(target.__func__, Custom):
+    if isinstance(target, Custom) or is_method(target):
         target = Stand(Static(User(target)), lx)  # it is called, so that the call carries the user's rule
     return lift(target, args, kwargs, outer=lx, mutable=mutable)
 
@@ -412,8 +403,6 @@ def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, 
 
 def spliced_with(lx: Lifter, fn: Function, given: Sequence[Operand]) -> tuple[Operand, ...]:
     """The results of a core function on these operands, those of its hidden parameters too."""
-    from transpile.transform.custom import splice
-
     return splice(lx.b, fn, _agreeing(lx, fn, given))
 
 
@@ -460,3 +449,15 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[Operand], leaf: Callable[[int
                 return new_list(lx, items)
             return registered.from_node(lx, tree, items)
     raise TypeError(tree)
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "custom.defjvp": _derivative("jvp"),
+    "custom.defvjp": _derivative("forward", "backward"),
+    "held.Held.__call__": _call_of_held,
+    "jvp": _jvp,
+    "hvp": _hvp,
+    "vjp": _vjp,
+    "linearize": _linearize,
+    "at": functional.at,
+}

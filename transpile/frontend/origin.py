@@ -50,12 +50,13 @@ def register(text: str, file: str) -> str:
     return name
 
 
+_OURS = __name__.partition(".")[0]  # as it stands in a text: under the names that users say
+
+
 def calling(function: Any, dotted: str) -> Any:
     """A function in Python that calls one of a library, which has none, under the names of its own parameters."""
     import numpy
     import scipy
-
-    import transpile
 
     if isinstance(function, numpy.ufunc):
         names = ["x"] if function.nin == 1 else [f"x{k}" for k in range(1, function.nin + 1)]
@@ -63,7 +64,7 @@ def calling(function: Any, dotted: str) -> Any:
         names = _required(function)
     heading = ", ".join([*names, "*args", "**kwargs"])
     text = f"def {dotted.rpartition('.')[2]}({heading}):\n    return {dotted}({heading})\n"
-    scope = {"numpy": numpy, "scipy": scipy, "math": math, "transpile": transpile}
+    scope = {"numpy": numpy, "scipy": scipy, "math": math, _OURS: sys.modules[_OURS]}
     return defined(text, scope, f"<{dotted}>")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from transpile.aggregates import number_leaves
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Operand
+from transpile.core.rebuild import own_arguments
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.frontend import aliases, calls, containers, equal_axes, memory, outputs, statics
@@ -18,7 +19,6 @@ from transpile.frontend.routines import NeedRoutine
 from transpile.frontend.signatures import Signature, signature_of
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import Array, Cell, Items, Static
-from transpile.transform.prepare import own_arguments
 
 
 def lift_body(

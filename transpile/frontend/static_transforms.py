@@ -15,35 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import gast
 
+from transpile import options
 from transpile.core.nodes import Loc
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Known, User
-from transpile.levels import Level, peeled
+from transpile.levels import Stacked
 
 if TYPE_CHECKING:
     from transpile.frontend.static import StaticFunction, StaticModule
 
 NAMES = frozenset(f"transpile.{n}" for n in "grad value_and_grad jacfwd jacrev hessian vmap".split())
-
-
-class StaticTransformed:
-    """A function of such a file under one more transform, as `transpile.api.Transformed` is one of a running program."""
-
-    __slots__ = ("__name__", "__qualname__", "__transpile_level__", "__wrapped__")
-
-    def __init__(self, function: Any, level: Level) -> None:
-        self.__wrapped__ = function
-        self.__transpile_level__ = level
-        self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
-
-    def __transpile_lift__(self, lift: Any, args: Sequence[Any], kwargs: Any) -> Any:
-        from transpile.api import Transformed
-
-        return Transformed.__transpile_lift__(self, lift, args, kwargs)  # type: ignore[arg-type]
-
-    def __repr__(self) -> str:
-        inner = self.__wrapped__ if isinstance(self.__wrapped__, StaticTransformed) else self.__name__
-        return f"{type(self.__transpile_level__).__name__} of {inner}"
 
 
 def decorated(function: StaticFunction) -> Any:
@@ -96,7 +77,6 @@ def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None
 def _transformed(
     module: StaticModule, name: str, target: Any, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]
 ) -> Any:
-    from transpile import api
     from transpile.frontend.literals import evaluate, not_literal
 
     for node in (*args, *(k.value for k in keywords)):
@@ -108,20 +88,16 @@ def _transformed(
     values = [evaluate(a, module.scope) for a in args]
     named = {k.arg: evaluate(k.value, module.scope) for k in keywords if k.arg is not None}
     try:
-        levels = peeled(getattr(api, name.rpartition(".")[2])(_stand, *values, **named))[0]
+        levels = options.BY_NAME[name.rpartition(".")[2]](*values, **named)
     except TypeError as failed:
         raise error("T132", str(failed), _place(module, args, keywords)) from None
     except TranspileError as failed:
         at = _place(module, args, keywords)
         raise TranspileError([replace(d, loc=at) for d in failed.diagnostics]) from None
     for level in reversed(levels):
-        target = StaticTransformed(target, level)
+        target = Stacked(target, level)
     return target
 
 
 def _place(module: StaticModule, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]) -> Loc:
     return module.loc((*args, *(k.value for k in keywords))[0])
-
-
-def _stand() -> None:
-    """Stands for the function while the level is made."""

@@ -21,6 +21,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.values import Cell, Items, Ref, Scalar, Static, Tuple
 from transpile.treedef import LEAF, NONE, TreeDef
+from transpile.unravel import unravelled
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -334,15 +335,15 @@ def _ravel(lx: Lifter, node: Any, pytree: Any) -> Tuple:
     parts = [calls.known_call(lx, Known("numpy.ravel"), [leaf], {}, node) for leaf in leaves]
     whole = calls.known_call(lx, Known("numpy.concatenate"), [new_list(lx, parts)], {}, node) if parts else \
         calls.known_call(lx, Known("numpy.zeros"), [lx.const(0)], {}, node)  # fmt: skip
-    from transpile.tree import _unravel
-
-    return Tuple((whole, calls.Bound(Static(User(_unravel)), (Static(shape), shapes, dtypes))))
+    return Tuple((whole, calls.Bound(Static(User(unravelled)), (Static(shape), shapes, dtypes))))
 
 
-def unravel(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _call_of_unravel(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """A call of the second result of a `ravel_pytree` outside."""
-    from transpile.tree import _unravel
-
+    held, *args = args[0].value, *args[1:]
     shapes = Tuple(tuple(Tuple(tuple(lx.const(n) for n in shape)) for shape in held.shapes))
     dtypes = Tuple(tuple(Static(d) for d in held.dtypes))
-    return calls.user(lx, _unravel, [Static(held.treedef), shapes, dtypes, *args], kwargs, node)
+    return calls.user(lx, unravelled, [Static(held.treedef), shapes, dtypes, *args], kwargs, node)
+
+
+TABLE["transpile.unravel.Unravel.__call__"] = _call_of_unravel

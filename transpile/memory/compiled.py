@@ -17,10 +17,10 @@ from transpile.core.nodes import Function, Loc
 from transpile.errors import TranspileError
 from transpile.lower.numba import text_of
 from transpile.memory.formula import Formula
+from transpile.memory.numbers import Values
 from transpile.memory.peak import Array, Peak
 from transpile.memory.records import Amount
 from transpile.memory.sizes import Sizes
-from transpile.memory.values import Values
 
 AS_FIRST = ("inv", "cholesky", "sort", "argsort", "expm")  # calls whose result has the dims of their first argument
 OF_ITS_OWN = (

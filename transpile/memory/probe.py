@@ -10,8 +10,7 @@ What the counts do not depend on is dead code and is removed: of a derivative, a
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +36,6 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import INT, Type
 from transpile.core.walk import defines
-from transpile.request import Request
 from transpile.rules.tables import prims
 from transpile.transform.dce import remove_dead
 
@@ -56,17 +54,13 @@ class Wanted:
         return bool(self.largest or self.trips or self.entries or self.bytes)
 
 
-def measure(
-    core: Function, wanted: Wanted, request: Request, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> dict[str, int]:
-    """The values of what is wanted in a call of ``core``."""
-    from transpile.run import interpreted
+Run = Callable[[Function], Any]  # what a core function gives in the call, interpreted
 
+
+def measure(core: Function, wanted: Wanted, run: Run) -> dict[str, int]:
+    """The values of what is wanted in a call of ``core``; ``run`` runs another function on the arguments of the call."""
     probe = _Probe(core, wanted)
-    leaves = copy.deepcopy(
-        (list(args), dict(kwargs), list(request.leaves))
-    )  # a function without derivative may write them
-    out = interpreted(None, probe.run(), request, True)(*leaves)
+    out = run(probe.run())
     return {name: int(out[k]) for name, k in probe.slots.items()}
 
 

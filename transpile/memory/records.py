@@ -20,7 +20,7 @@ from transpile.rules.tables import prims
 from transpile.transform import reasons
 
 if TYPE_CHECKING:
-    from transpile.memory.values import Values
+    from transpile.memory.numbers import Values
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,20 @@
-"""What a derivative records, how much and why, for the arguments of a call."""
+"""A report on what a derivative does with memory; its text of at most 100 columns, and as HTML for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import html as markup
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from transpile import describe
-from transpile.api import called
-from transpile.core.nodes import Function, Var
-from transpile.core.routines import reached
-from transpile.memory import table
-from transpile.memory.compiled import Plan, compiled_plan
 from transpile.memory.formula import Formula
-from transpile.memory.peak import Peak, Walk, variables
-from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, decisions, finished, largest, outermost
-from transpile.memory.sizes import Sizes
-from transpile.memory.values import Values, arguments_of, values_of
-from transpile.request import Request
+from transpile.memory.peak import Peak
+from transpile.memory.records import Recorded, Unrecorded, largest
 
-POINTER = 8  # bytes of an entry of a Python list, without what it points at
-NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
+WIDTH = 100
+TEXT = 30  # columns of the user's expression, at most
+MOST = 8  # arrays that are named at a peak
 
 
 @dataclass(frozen=True)
@@ -52,93 +46,188 @@ class Report:
     measured: Mapping[str, int]
 
     def __str__(self) -> str:
-        return table.text(self)
+        return text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table.html(self)
+        return html(self)
 
 
-def make(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
-    """See `transpile.api.report`."""
-    target, args, kwargs = called(f, args, kwargs, "report")
-    request = Request.of(args, kwargs)
-    request.make_static(target)
-    core = request.lift(target)
-    found = _Findings(core, Sizes(core, arguments_of(core, request)))
-    return found.report(values_of(found.sizes, found.amounts, found.every(), request, args, kwargs))
-
-
-class _Findings:
-    """What can be said of a function before any number is known."""
-
-    def __init__(self, core: Function, sizes: Sizes) -> None:
-        from transpile.render.module import named
-
-        self.core, self.sizes = core, sizes
-        self.amounts = amounts(sizes)
-        self.stacks = [a for a in self.amounts if a.entries is not None]
-        self.nested, self.names = named(core)
-        self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
-        self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
-        self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
-        self.calls = bool(reached(core))  # of functions that hold memory of their own
-        given = [(a, self.dims_of(a.var)) for a in self.stacks]
-        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given)
-
-    def most(self, formula: Formula) -> Formula:
-        """The formula in the trip that makes it largest."""
-        return self.sizes.extreme(formula, largest=True) or formula
-
-    def dims_of(self, var: Var) -> tuple[Formula, ...]:
-        return tuple(self.most(self.sizes.of_dim(d)) for d in var.type.dims)
-
-    def every(self) -> Iterable[Formula]:
-        """The formulas of which the values are wanted."""
-        return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
-
-    def report(self, values: Values) -> Report:
-        found = [finished(a, self.sizes, values, self.names.get(a.var, "")) for a in self.amounts]
-        found = [r for r in found if r.name]  # what has no name is not in the text
-        recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
-        together = largest(recorded)
-        return Report(
-            name=self.core.name,
-            signature=describe.arguments(self.core),
-            file=self.core.loc.file,
-            recorded=recorded,
-            kept=tuple(r for r in found if r.kind == "kept"),
-            not_recorded=tuple(outermost(decisions(self.sizes))),
-            bytes=table.total(together),
-            formula=sum((r.formula for r in together), Formula()),
-            results=len(self.core.body.yields),
-            result_bytes=values.of(sum(self.results, Formula())),
-            peak=None if self.calls else self.peak(values),
-            compiled_peak=None if self.plan is None else self.plan.peak(values),
-            known=dict(values.known),
-            measured=dict(values.measured),
+def text(report: Report) -> str:
+    """The table."""
+    lines = wrapped(f"{report.name}({report.signature})", "", 4)
+    sizes = [
+        f"{name} = {value:,}" for name, value in {**report.known, **report.measured}.items() if name in said(report)
+    ]
+    if sizes:
+        lines += wrapped(f"where {', '.join(sizes)}", "  ", 4)
+    lines += [
+        "",
+        *wrapped(f"recorded: {amount(report.bytes, report.formula, all(r.exact for r in report.recorded))}", "", 4),
+    ]
+    lines += rows(report, report.recorded)
+    if report.kept:
+        kept = (
+            f"kept: {amount(total(report.kept), summed(report.kept))}, arrays of the function that nothing overwrites"
         )
-
-    def peak(self, values: Values) -> Peak | None:
-        """That of the interpreted derivative; None if the size of something is not known."""
-        bytes_of = {v: values.of(f) for v, f in self.formulas.items()}
-        for amount in self.stacks:
-            if amount.var in values.entries:
-                exact = _listed(amount, values.entries[amount.var], values.taken[amount.var])
-                bytes_of[amount.var] = int(exact.number)
-        if any(n is None for v, n in bytes_of.items() if v.type.dims or v.type.kind == "stack"):
-            return None
-        return Walk(
-            self.nested, self.names, {v: (f, bytes_of[v] or 0) for v, f in self.formulas.items()}, values.taken
-        ).run()
+        lines += ["", *wrapped(kept, "", 4)]
+        lines += rows(report, report.kept)
+    if report.not_recorded:
+        lines += ["", "not recorded:", *decided(report)]
+    lines += ["", *peak(report, "peak memory, interpreted", report.peak)]
+    if report.compiled_peak is not None:
+        lines += peak(report, "peak memory, compiled", report.compiled_peak)
+    number = f"{report.results} array{'s' if report.results != 1 else ''} or number{'s' if report.results != 1 else ''}"
+    size = "" if report.result_bytes is None else f", {report.result_bytes:,} bytes"
+    lines.append(f"results: {number}{size}")
+    return "\n".join(line.rstrip() for line in lines)
 
 
-def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
-    """What a Python list of the entries takes, ``size`` being that of its arrays; True and False are there once."""
-    type_ = amount.var.type
-    each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
-    return Formula.of(entries) * each + (size if type_.dims else 0)
+def said(report: Report) -> set[str]:
+    """The symbols that stand in a formula."""
+    formulas = [report.formula, *(r.formula for r in report.kept)]
+    formulas += [p.formula for p in (report.peak, report.compiled_peak) if p is not None]
+    return {s for f in formulas for s in f.symbols}
 
 
-__all__ = ["Report", "make"]
+def amount(number: int | None, formula: Formula, exact: bool = True) -> str:
+    """``320,000 bytes = 16·n``."""
+    if formula.is_number and number is not None:
+        return "nothing" if not number else f"{number:,} bytes"
+    return f"{'unknown' if number is None else f'{number:,} bytes'} {'=' if exact else '≤'} {formula}"
+
+
+def total(records: Sequence[Recorded]) -> int | None:
+    return None if any(r.bytes is None for r in records) else sum(r.bytes or 0 for r in records)
+
+
+def summed(records: Sequence[Recorded]) -> Formula:
+    return sum((r.formula for r in records), Formula())
+
+
+def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
+    """One row for each record, the largest first, with its reason below."""
+    groups: dict[tuple[object, ...], list[Recorded]] = {}
+    for r in records:
+        groups.setdefault((r.file, r.line, r.text, r.type, r.formula_text, r.reason), []).append(r)
+    if not groups:
+        return []
+    ordered = sorted(groups.values(), key=lambda group: -(total(largest(group)) or 0))
+    cells = [row_of(report, group) for group in ordered]
+    widths = fitting([max(len(row[k]) for row in (HEAD, *cells)) for k in range(len(HEAD))])
+    out = [aligned(HEAD, widths)]
+    for row, (record, *_) in zip(cells, ordered):
+        out.append(aligned(row, widths))
+        more = [row[k] for k in (3, 4) if len(row[k]) > widths[k]]  # what was cut, in full
+        reason = [record.reason] if record.kind != "kept" else []
+        if more or reason:
+            out += wrapped("; ".join([*more, *reason]), " " * min(widths[0] + 6, 12), 2)
+    return out
+
+
+def row_of(report: Report, group: Sequence[Recorded]) -> tuple[str, ...]:
+    """The cells for records of one expression that was put in line several times; as a rule there is one."""
+    first, *more = group = largest(group)
+    name = f"{first.name} (of {1 + len(more)})" if more else first.name
+    formula = first.formula_text
+    if more:
+        formula = f"{'' if first.exact else '≤ '}{summed(group)}"
+    return (where(report, first.file, first.line), name, first.text, first.type, formula, number(total(group)))
+
+
+HEAD = ("line", "name", "of", "type", "formula", "bytes")
+LEAST = (24, 16, 16, 18, 18, 5)  # columns to which they may be cut, where the row would be too long
+CUT = (2, 3, 4, 1)  # in this order
+
+
+def fitting(widths: list[int]) -> list[int]:
+    """The widths of the columns, cut so that a row fits."""
+    widths[0] = min(widths[0], LEAST[0])
+    widths[2] = min(widths[2], TEXT)
+    for k in CUT:
+        over = sum(widths) + 2 * len(widths) - WIDTH
+        if over > 0:
+            widths[k] = max(min(widths[k], LEAST[k]), widths[k] - over)
+    return widths
+
+
+def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of a row, numbers to the right."""
+    cells = [short(cell, width) for cell, width in zip(row, widths)]
+    first, *middle, last = cells
+    return "  " + "  ".join(
+        [first.rjust(widths[0]), *(c.ljust(w) for c, w in zip(middle, widths[1:])), last.rjust(widths[-1])]
+    )
+
+
+def where(report: Report, file: str, line: int) -> str:
+    return str(line) if file == report.file else f"{os.path.basename(file)}:{line}"
+
+
+def short(line: str, width: int) -> str:
+    """The text, cut where it is too long."""
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def decided(report: Report) -> list[str]:
+    """Loops with what is done about them; of what is computed again the lines, each with its longest expression."""
+    out: list[str] = []
+    groups: dict[str, list[Unrecorded]] = {}
+    for entry in report.not_recorded:
+        groups.setdefault(entry.reason, []).append(entry)
+    for reason, entries in groups.items():
+        said = [f"line {where(report, e.file, e.line)}: {short(e.text, TEXT).rstrip(':')}" for e in entries[:MOST]]
+        if len(entries) > MOST:
+            said.append(f"and {len(entries) - MOST} more")
+        out += [*wrapped("; ".join(said), "  ", 2), *wrapped(reason, "      ", 2)]
+    return out
+
+
+def peak(report: Report, title: str, found: Peak | None) -> list[str]:
+    """The peak, and below what is alive then."""
+    if found is None:
+        return [f"{title}: unknown"]
+    lines = wrapped(
+        f"{title}: {amount(found.bytes, found.formula, found.is_exact)}, at line {where(report, found.loc.file, found.loc.line)}",
+        "",
+        4,
+    )
+    named = sorted((a for a in found.arrays if a.name), key=lambda a: -a.bytes)
+    parts = [f"{a.name}\0{a.bytes:,}" for a in named[:MOST]]
+    rest = found.bytes - sum(a.bytes for a in named[:MOST])
+    if rest:
+        parts.append(f"{'other' if parts else 'temporary'}\0{rest:,}")
+    return [*lines, *wrapped(", ".join(parts), "    ", 2)] if len(parts) > 1 else lines
+
+
+def wrapped(line: str, indent: str, more: int) -> list[str]:
+    """The line in lines that fit, the later ones indented by ``more``."""
+    found = textwrap.wrap(
+        line, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * more, break_on_hyphens=False
+    )
+    return [part.replace("\0", " ") for part in found]
+
+
+def html(report: Report) -> str:
+    """The records as a table, the rest as text."""
+    cells = "".join(
+        "<tr>" + "".join(f"<td>{markup.escape(c)}</td>" for c in (
+            where(report, r.file, r.line), r.name, r.text, r.type, r.formula_text, number(r.bytes), r.reason
+        )) + "</tr>"
+        for r in (*report.recorded, *report.kept)
+    )  # fmt: skip
+    head = "".join(f"<th>{name}</th>" for name in (*HEAD, "why"))
+    title = f"{report.name}: {amount(report.bytes, report.formula)} recorded"
+    after = "\n".join([*decided(report), *peak(report, "peak memory, interpreted", report.peak)])
+    return (
+        f"<p>{markup.escape(title)}</p><table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+        f"<pre>{markup.escape(after)}</pre>"
+    )
+
+
+__all__ = ["html", "text"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from transpile.api import stop_gradient
+from transpile.intrinsics import stop_gradient
 
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from transpile.api import stop_gradient
+from transpile.intrinsics import stop_gradient
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]

@@ -10,58 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.core.builder import Builder
-from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Call, For, Function, If, Let, Operand, Stmt, Var, While
+from transpile.core.inline import splice
+from transpile.core.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
 from transpile.core.walk import Cloner, map_operands, statements, uses
 from transpile.rules.tables import prims
-
-
-def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
-    """Emits the body of ``fn`` with ``args`` for its parameters; gives its results."""
-    mapping: dict[Var, Operand] = dict(zip(fn.params, args))
-    dims: dict[str, Dim] = {}
-    for param, arg in zip(fn.params, args):
-        for mine, theirs in zip(param.type.dims, arg.type.dims):
-            if mine.as_symbol is not None:
-                dims.setdefault(mine.as_symbol, theirs)
-    known = _known_sizes(b, fn, mapping)
-    cloner = Cloner(mapping, lambda name: dims.get(name) or _own(b, name, fn, renamed))
-    renamed: dict[str, Dim] = {}
-    body = cloner.block(replace(fn.body, stmts=[s for s in fn.body.stmts if id(s) not in known]))
-    for old, new in renamed.items():
-        symbol = new.as_symbol
-        assert symbol is not None
-        b.symbols[symbol] = cloner.operand(fn.symbols[old])
-    b.block.stmts.extend(_without_settled_checks(body.stmts))
-    return body.yields
-
-
-def _known_sizes(b: Builder, fn: Function, mapping: dict[Var, Operand]) -> set[int]:
-    """The statements that read a size of a parameter that the caller knows: ``mapping`` gets the caller's operand for it."""
-    found: set[int] = set()
-    for stmt in fn.body.stmts:
-        if isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var) and stmt.args[0] in mapping:
-            symbol = b.canonical(mapping[stmt.args[0]].type.dims[stmt.params["axis"]]).as_symbol
-            if symbol is not None and symbol in b.symbols:
-                mapping[stmt.var] = b.symbols[symbol]
-                found.add(id(stmt))
-    return found
-
-
-def _without_settled_checks(stmts: Sequence[Stmt]) -> list[Stmt]:
-    """The statements without checks of a size against itself."""
-    settled = {s.var for s in stmts if isinstance(s, Let) and s.prim == "not_equal" and s.args[0] is s.args[1]}
-    return [s for s in stmts if not (isinstance(s, If) and s.test in settled and not s.results and not s.orelse.stmts)]
-
-
-def _own(b: Builder, name: str, fn: Function, renamed: dict[str, Dim]) -> Dim | None:
-    """A new name for a symbol that is not a dimension of a parameter."""
-    if name not in fn.symbols:
-        return None
-    if name not in renamed:
-        fresh = b.fresh_symbol(name.split(".")[0])
-        renamed[name] = fresh
-    return renamed[name]
 
 
 def expand_calls(fn: Function) -> Function:

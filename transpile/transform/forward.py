@@ -15,6 +15,7 @@ from functools import singledispatchmethod
 from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.resting import resting
 from transpile.core.builder import Builder, Expr, unify_any
+from transpile.core.inline import splice
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -40,7 +41,6 @@ from transpile.core.routines import apart, together
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.rules.tables import prims
 from transpile.transform.calculus import plus, times, zero
-from transpile.transform.custom import splice
 from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
 

@@ -20,13 +20,13 @@ from dataclasses import replace
 
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
+from transpile.core.inline import splice
 from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operand, Path, Point, Slice, Var
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.errors import error
 from transpile.rules.tables import prims
 from transpile.transform.batching import batch, is_worth_an_axis
-from transpile.transform.custom import splice
 from transpile.transform.dce import remove_dead
 from transpile.transform.forward import jvp
 from transpile.transform.reverse import vjp

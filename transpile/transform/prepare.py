@@ -6,27 +6,10 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, Let, Stmt, Var, While
-from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.rebuild import own_arguments, with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.rules.prim import UNWRITTEN
-
-
-def own_arguments(fn: Function) -> Function:
-    """The function with each written parameter replaced by a copy that it owns: a derivative changes no argument."""
-    if not any(p.buffer for p in fn.params):
-        return fn
-    params, copies = [], []
-    for p in fn.params:
-        if p.buffer:
-            value = Var(p.name, p.type)
-            copies.append(Alloc(p, "copy", (value,), {}, fn.loc))
-            params.append(value)
-        else:
-            params.append(p)
-    body = Block((), [*copies, *fn.body.stmts], fn.body.yields)
-    return replace(fn, params=tuple(params), body=body)
-
 
 _PLAIN = ("copy", "full", "empty")
 

@@ -19,6 +19,7 @@ from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.overwrites import Overwrites
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.inline import splice
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -49,7 +50,7 @@ from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.rules.tables import prims
 from transpile.transform.adjoints import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
-from transpile.transform.custom import splice, transposed
+from transpile.transform.custom import transposed
 from transpile.transform.prepare import refuse
 from transpile.transform.routines import adjoints
 from transpile.transform.selfupdate import keep_self_updates

@@ -1,0 +1,23 @@
+"""Functions that the frontend knows by name: what text of ours says that is lifted, and no plain Python can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def stop_gradient(x: T) -> T:
+    """``x``, taken as a constant by every derivative."""
+    return x
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """`transpile.jvp`, in text that is only lifted."""
+    raise NotImplementedError
+
+
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """`transpile.vjp`, in text that is only lifted."""
+    raise NotImplementedError

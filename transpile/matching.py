@@ -1,0 +1,44 @@
+"""Which leaf of a call each parameter of a core function is: the function's tree of arguments beside that of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from transpile.aggregates import ArgSpec, Leaf, Node, Tree
+
+
+def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[str, Tree]]:
+    """The trees of the first ``count`` positional arguments of a call, and of all that can be given by name."""
+    positional: list[Tree] = []
+    named: dict[str, Tree] = {}
+    for spec in specs:
+        if spec.kind == "varpos":
+            positional += list(spec.tree.children)
+        elif spec.kind == "varkw":
+            named.update(zip(spec.tree.keys, spec.tree.children))
+        else:
+            if spec.kind == "pos" and len(positional) < count:
+                positional.append(spec.tree)
+            named[spec.name] = spec.tree
+    return positional[:count], named
+
+
+def leaf_sources(specs: Sequence[ArgSpec], args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> dict[int, int]:
+    """For each parameter of a core function the number of the leaf of a call that it is; leaves that are not read are left out."""
+    positional, named = call_trees(specs, len(args))
+    found: dict[int, int] = {}
+    for mine, given in zip(positional, args):
+        _align(mine, given, found)
+    for name, given in kwargs.items():
+        _align(named[name], given, found)
+    return found
+
+
+def _align(mine: Tree, given: Tree, found: dict[int, int]) -> None:
+    if isinstance(mine, Leaf):
+        assert isinstance(given, Leaf), given
+        found[mine.k] = given.k
+    elif isinstance(mine, Node):
+        assert isinstance(given, Node), given
+        for a, b in zip(mine.children, given.children):
+            _align(a, b, found)
