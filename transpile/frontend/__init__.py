@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transpile.frontend.entry import lift
-    from transpile.frontend.lifter import NeedStatic
+    from transpile.frontend.restarts import NeedStatic
 
 __all__ = ["NeedStatic", "lift"]
 
@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
 
         return lift
     if name == "NeedStatic":
-        from transpile.frontend.lifter import NeedStatic
+        from transpile.frontend.restarts import NeedStatic
 
         return NeedStatic
     raise AttributeError(name)

@@ -10,8 +10,10 @@ import gast
 from transpile.core.nodes import Block, Const, If, Let, Operand
 from transpile.frontend import growing, memory, truth, writes
 from transpile.frontend.joins import Join, Side
-from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, Opposite
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import loads
+from transpile.frontend.restarts import Dead, NeedBuffer
+from transpile.frontend.state import Opposite
 
 Lift = Callable[[], Any]
 

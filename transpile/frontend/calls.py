@@ -17,8 +17,10 @@ from transpile.frontend import containers, iteration, iterators, names, resolve,
 from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.convert import describe
 from transpile.frontend.known import OWN_TEXT
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedRoutine
 from transpile.frontend.sources import Code, maybe_unassigned
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
 from transpile.levels import level_of
 
@@ -262,7 +264,7 @@ def run(
     depth = lx.frame.depth + 1
     count = 0 if code.ours else _running(lx, code)  # a scan in the body of a scan is no recursion
     if count and (count > MAX_NESTED or depth > MAX_DEPTH):
-        raise routines.NeedRoutine(code)
+        raise NeedRoutine(code)
     if depth > MAX_DEPTH:
         raise lx.error("T115", f"calls are nested more than {MAX_DEPTH} deep here", node)
     bound = bind_arguments(lx, code, defaults, args, kwargs, node)
@@ -273,7 +275,7 @@ def run(
         return enter(lx, code, parent, bound, _caller(lx, node), depth)
     except TranspileError:
         if count:  # what does not fit in line may fit if its sizes are any
-            raise routines.NeedRoutine(code) from None
+            raise NeedRoutine(code) from None
         raise
 
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.aggregates import ArgLeaf
-
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
-    from transpile.frontend.values import Cell
-
+from transpile.frontend.lifting import Lifting
+from transpile.frontend.values import Cell
 
 SHARED = "writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
 
@@ -47,7 +44,7 @@ def recorded() -> Iterator[Changes]:
         _open.reset(token)
 
 
-def argument(lx: Lifter, cell: Cell, tree: Any) -> None:
+def argument(lx: Lifting, cell: Cell, tree: Any) -> None:
     """Notes the array or the container that an argument, or a part of one, became."""
     lx.given[cell] = tree
     found = _open.get()
@@ -55,7 +52,7 @@ def argument(lx: Lifter, cell: Cell, tree: Any) -> None:
         found.own[id(tree)] = tree
 
 
-def note(lx: Lifter, base: Cell) -> None:
+def note(lx: Lifting, base: Cell) -> None:
     """Notes that a cell is written, and what it may be."""
     found = _open.get()
     if found is None:

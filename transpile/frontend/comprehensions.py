@@ -10,9 +10,11 @@ from transpile.core.nodes import Const
 from transpile.errors import TranspileError
 from transpile.frontend import assignment, iteration, iterators, truth
 from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Frame, Lifter, Restart
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import assigned
+from transpile.frontend.restarts import Restart
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Generator, Ref
 
 

@@ -18,8 +18,9 @@ from transpile.errors import error
 from transpile.frontend import calls, reads
 from transpile.frontend.bindings import Captured, User
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import Passed, at_call, from_tree, lifted, outside
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Static
 
 

@@ -18,11 +18,13 @@ from transpile.frontend import calls, changes, containers, inward, memory, names
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.locate import head
 from transpile.frontend.nested import Stand
-from transpile.frontend.routines import Kept, NeedRoutine
+from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
+from transpile.frontend.routines import Kept
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (
     Array,

@@ -13,9 +13,10 @@ from transpile.core.types import INT
 from transpile.frontend import assignment, branches, comprehensions, iteration, iterators, loops, truth
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.slots import Body, StructureChanges
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Generator, Maybe
 
 TOTAL = "total"

@@ -21,7 +21,8 @@ from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.frontend import aliases, carries, grown_lists, memory
 from transpile.frontend.grown_lists import count, wider
-from transpile.frontend.lifter import Dead, Lifter, Restart
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import Dead, Restart
 from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static
 
 

@@ -15,8 +15,9 @@ from transpile.frontend import calls, inward, nested
 from transpile.frontend.bindings import User
 from transpile.frontend.implicit_core import Made
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import Passed, Stand, at_call, from_tree, lifted, spliced_with
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Static
 
 DEEPEST = 1  # rules of linear solutions whose own solution has a rule; in those it is differentiated through

@@ -9,7 +9,8 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
 from transpile.frontend import containers, grown_lists, memory
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Maybe, Method, Ref, Scalar, Tuple
 
 OUTSIDE = (

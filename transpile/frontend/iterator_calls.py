@@ -22,7 +22,8 @@ from transpile.frontend import (
     truth,
 )
 from transpile.frontend.convert import describe, new_list
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 Args = list[Any]

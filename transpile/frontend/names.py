@@ -10,7 +10,9 @@ import gast
 from transpile.core.nodes import Block, Const, Effect, If
 from transpile.frontend import capture
 from transpile.frontend.bindings import Captured, Known, Literal, Module, StaticValue, User
-from transpile.frontend.lifter import Dead, Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import Dead
+from transpile.frontend.state import Frame
 from transpile.frontend.truth import by_facts
 from transpile.frontend.values import Conflict, Maybe, Static
 

@@ -40,7 +40,8 @@ from transpile.frontend import (
 from transpile.frontend.bindings import Captured, Known, Root, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Method, Ref, Scalar, Static, Tuple
 from transpile.levels import may_write
 from transpile.nested import Held

@@ -22,8 +22,9 @@ from transpile.frontend import (
     truth,
 )
 from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Dead, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
+from transpile.frontend.restarts import Dead
 from transpile.frontend.values import Array, Generator, Scalar, Static, Tuple
 
 MOST = 8  # items that are sorted by branches

@@ -10,9 +10,10 @@ import numpy as np
 from transpile import making
 from transpile.frontend import attributes, calls, containers, formatting, overloads, statics, ways_out
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Bound, RangeOf, Ref, Static, Super, Tuple
 
 Args = list[Any]

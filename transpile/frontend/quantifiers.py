@@ -17,7 +17,8 @@ import gast
 
 from transpile.frontend import calls
 from transpile.frontend.bindings import Known
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Generator, Iteration, Static
 
 ITEM, ITEMS = "item", ".0"  # the second is Python's name for what a generator expression runs over

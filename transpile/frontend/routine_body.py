@@ -13,9 +13,11 @@ from transpile.errors import error
 from transpile.frontend import aliases, calls, containers, equal_axes, memory, outputs, statics
 from transpile.frontend.entry import MAX_RESTARTS, Arguments, Outside, Tries
 from transpile.frontend.finish import finish
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
-from transpile.frontend.routines import NeedRoutine
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifting import Lifting
+from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
 from transpile.frontend.signatures import Signature, signature_of
+from transpile.frontend.state import Frame
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import Array, Cell, Items, Static
 from transpile.transform.prepare import own_arguments
@@ -54,14 +56,14 @@ class _Symbols(Symbols):
     def __init__(self) -> None:
         super().__init__(is_open=True)
 
-    def _equate(self, lx: Lifter, x: Dim, y: Dim, guarded: bool = True) -> None:
+    def _equate(self, lx: Lifting, x: Dim, y: Dim, guarded: bool = True) -> None:
         if lx.b.block is lx.root:
             super()._equate(lx, x, y)
         else:
             self.checked[x, y] = lx.b.block
             self._check_here(lx, x, y)
 
-    def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
+    def _specialise(self, lx: Lifting, dim: Dim, size: int) -> None:
         super()._equate(lx, dim, Dim(size))
         raise Restart(f"{dim} is {size}", self)
 

@@ -27,23 +27,17 @@ from transpile.core.routines import Routine, invoke_anew
 from transpile.errors import error
 from transpile.frontend import aliases, arrays_written, equal_axes, memory, nested
 from transpile.frontend.hidden import hand_on
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.passing import Given, generalised, is_alike, key_of, kind_of, with_static
+from transpile.frontend.restarts import Dead, NeedStatic
 from transpile.frontend.signatures import Signature, joined
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Cell
 
 MAX_ROUNDS = 12
 MAX_OPEN = 32  # routines of one function that are being lifted, each for other flags, numbers or functions
 
 SHARED = "this array may be one that the recursive function was called with"
-
-
-class NeedRoutine(Exception):
-    """A function is nested too deeply in itself: it must be kept."""
-
-    def __init__(self, code: Any) -> None:
-        super().__init__(code.name)
-        self.code = code
 
 
 class Widen(Exception):
@@ -284,4 +278,4 @@ def _finished(opened: Open, fn: Function, signature: Signature, inner: Sequence[
     return found
 
 
-__all__ = ["Found", "Kept", "NeedRoutine", "Widen", "call"]
+__all__ = ["Found", "Kept", "Widen", "call"]

@@ -11,7 +11,8 @@ from transpile.core.nodes import Const, Effect
 from transpile.frontend import assignment, branches, calls, containers, formatting, loops, names, overloads, truth
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Dead, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import Dead
 from transpile.frontend.values import Array, Maybe, Ref, Static
 
 

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.walk import blocks, defines, reads
 from transpile.frontend.bindings import Known, StaticValue, User
-from transpile.frontend.lifter import Lifter, NeedStatic, NeedValue
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedStatic, NeedValue
 from transpile.frontend.values import Array, Items, Ref, Scalar, SliceOf, Static, Tuple
 
 

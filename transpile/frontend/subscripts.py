@@ -14,7 +14,7 @@ from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Oper
 from transpile.frontend import containers, grids, grown_lists, memory, operators, overloads, statics
 from transpile.frontend.convert import describe, exprs
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.symbols import Restart
+from transpile.frontend.restarts import Restart
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple, Updates
 
 

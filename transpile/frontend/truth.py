@@ -12,7 +12,8 @@ from transpile.core.peephole import definition
 from transpile.core.types import BOOL, computes_alike
 from transpile.frontend import branches, containers, grown_lists, overloads, statics
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Lifter, Opposite
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Opposite
 from transpile.frontend.values import Array, Bound, Closure, Ref, Scalar, Static, Tuple
 
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
