@@ -60,10 +60,15 @@ def is_in_list(lx: Lifting, base: Cell) -> bool:
     return base.appended or any(c.appended for c in lx.aliases.get(base, ()))
 
 
+def note_change(lx: Lifting, base: Cell) -> None:
+    """Notes that a cell is written, and what it may be."""
+    changes.note(lx.given.get(cell) for cell in (base, *lx.aliases.get(base, ())))
+
+
 def check_write(lx: Lifting, base: Cell) -> None:
     """Refuses a write to memory that another name, still read, may stand for."""
     lx.writes[base] = lx.writes.get(base, 0) + 1
-    changes.note(lx, base)
+    note_change(lx, base)
     for loop in lx.loops:
         loop.written[base] = None
     if is_in_list(lx, base):

@@ -1,25 +1,36 @@
 """The lifter, which the modules of this package take as their first argument (``lx``).
 
-Expressions and statements are found in dispatch tables; a missing entry is the refusal.
+What its parts need of parts that need them in turn (the value of an expression, a call, an item) they ask the lifter for: this
+class says what can be asked, `transpile.frontend.whole_lifter` who answers. Expressions and statements are found in dispatch
+tables; a missing entry is the refusal.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn
 
 import gast
 import numpy as np
 
 from transpile.core.builder import Expr
-from transpile.core.nodes import Operand
+from transpile.core.nodes import Function, Operand
 from transpile.frontend import reads
+from transpile.frontend.bindings import Known
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.measured import Measured
+from transpile.frontend.signatures import Signature
+from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.stretching import Stretching
-from transpile.frontend.values import Conflict, Scalar, Static
+from transpile.frontend.values import Array, Cell, Conflict, Generator, Scalar, Static
+
+Args = list[Any]
+Kwargs = dict[str, Any]
 
 
-class Lifter(Lifting):
+class Lifter(Lifting, ABC):
     """Lifts one function, with all that it calls, into one core function."""
 
     outer: Lifter | None
@@ -30,27 +41,14 @@ class Lifter(Lifting):
         self.measured, self.stretching = Measured(self), Stretching(self)
         self.b.meet, self.b.parts, self.b.fits = self.stretching.meet, self.stretching.parts, self.stretching.fits
 
-    # ---- values that must be known now
+    # ---- the language, in two tables
 
-    def static(self, value: Any, what: str = "this value", node: Any = None) -> Any:
-        """The Python object that a value is; refused if it is only known when the function runs."""
-        from transpile.frontend import statics
-
-        return statics.python(self, value, what, node)
-
-    def need(self, op: Operand, what: str, node: Any = None) -> NoReturn:
-        """Asks for a value that only the run knows: by specialising on an argument, by unrolling a loop, or not at all."""
-        from transpile.frontend import statics
-
-        statics.need(self, op, what, node)
-
-    # ---- dispatch
+    expressions: ClassVar[Mapping[type, Callable[[Lifter, Any], Any]]]
+    statements: ClassVar[Mapping[type, Callable[[Lifter, Any], None]]]
 
     def expr(self, node: gast.AST) -> Any:
         """The value of an expression."""
-        from transpile.frontend.expressions import EXPRESSIONS
-
-        lift = EXPRESSIONS.get(type(node))
+        lift = self.expressions.get(type(node))
         if lift is None:
             raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
         with self.at(node), self.rules(node):
@@ -65,10 +63,8 @@ class Lifter(Lifting):
 
     def block(self, stmts: list[gast.stmt]) -> None:
         """Lifts statements one after another."""
-        from transpile.frontend.statements import STATEMENTS
-
         for stmt in stmts:
-            lift = STATEMENTS.get(type(stmt))
+            lift = self.statements.get(type(stmt))
             if lift is None:
                 raise self.error("T101", f"{type(stmt).__name__} statements cannot be transformed", stmt)
             frame = self.frame
@@ -80,23 +76,25 @@ class Lifter(Lifting):
             finally:
                 frame.live, frame.stmt = saved
 
-    # ---- operands
+    # ---- numbers and arrays
 
+    @abstractmethod
     def operand(self, value: Any, node: Any = None) -> Operand:
         """The core operand of a number or array; sequences of numbers become arrays."""
-        from transpile.frontend import convert
-
-        return convert.operand(self, value, node)
 
     def array(self, value: Any) -> Expr:
         return Expr(self.b, self.operand(value))
 
     def value(self, op: Any, **more: Any) -> Any:
         """The abstract value of an operand: a scalar, or a new array."""
-        from transpile.frontend import memory
-
         op = self.b.operand(op)
-        return Scalar(op) if not op.type.dims else memory.new_array(self, op, **more)
+        return Scalar(op) if not op.type.dims else self.new_array(op, **more)
+
+    @abstractmethod
+    def new_array(
+        self, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1
+    ) -> Array:
+        """A new array that is a value."""
 
     def const(self, value: Any) -> Any:
         """The abstract value of a Python object."""
@@ -105,3 +103,87 @@ class Lifter(Lifting):
                 return Scalar(self.b.operand(value))
         reads.note_content(value)
         return Static(value)
+
+    # ---- values that must be known now
+
+    @abstractmethod
+    def static(self, value: Any, what: str = "this value", node: Any = None) -> Any:
+        """The Python object that a value is; refused if it is only known when the function runs."""
+
+    @abstractmethod
+    def need(self, op: Operand, what: str, node: Any = None) -> NoReturn:
+        """Asks for a value that only the run knows: by specialising on an argument, by unrolling a loop, or not at all."""
+
+    # ---- calls
+
+    @abstractmethod
+    def apply(self, function: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+        """The result of a call of any value."""
+
+    @abstractmethod
+    def known_call(self, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+        """A call of something of NumPy, SciPy, math or Python, by its dotted name."""
+
+    @abstractmethod
+    def table_call(self, name: str, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+        """The same, of what stands in the tables of the rules."""
+
+    @abstractmethod
+    def user_call(self, target: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
+        """A call of a Python function, live or static."""
+
+    @abstractmethod
+    def run(
+        self,
+        code: Code,
+        parent: Frame | None,
+        defaults: Mapping[str, Any],
+        args: Args,
+        kwargs: Kwargs,
+        node: Any,
+    ) -> Any:
+        """The result of a function of the user's with these arguments."""
+
+    @abstractmethod
+    def outside(self, value: Any) -> Any:
+        """The abstract value of an object that stands outside the function."""
+
+    @abstractmethod
+    def lift_inside(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool) -> Function:
+        """The core function of a function that is transformed here, lifted by itself."""
+
+    @abstractmethod
+    def lift_body(
+        self,
+        code: Code,
+        parent: Frame | None,
+        trees: Mapping[str, Any],
+        wish: Callable[[tuple[tuple[int, int], tuple[int, int]]], None],
+    ) -> tuple[Function | None, Signature | None, list[Cell]]:
+        """The core function of a kept function, and how it is called."""
+
+    # ---- parts of values
+
+    @abstractmethod
+    def unrolled(self, value: Any, node: Any = None) -> list[Any]:
+        """The items of an iterable whose length is known now."""
+
+    @abstractmethod
+    def generated(self, value: Generator, node: Any) -> list[Any] | None:
+        """The items of a generator expression; None where only the run knows how many there are."""
+
+    @abstractmethod
+    def sorted_items(self, value: Any, kwargs: Kwargs, node: Any) -> list[Any]:
+        """The items of an iterable in order."""
+
+    @abstractmethod
+    def item(self, value: Any, index: Any, node: Any = None) -> Any:
+        """``value[index]``."""
+
+    @abstractmethod
+    def attribute(self, value: Any, name: str, node: Any = None) -> Any:
+        """``value.name``."""
+
+    @abstractmethod
+    def is_equal(self, a: Any, b: Any, node: Any) -> Operand:
+        """Whether two values are equal, as Python's ``==`` says."""

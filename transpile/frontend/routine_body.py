@@ -10,7 +10,7 @@ from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Operand
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import aliases, calls, containers, equal_axes, memory, outputs, statics
+from transpile.frontend import aliases, calls, equal_axes, memory, outputs, read_only, statics
 from transpile.frontend.entry import MAX_RESTARTS, Arguments, Outside, Tries
 from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Lifter
@@ -28,7 +28,7 @@ def lift_body(
 ) -> tuple[Function | None, Signature | None, list[Cell]]:
     """The core function of a kept function for arguments of these types, and its signature, None if no path returns; and the
     arrays of the functions around that it reads. ``wish`` is told of axes that had better be equal."""
-    tries = Tries(_Symbols())
+    tries = Tries(type(lx), _Symbols())
     for _ in range(MAX_RESTARTS):
         inner = tries.lifter(True)
         inner.outer, inner.codes, inner.own_rules, inner.kept = lx, lx.codes, lx.own_rules, lx.kept
@@ -43,7 +43,7 @@ def lift_body(
             if lx.kept.is_kept(needed.code):
                 raise
             lx.kept.keep(needed.code)
-            tries = Tries(_Symbols())
+            tries = Tries(type(lx), _Symbols())
         except NeedValue as needed:
             if not tries.froze(inner, needed):
                 statics.resolve_need(inner, needed)
@@ -108,7 +108,7 @@ class _Parameters(Arguments):
         value = super()._node(tree, name, written)
         cell = getattr(value, "cell", None)
         if isinstance(cell, Cell) and isinstance(self.lx.state.cells[cell], Items):
-            cell.readonly = containers.HANDED_ON
+            cell.readonly = read_only.HANDED_ON
         return value
 
 
@@ -130,7 +130,7 @@ def _once(
             tree, yields = outputs.results(lx, result, maker.cells)
         shared = [_shared(lx, cell, own) for cell in _cells(lx, result)]
         near = [c for one in aliases.cells_of(lx, result) for c in (one, *lx.aliases.get(one, ()))]
-        hands_back = any(c.readonly == containers.HANDED_ON for c in near)
+        hands_back = any(c.readonly == read_only.HANDED_ON for c in near)
         written = sorted(lx.written)
         ends: list[Operand] = [memory.read(lx, next(c for c in own if own[c] == k)) for k in written]
     lx.b.block.yields = (*yields, *ends)

@@ -214,8 +214,6 @@ def _lifted(
     grants: Callable[[equal_axes.Pair], bool],
     node: Any,
 ) -> Found:
-    from transpile.frontend.routine_body import lift_body
-
     kept: Kept = lx.kept
     opened = Open(key, Routine(code.name if code.name != "<lambda>" else "function"), trees)
     kept.open[key] = opened
@@ -232,7 +230,7 @@ def _lifted(
             kept.found, kept.unknown = dict(before), dict(unknown)
             opened.asked_at = None
             try:
-                fn, signature, read = nested.at_call(lx, lambda: lift_body(lx, code, parent, opened.trees, wish), node)
+                fn, signature, read = nested.at_call(lx, lambda: lx.lift_body(code, parent, opened.trees, wish), node)
             except Widen as wider:
                 if wider.opened is not opened:
                     raise
