@@ -17,6 +17,7 @@ from transpile.frontend import (
     at_index,
     containers,
     contents,
+    known,
     library_calls,
     memory,
     names,
@@ -24,7 +25,6 @@ from transpile.frontend import (
     reads,
     registered,
     resolve,
-    statics,
     ways_out,
 )
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
@@ -267,7 +267,7 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
 
 
 def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
-    obj = statics.known_value(held)
+    obj = known.known_value(held)
     if isinstance(obj, type) and not isinstance(obj, Known) and hasattr(obj, name):
         return Static(Known(f"{held.name}.{name}"))
     if name in ("outer", "reduce", "accumulate", "at", "reduceat"):

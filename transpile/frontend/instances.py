@@ -13,12 +13,12 @@ import numpy as np
 
 from transpile.core.types import Type, promote
 from transpile.errors import TranspileError
-from transpile.frontend import contents, overloads, reads, statics
+from transpile.frontend import contents, known, overloads, reads, statics
 from transpile.frontend.bindings import Known, Module, StaticClass, User
 from transpile.frontend.building import dtype_name
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.static import StaticFunction
+from transpile.frontend.static_file import StaticFunction
 from transpile.frontend.values import (
     Array,
     Bound,
@@ -201,7 +201,7 @@ _WITH_THEIR_OWN = (types.FunctionType, types.ModuleType, type)
 def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     """Whether Python finds the attribute: also one that cannot be transformed."""
     if isinstance(value, Static) and isinstance(value.value, Known):
-        return hasattr(statics.known_value(value.value), name)
+        return hasattr(known.known_value(value.value), name)
     if isinstance(value, (Bound, Method)):
         raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
     cls = class_of(lx, value, node)

@@ -30,6 +30,7 @@ from transpile.frontend import (
 )
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
+from transpile.frontend.known import known_value
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Static
 from transpile.rules.api import entries
@@ -60,7 +61,7 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     ufunc = _ufunc_method(found.name)
     if ufunc is not None:
         return ufuncs.method(lx, Static(Known(ufunc[0], (ufunc[0],))), ufunc[1], args, kwargs, node)
-    obj = statics.known_value(found)
+    obj = known_value(found)
     if isinstance(obj, type) and issubclass(obj, (np.generic, int, float, bool)):
         return array_calls.scalar_type(lx, obj, args, node)
     if found.name.startswith("transpile."):

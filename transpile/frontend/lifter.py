@@ -20,7 +20,7 @@ from transpile.frontend import reads
 from transpile.frontend.bindings import Known
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.measured import Measured
-from transpile.frontend.signatures import Signature
+from transpile.frontend.signatures import Pair, Signature
 from transpile.frontend.sources import Code
 from transpile.frontend.state import Frame
 from transpile.frontend.stretching import Stretching
@@ -158,7 +158,7 @@ class Lifter(Lifting, ABC):
         code: Code,
         parent: Frame | None,
         trees: Mapping[str, Any],
-        wish: Callable[[tuple[tuple[int, int], tuple[int, int]]], None],
+        wish: Callable[[Pair], None],
     ) -> tuple[Function | None, Signature | None, list[Cell]]:
         """The core function of a kept function, and how it is called."""
 

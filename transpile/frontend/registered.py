@@ -10,7 +10,7 @@ from transpile.aggregates import Static as StaticTree
 from transpile.frontend import contents, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.static import StaticFunction
+from transpile.frontend.static_file import StaticFunction
 from transpile.frontend.values import Cell, Items, Ref, Scalar, Static, Tuple
 
 

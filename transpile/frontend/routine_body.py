@@ -16,7 +16,7 @@ from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
-from transpile.frontend.signatures import Signature, signature_of
+from transpile.frontend.signatures import Pair, Signature, signature_of
 from transpile.frontend.state import Frame
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import Array, Cell, Items, Static
@@ -24,7 +24,7 @@ from transpile.transform.prepare import own_arguments
 
 
 def lift_body(
-    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[equal_axes.Pair], None]
+    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[Pair], None]
 ) -> tuple[Function | None, Signature | None, list[Cell]]:
     """The core function of a kept function for arguments of these types, and its signature, None if no path returns; and the
     arrays of the functions around that it reads. ``wish`` is told of axes that had better be equal."""
@@ -72,7 +72,7 @@ class _Sizes:
     """The sizes of the parameters: each a symbol of its own, one for those that are equal in all calls, numbers where all calls
     agree."""
 
-    def __init__(self, lx: Lifter, told: Callable[[equal_axes.Pair], None]) -> None:
+    def __init__(self, lx: Lifter, told: Callable[[Pair], None]) -> None:
         self.lx, self.told = lx, told
         self.shared: dict[Dim, Dim] = {}
 

@@ -9,7 +9,7 @@ from transpile.core.nodes import Const, Operand, Var
 from transpile.core.walk import blocks, defines, reads
 from transpile.frontend import memory
 from transpile.frontend.bindings import Known, StaticValue, User
-from transpile.frontend.known import _MISSING, _walk
+from transpile.frontend.known import known_value
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import NeedStatic, NeedValue
 from transpile.frontend.values import Array, Items, Ref, Scalar, SliceOf, Static, Tuple
@@ -85,14 +85,6 @@ def _static(lx: Lifter, value: Static) -> Any:
     if isinstance(held, Known):
         return known_value(held)
     return held.target if isinstance(held, User) else held
-
-
-def known_value(found: Known) -> Any:
-    """The object that a dotted name is: the type ``numpy.float32``, the constant ``math.pi``."""
-    if found.value is not None:
-        return found.value
-    obj = _walk(found.name)
-    return found if obj is _MISSING else obj
 
 
 def _slice(lx: Lifter, value: SliceOf) -> Any:
