@@ -444,6 +444,3 @@ def _check_sizes(lx: Lifter, types: Sequence[Type], leaves: Sequence[Operand], n
         if not all(lx.b.same(p, q) for p, q in zip(type_.dims, op.type.dims)):
             message = f"a list that grows in a loop has arrays of several shapes: {type_} and {op.type}"
             raise lx.error("T206", message, node, hint="append arrays of one shape")
-
-
-# ------------------------------------------------------------------------------------------------ comprehensions

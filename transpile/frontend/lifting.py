@@ -58,7 +58,7 @@ class Lifting:
         self.codes: dict[Any, Any] = {}
         self.outer: Lifting | None = None  # that of the function around, where a transform is called in it
         self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
-        self.sizes: Any = None  # transpile.frontend.nested.Sizes, where there is an outer lifter
+        self.sizes: Any = None  # transpile.frontend.inward.Sizes, where there is an outer lifter
         self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
         self.hidden: dict[Var, Var] = {}  # variables of the lifter around -> the hidden parameters for them
         self.customs: list[Any] = []  # the functions with derivatives of their own whose rules are being lifted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from transpile.core.types import BOOL, FLOAT, INT
 from transpile.frontend import (
     arity,
     array_calls,
@@ -105,8 +106,6 @@ def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> An
 
 def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``x.item()``: a Python number."""
-    from transpile.core.types import BOOL, FLOAT, INT
-
     if args:
         index = args[0] if len(args) == 1 else Tuple(tuple(args))
         flat = len(args) == 1 and isinstance(owner, Array) and len(memory.type_of(lx, owner.cell).dims) > 1
