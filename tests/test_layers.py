@@ -30,6 +30,12 @@ def test_what_is_left_is_listed(kind):
     assert today.found()[kind] == today.listed()[kind]
 
 
+@pytest.mark.parametrize("package", ["transpile.frontend"])
+def test_no_circle_is_inside(package: str):
+    inside = {m for m in modules() if m.startswith(f"{package}.")}
+    assert circles({m: found & inside for m, found in edges().items() if m in inside}) == []
+
+
 def test_every_import_is_seen(tmp_path: Path):
     package = tmp_path / "own"
     package.mkdir()

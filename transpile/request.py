@@ -125,8 +125,8 @@ class Request:
     def lift(self, target: Any) -> Function:
         """The core function for these arguments; leaves whose values are needed become known."""
         from transpile.frontend import changes
-        from transpile.frontend.lifter import NeedStatic
         from transpile.frontend.reads import recorded
+        from transpile.frontend.restarts import NeedStatic
         from transpile.pipeline import core_of
 
         while True:

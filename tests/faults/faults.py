@@ -76,7 +76,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "rows_of_a_grown_list",
         "transpile/frontend/array_calls.py",
-        'return calls.known_call(lx, "numpy.expand_dims", [whole, lx.const(1)], {}, node)',
+        'return lx.known_call("numpy.expand_dims", [whole, lx.const(1)], {}, node)',
         "return whole",
         "np.vstack of a list of numbers that grows is a vector",
         ("tests/test_list_calls.py", "-m", "slow or not slow", "-k", "grown and all"),
@@ -743,7 +743,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "types_not_asked_for",
-        "transpile/frontend/table_calls.py",
+        "transpile/frontend/building.py",
         "first.dtype != np.dtype(dtype).name:",
         "not first.dtype:",
         "a sum with dtype=bool counts",
@@ -751,7 +751,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "truths_of_numpy",
-        "transpile/frontend/truth.py",
+        "transpile/frontend/truth_values.py",
         "return Scalar(op if op.type.weak else lx.b.cast(op, BOOL).op)",
         "return Scalar(op)",
         "True + True is True, as of NumPy's truth values, where they are Python's",

@@ -15,7 +15,8 @@ from transpile.command import STDIN
 from transpile.errors import error
 from transpile.frontend.annotations import annotation_tree, class_tree, parse_arg
 from transpile.frontend.origin import register
-from transpile.frontend.static import StaticFunction, StaticModule, decoded
+from transpile.frontend.static import StaticModule, decoded
+from transpile.frontend.static_file import StaticFunction
 
 
 @dataclass(frozen=True)

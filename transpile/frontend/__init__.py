@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transpile.frontend.entry import lift
-    from transpile.frontend.lifter import NeedStatic
+    from transpile.frontend.restarts import NeedStatic
+    from transpile.frontend.whole_lifter import lift
 
 __all__ = ["NeedStatic", "lift"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "lift":
-        from transpile.frontend.entry import lift
+        from transpile.frontend.whole_lifter import lift
 
         return lift
     if name == "NeedStatic":
-        from transpile.frontend.lifter import NeedStatic
+        from transpile.frontend.restarts import NeedStatic
 
         return NeedStatic
     raise AttributeError(name)

@@ -6,9 +6,10 @@ write, through it or to one of them while the other is still read, is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.frontend import changes
+from transpile.frontend.lifting import Lifting
 from transpile.frontend.liveness import loads
 from transpile.frontend.values import (
     Array,
@@ -25,11 +26,8 @@ from transpile.frontend.values import (
     View,
 )
 
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
 
-
-def may_be(lx: Lifter, joined: Cell, others: tuple[Cell, ...]) -> None:
+def may_be(lx: Lifting, joined: Cell, others: tuple[Cell, ...]) -> None:
     """Notes that ``joined`` may share memory with the others, and with what they may share memory with."""
     mine = lx.aliases.setdefault(joined, {})
     for other in others:
@@ -39,13 +37,13 @@ def may_be(lx: Lifter, joined: Cell, others: tuple[Cell, ...]) -> None:
                 lx.aliases.setdefault(one, {})[joined] = None
 
 
-def apart(lx: Lifter, a: Cell, b: Cell) -> None:
+def apart(lx: Lifting, a: Cell, b: Cell) -> None:
     """Takes back that two cells may share memory."""
     lx.aliases.get(a, {}).pop(b, None)
     lx.aliases.get(b, {}).pop(a, None)
 
 
-def is_related(lx: Lifter, a: Cell, b: Cell) -> bool:
+def is_related(lx: Lifting, a: Cell, b: Cell) -> bool:
     """Whether two cells that are no views are one memory, or may be."""
     return a is b or b in lx.aliases.get(a, ())
 
@@ -57,15 +55,20 @@ def root_in(state: Any, cell: Cell) -> Cell:
     return cell
 
 
-def is_in_list(lx: Lifter, base: Cell) -> bool:
+def is_in_list(lx: Lifting, base: Cell) -> bool:
     """Whether the memory stands, or may stand, in a list that a loop grows: such a list holds copies."""
     return base.appended or any(c.appended for c in lx.aliases.get(base, ()))
 
 
-def check_write(lx: Lifter, base: Cell) -> None:
+def note_change(lx: Lifting, base: Cell) -> None:
+    """Notes that a cell is written, and what it may be."""
+    changes.note(lx.given.get(cell) for cell in (base, *lx.aliases.get(base, ())))
+
+
+def check_write(lx: Lifting, base: Cell) -> None:
     """Refuses a write to memory that another name, still read, may stand for."""
     lx.writes[base] = lx.writes.get(base, 0) + 1
-    changes.note(lx, base)
+    note_change(lx, base)
     for loop in lx.loops:
         loop.written[base] = None
     if is_in_list(lx, base):
@@ -81,7 +84,7 @@ def check_write(lx: Lifter, base: Cell) -> None:
             raise lx.error("T123", message, hint="take a .copy() where the two are set")
 
 
-def refuse_mixed(lx: Lifter, cell: Cell) -> None:
+def refuse_mixed(lx: Lifting, cell: Cell) -> None:
     """Refuses an operator in place on what is a number (and is rebound) or an array of rank 0 (and is written), if that shows."""
     names = {name for one, name in _read_later(lx) if root_in(lx.state, one) is cell}
     if cell.mixed and len(names) > 1:
@@ -90,7 +93,7 @@ def refuse_mixed(lx: Lifter, cell: Cell) -> None:
         raise lx.error("T123", message, hint="take a .copy(), or float(...) of it, where the two are set")
 
 
-def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
+def _read_later(lx: Lifting) -> list[tuple[Cell, str]]:
     """The arrays that names reach that may be read after the statement that runs, with the names. What an early *return* gave is
     not among them: no statement runs in its function once it has a value."""
     found: list[tuple[Cell, str]] = []
@@ -103,7 +106,7 @@ def _read_later(lx: Lifter) -> list[tuple[Cell, str]]:
     return found
 
 
-def cells_of(lx: Lifter, value: Any) -> list[Cell]:
+def cells_of(lx: Lifting, value: Any) -> list[Cell]:
     """The cells of the arrays and containers that a value reaches."""
     return cells_of_in(lx.state, value)
 

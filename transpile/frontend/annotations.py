@@ -27,6 +27,7 @@ from transpile.core.nodes import NOWHERE, Loc
 from transpile.core.types import BOOL, DTYPES, FLOAT, INT, Type
 from transpile.errors import NO_COMPLEX, TranspileError, error
 from transpile.frontend.bindings import Known, StaticClass, StaticValue
+from transpile.frontend.literals import evaluate
 
 PYTHON = {"float": FLOAT, "int": INT, "bool": BOOL}
 # jaxtyping's classes of dtypes: where several fit, the one that NumPy makes by default
@@ -126,8 +127,6 @@ def class_tree(cls: StaticClass, name: str, loc: Loc = NOWHERE) -> Tree:
 def static_defaults(cls: StaticClass) -> dict[str, Static]:
     """The values of the fields that belong to the structure (`transpile.tree.register_dataclass`): their defaults."""
     how = REGISTERED.get(cls)  # type: ignore[call-overload]
-    from transpile.frontend.literals import evaluate
-
     found: dict[str, Static] = {}
     for name, _, default in cls.fields if how is not None else ():
         given = default

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transpile.frontend import statics
+from transpile.frontend import known
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
 from transpile.frontend.lifter import Lifter
@@ -57,7 +57,7 @@ def signature(name: str) -> inspect.Signature | None:
         "numpy.random."
     ):  # a generator's methods come without it
         return None
-    return _of(statics.known_value(Known(name)))
+    return _of(known.known_value(Known(name)))
 
 
 @functools.lru_cache(maxsize=128)

@@ -9,7 +9,7 @@ import numpy as np
 from transpile.core.builder import Expr
 from transpile.core.nodes import SYNTHETIC, Const, Diagonal
 from transpile.core.types import Type
-from transpile.frontend import calls, carries, grown_lists, memory, table_calls
+from transpile.frontend import building, carries, grown_lists, memory, table_calls
 from transpile.frontend.attributes import shape, size, type_of
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
@@ -36,7 +36,7 @@ def astype(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any
     """``x.astype(dtype)``: cast, and a copy where ``copy=False`` does not say that the array itself will do."""
     names = ("dtype", "order", "casting", "subok", "copy")
     given = {**dict(zip(names, args)), **kwargs}
-    wanted = table_calls.static_argument(lx, "dtype", given.get("dtype", Static(None)), node) or "float64"
+    wanted = building.static_argument(lx, "dtype", given.get("dtype", Static(None)), node) or "float64"
     order = lx.static(given["order"], "the argument 'order'", node) if "order" in given else "K"
     copied = "copy" not in given or lx.static(given["copy"], "the argument 'copy'", node)
     if isinstance(owner, Array) and copied and lx.operand(owner) in lx.b.others:
@@ -53,7 +53,7 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
     dtype = np.dtype(cls).name
     if not args:
         return lx.value(lx.b.cast(0, dtype))
-    x, dtype = lx.array(args[0]), table_calls.dtype_name(lx, cls, node)
+    x, dtype = lx.array(args[0]), building.dtype_name(lx, cls, node)
     is_number = not x.dims and not x.type.is_float and x.type.weak
     if is_number and np.dtype(dtype).kind in "iu" and not (isinstance(x.op, Const) and abs(x.op.value) < 2**31):
         params = {"dtype": dtype, "weak": False, "explicit": True}  # a number of Python's does not wrap round
@@ -152,17 +152,17 @@ def _along(lx: Lifter, name: str, whole: Any, axis: int | None, node: Any) -> An
     dims = type_of(lx, whole).dims
     rank = len(dims) - 1  # of an element
     if name == "vstack" and not rank:
-        return calls.known_call(lx, "numpy.expand_dims", [whole, lx.const(1)], {}, node)
+        return lx.known_call("numpy.expand_dims", [whole, lx.const(1)], {}, node)
     if name == "stack" or (name == "vstack" and rank == 1) or (name in ("hstack", "block") and not rank):
         to = axis_of(axis, rank + 1)
-        return calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node) if to else whole
+        return lx.known_call("numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node) if to else whole
     if axis is None:
-        return calls.known_call(lx, "numpy.ravel", [whole], {}, node)
+        return lx.known_call("numpy.ravel", [whole], {}, node)
     if not rank:
         raise lx.error("T131", "zero-dimensional arrays cannot be concatenated", node)
     to = axis_of({"hstack": min(rank - 1, 1), "block": -1}.get(name, axis), rank)
     if to:
-        whole = calls.known_call(lx, "numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node)
+        whole = lx.known_call("numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node)
     dims = type_of(lx, whole).dims
     merged = (*dims[:to], dims[to] * dims[to + 1], *dims[to + 2 :])
     return lx.value(lx.b.let("reshape", lx.operand(whole, node), dims=merged), contiguous=True)
@@ -172,10 +172,8 @@ def _unstack(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """The rows along an axis, as many as are known."""
     if len(args) != 1 or not isinstance(args[0], Array):
         return NotImplemented
-    from transpile.frontend import iteration
-
-    rows = calls.known_call(lx, "numpy.moveaxis", [args[0], kwargs.get("axis", lx.const(0)), lx.const(0)], {}, node)
-    return Tuple(tuple(iteration.unrolled(lx, rows, node)))
+    rows = lx.known_call("numpy.moveaxis", [args[0], kwargs.get("axis", lx.const(0)), lx.const(0)], {}, node)
+    return Tuple(tuple(lx.unrolled(rows, node)))
 
 
 TABLE: dict[str, Any] = {

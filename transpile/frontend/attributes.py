@@ -13,7 +13,20 @@ from transpile import making
 from transpile.aggregates import REGISTERED
 from transpile.core.dims import Dim
 from transpile.core.nodes import Permute, Var
-from transpile.frontend import containers, functional, memory, names, operators, reads, resolve, statics, ways_out
+from transpile.frontend import (
+    at_index,
+    containers,
+    contents,
+    known,
+    library_calls,
+    memory,
+    names,
+    operators,
+    reads,
+    registered,
+    resolve,
+    ways_out,
+)
 from transpile.frontend.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
@@ -57,9 +70,7 @@ def _of_array(lx: Lifter, value: Any, name: str, node: Any) -> Any:
     if own is not None:
         return own(lx, value)
     if name in PROPERTIES and name in METHODS:
-        from transpile.frontend import calls
-
-        return calls.table_call(lx, METHODS[name], [value], {}, node)
+        return lx.table_call(METHODS[name], [value], {}, node)
     if name in METHODS or name in _WRITING:
         return Method(value, name)
     if name == "at" and isinstance(value, Array):
@@ -93,9 +104,7 @@ def _transposed(lx: Lifter, value: Any) -> Any:
 
 def _flat(lx: Lifter, value: Any) -> Any:
     """``x.flat``: the elements in their order, a view where the layout is known; what is read of it is a copy."""
-    from transpile.frontend import calls
-
-    found = calls.known_call(lx, "numpy.ravel", [value], {}, None)
+    found = lx.known_call("numpy.ravel", [value], {}, None)
     made = memory.part(lx, found.cell, (), readonly=found.cell.readonly)
     made.cell.flat = True
     return made
@@ -139,7 +148,7 @@ def _of_tuple(lx: Lifter, value: Tuple, name: str, node: Any) -> Any:
 
 def _of_ref(lx: Lifter, value: Ref, name: str, node: Any) -> Any:
     state = (
-        containers.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
+        contents.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
     )
     if state.kind != "instance":
         return Method(value, name) if (state.kind, name) in containers.METHODS else None
@@ -180,9 +189,7 @@ def _of_written(lx: Lifter, cls: StaticClass, name: str, owner: Any = None) -> A
         case "class":
             return Bound(Static(method), (Static(cls),))
         case "property" if owner is not None:
-            from transpile.frontend import calls
-
-            return calls.apply(lx, Static(method), [owner], {}, None)
+            return lx.apply(Static(method), [owner], {}, None)
     return Static(method) if owner is None else Bound(Static(method), (owner,))
 
 
@@ -192,9 +199,7 @@ def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -
         for one in {cls: None, place: None}:  # of both: it may be overridden later, or ``super`` may have asked
             reads.note_member(one, name)
     if isinstance(held, property):
-        from transpile.frontend import calls
-
-        return calls.apply(lx, Static(held.fget), [owner], {}, None)
+        return lx.apply(Static(held.fget), [owner], {}, None)
     if isinstance(held, staticmethod):
         return Static(held.__func__)
     if isinstance(held, classmethod):
@@ -254,17 +259,15 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
         return lx.const(getattr(held, name))
     descriptor = _in_classes(type(held).__mro__, name)
     if descriptor is not None and isinstance(descriptor[1], property):
-        from transpile.frontend import calls
-
         reads.note_class(held)
         reads.note_member(type(held), name)
-        return calls.apply(lx, Static(descriptor[1].fget), [value], {}, node)
+        return lx.apply(Static(descriptor[1].fget), [value], {}, node)
     found = resolve.attribute(StaticValue(held), name, loc)
     return None if found is None else names.from_binding(lx, found, node)
 
 
 def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
-    obj = statics.known_value(held)
+    obj = known.known_value(held)
     if isinstance(obj, type) and not isinstance(obj, Known) and hasattr(obj, name):
         return Static(Known(f"{held.name}.{name}"))
     if name in ("outer", "reduce", "accumulate", "at", "reduceat"):
@@ -274,7 +277,7 @@ def _of_known(lx: Lifter, held: Known, name: str, node: Any) -> Any:
 
 _RULES: dict[type, Callable[[Lifter, Any, str, Any], Any]] = {
     Array: _of_array, Scalar: _of_array, Tuple: _of_tuple, Ref: _of_ref, Static: _of_static,
-    Super: _of_super, Updates: functional.attribute,
+    Super: _of_super, Updates: at_index.attribute,
 }  # fmt: skip
 
 
@@ -288,20 +291,16 @@ def store(lx: Lifter, target: gast.Attribute, value: Any) -> None:
 
 def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
     if isinstance(owner, Array) and name == "flat":
-        from transpile.frontend import table_calls
-
-        table_calls.library(lx, "library_writes:set_flat", [owner, value], {}, node)
+        library_calls.call(lx, "library_writes:set_flat", [owner, value], {}, node)
         return
-    state = containers.items(lx, owner, node) if isinstance(owner, Ref) else None
+    state = contents.items(lx, owner, node) if isinstance(owner, Ref) else None
     if state is None or state.kind != "instance":
         raise lx.error("T123", f"an attribute of {describe(lx, owner)} cannot be written", node,
                        hint="return the value instead")  # fmt: skip
     setter = _in_classes(getattr(state.cls, "__mro__", ()), name)
     if setter is not None and isinstance(setter[1], property):
-        from transpile.frontend import calls
-
         reads.note_member(state.cls, name)
-        calls.apply(lx, Static(setter[1].fset), [owner, value], {}, node)
+        lx.apply(Static(setter[1].fset), [owner, value], {}, node)
         return
     if _is_frozen(state.cls):
         raise lx.error("T123", f"{describe(lx, owner)} is frozen", node, hint="use dataclasses.replace")
@@ -317,7 +316,7 @@ def _is_frozen(cls: Any) -> bool:
 
 def initialise(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
     """``self.name = value`` in the ``__init__`` that ``dataclass`` made, of a frozen one too."""
-    if making.is_descriptor(containers.items(lx, owner, node).cls, name):
+    if making.is_descriptor(contents.items(lx, owner, node).cls, name):
         write(lx, owner, name, value, node)
     else:
         _set(lx, owner, name, value, node)
@@ -334,14 +333,12 @@ def _check_written(lx: Lifter, owner: Ref, cls: Any, name: str, node: Any) -> No
 
 def _set(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:
     """The attribute in the instance itself."""
-    state = containers.items(lx, owner, node)
+    state = contents.items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
     held[name] = value
     if state.cls in REGISTERED:
-        from transpile.frontend import registered
-
         held = dict(zip(held, registered.settled(lx, state.cls, tuple(held), tuple(held.values()))))
-    containers.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
+    contents.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
 
 
 def augmented(lx: Lifter, target: gast.Attribute, prim: str, value: gast.expr, node: Any) -> None:

@@ -128,9 +128,7 @@ class Literal:
     @property
     def value(self) -> Any:
         """The Python or NumPy object that it means; only NumPy's and Python's own functions are run for it."""
-        from transpile.frontend.literals import evaluate
-
-        return evaluate(self.node, self.scope)
+        return self.scope.module.evaluate(self.node)
 
     @property
     def loc(self) -> Loc:
@@ -189,11 +187,18 @@ class StaticClass:
 
     def constant(self, name: str) -> Binding | None:
         """What the body of the class, or of one that it derives from, binds the name to; None if it does not."""
-        from transpile.frontend.literals import assigned
-
         for one in (self, *self.bases):
-            found = None if one is None else assigned(one, name) if one is self else one.constant(name)
+            found = None if one is None else self._assigned(name) if one is self else one.constant(name)
             if found is not None:
+                return found
+        return None
+
+    def _assigned(self, name: str) -> Binding | None:
+        """What the last assignment of the name in its body binds it to."""
+        for s in reversed(getattr(self.node, "body", [])):
+            targets = s.targets if isinstance(s, gast.Assign) else [s.target] if isinstance(s, gast.AnnAssign) else []
+            if any(isinstance(t, gast.Name) and t.id == name for t in targets) and s.value is not None:
+                found: Binding = self.scope.module.resolve(f"{self.name}.{name}", s.value)
                 return found
         return None
 

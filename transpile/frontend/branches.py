@@ -7,23 +7,16 @@ from typing import Any
 
 import gast
 
-from transpile.core.nodes import Block, Const, If, Let, Operand
-from transpile.frontend import growing, memory, truth, writes
+from transpile.core.nodes import Block, If, Let, Operand
+from transpile.frontend import growing, memory
 from transpile.frontend.joins import Join, Side
-from transpile.frontend.lifter import Dead, Lifter, NeedBuffer, Opposite
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import loads
+from transpile.frontend.restarts import Dead, NeedBuffer
+from transpile.frontend.state import Opposite
+from transpile.frontend.truth_values import negated
 
 Lift = Callable[[], Any]
-
-
-def statement(lx: Lifter, node: gast.If) -> None:
-    """``if test: ... else: ...``."""
-    decided = truth.test(lx, node.test)
-    if isinstance(decided, Const):
-        lx.block(node.body if decided.value else node.orelse)
-        return
-    writes.prepare(lx, [*node.body, *node.orelse])
-    choose(lx, decided, lambda: lx.block(node.body), lambda: lx.block(node.orelse), node)
 
 
 def choose(lx: Lifter, test: Operand, then: Lift, orelse: Lift, node: Any) -> Any:
@@ -73,7 +66,7 @@ def _survivor(lx: Lifter, test: Operand, opposite: Any, sides: tuple[Side, Side]
     if sides[0].dead:
         lx.b.emit(If(test, sides[0].block, Block(), (), lx.b.loc))
     else:
-        lx.b.emit(If(truth.negated(lx, test).op, sides[1].block, Block(), (), lx.b.loc))
+        lx.b.emit(If(negated(lx, test).op, sides[1].block, Block(), (), lx.b.loc))
     if sides[0].dead and sides[1].dead:
         lx.b.block.stmts.extend(sides[1].block.stmts)
         raise Dead

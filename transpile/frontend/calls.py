@@ -13,12 +13,26 @@ import numpy as np
 from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
 from transpile.errors import TranspileError
-from transpile.frontend import containers, iteration, iterators, names, resolve, ways_out
+from transpile.frontend import (
+    classes,
+    contents,
+    custom_calls,
+    iterators,
+    methods,
+    names,
+    nested,
+    object_calls,
+    resolve,
+    routines,
+    ways_out,
+)
 from transpile.frontend.bindings import Known, Module, StaticClass, User
-from transpile.frontend.convert import describe
+from transpile.frontend.convert import describe, new_dict
 from transpile.frontend.known import OWN_TEXT
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedRoutine
 from transpile.frontend.sources import Code, maybe_unassigned
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Bound, Closure, Method, Ref, Static, Tuple
 from transpile.levels import level_of
 
@@ -46,7 +60,7 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
         if isinstance(a, gast.Starred):
             value = lx.expr(a.value)
             iterators.use(lx, value, a)
-            args += iteration.unrolled(lx, value, a)
+            args += lx.unrolled(value, a)
         else:
             args.append(lx.expr(a))
     for k in node.keywords:
@@ -54,7 +68,7 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
         if k.arg is not None:
             kwargs[k.arg] = value
             continue
-        state = containers.items(lx, value, k.value) if isinstance(value, Ref) else None
+        state = contents.items(lx, value, k.value) if isinstance(value, Ref) else None
         if state is None or state.kind != "dict":
             raise lx.error("T117", f"** of {describe(lx, value)}", k.value)
         kwargs.update(zip(state.keys or (), state.items))
@@ -81,10 +95,8 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
     if hasattr(type(held), "__lifter_call__"):
         return held.__lifter_call__(lx, args, kwargs, node)
     if "__call__" in getattr(type(held), "__lifter_methods__", ()):
-        return known_call(lx, held.__lifter_methods__["__call__"], [function, *args], kwargs, node)
+        return lx.known_call(held.__lifter_methods__["__call__"], [function, *args], kwargs, node)
     if isinstance(held, type):
-        from transpile.frontend import classes
-
         return classes.construct(lx, held, args, kwargs, node)
     if held is None or isinstance(held, (str, dict, list, tuple)):
         raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
@@ -93,7 +105,7 @@ def _static(lx: Lifter, function: Static, args: Args, kwargs: Kwargs, node: Any)
         return own(lx, held, args, kwargs, node)
     found = resolve.bind(held, resolve.Captured(resolve.Root("it", "object", held), (), held))
     if isinstance(found, Known):
-        return known_call(lx, found.name, args, kwargs, node)
+        return lx.known_call(found.name, args, kwargs, node)
     return user(lx, held, args, kwargs, node)
 
 
@@ -104,8 +116,6 @@ def _user(lx: Lifter, held: User, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _own_call(held: Any) -> Callable[..., Any] | None:
     """How a function that was transformed, or has a derivative of its own, is called."""
-    from transpile.frontend import nested
-
     if isinstance(held, types.MethodType):
         return None if _own_call(held.__func__) is None else _method_of_ours
     if isinstance(held, nested.Stand):
@@ -115,8 +125,6 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
     if isinstance(held, np.vectorize):
         return _of_vectorize
     if isinstance(held, Custom):
-        from transpile.frontend import custom_calls
-
         return custom_calls.custom
     return None
 
@@ -126,8 +134,6 @@ def _method_of_ours(lx: Lifter, held: types.MethodType, args: Args, kwargs: Kwar
 
 
 def _of_vectorize(lx: Lifter, held: np.vectorize, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import object_calls
-
     if held.signature is not None or held.excluded:
         raise lx.error("T131", "np.vectorize with a signature, or with what is excluded", node, "write the loop")
     made = object_calls.vectorized(lx, outside(lx, held.pyfunc), lx.const(held.otypes), node)
@@ -139,43 +145,23 @@ def outside(lx: Lifter, value: Any) -> Any:
     return names.from_binding(lx, resolve.bind(value, resolve.Captured(resolve.Root("it", "object", value), (), value)))
 
 
-def known_call(lx: Lifter, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
-    """A call of something of NumPy, SciPy, math or Python, by its dotted name."""
-    from transpile.frontend import known_calls
-
-    return known_calls.call(lx, name, args, kwargs, node)
-
-
-def table_call(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
-    """The same, of what stands in the tables of the rules."""
-    from transpile.frontend import table_calls
-
-    return table_calls.call(lx, name, args, kwargs, node)
-
-
 def _method(lx: Lifter, function: Method, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import methods
-
     return methods.call(lx, function.owner, function.name, args, kwargs, node)
 
 
 def _instance(lx: Lifter, function: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """A call of an object of the program's own: of its ``__call__``."""
-    from transpile.frontend import attributes
-
     if lx.state.cells[function.cell].kind != "instance":
         raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
-    return apply(lx, attributes.read(lx, function, "__call__", node), args, kwargs, node)
+    return apply(lx, lx.attribute(function, "__call__", node), args, kwargs, node)
 
 
 def _class(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import classes
-
     return classes.construct(lx, held, args, kwargs, node)
 
 
 _HELD: dict[type, Callable[..., Any]] = {
-    Known: known_call,
+    Known: lambda lx, held, args, kwargs, node: lx.known_call(held, args, kwargs, node),
     User: _user,
     StaticClass: _class,
     Module: lambda lx, held, args, kwargs, node: _no_call(lx, "a module", node),
@@ -259,12 +245,10 @@ def run(
     lx: Lifter, code: Code, parent: Frame | None, defaults: Mapping[str, Any], args: Args, kwargs: Kwargs, node: Any
 ) -> Any:
     """The result of a function of the user's with these arguments: its body is lifted here, unless the function is kept."""
-    from transpile.frontend import routines
-
     depth = lx.frame.depth + 1
     count = 0 if code.ours else _running(lx, code)  # a scan in the body of a scan is no recursion
     if count and (count > MAX_NESTED or depth > MAX_DEPTH):
-        raise routines.NeedRoutine(code)
+        raise NeedRoutine(code)
     if depth > MAX_DEPTH:
         raise lx.error("T115", f"calls are nested more than {MAX_DEPTH} deep here", node)
     bound = bind_arguments(lx, code, defaults, args, kwargs, node)
@@ -275,7 +259,7 @@ def run(
         return enter(lx, code, parent, bound, _caller(lx, node), depth)
     except TranspileError:
         if count:  # what does not fit in line may fit if its sizes are any
-            raise routines.NeedRoutine(code) from None
+            raise NeedRoutine(code) from None
         raise
 
 
@@ -356,8 +340,6 @@ def bind_arguments(
             raise misfit(f"got some positional-only arguments passed as keyword arguments: {by_name!r}")
         raise misfit(f"got an unexpected keyword argument {next(iter(extra))!r}")
     if spec.kwarg is not None:
-        from transpile.frontend.expressions import new_dict
-
         bound[spec.kwarg.id] = new_dict(lx, list(extra), list(extra.values()))
     for kind, names_ in (("positional", positional), ("keyword-only", [a.id for a in spec.kwonlyargs])):
         missing = [name for name in names_ if name not in bound and name not in defaults]

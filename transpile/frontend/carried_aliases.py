@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from transpile.frontend import aliases, memory
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.slots import Again, Key, Slot
+from transpile.frontend.state import State
 from transpile.frontend.values import Cell
-
-if TYPE_CHECKING:
-    from transpile.frontend.carrying import Carrying
 
 Part = tuple[Key, int]  # what a carried name or container reaches, by number
 
@@ -38,7 +37,16 @@ class Carried:
     entry: Cell | None
 
 
-def carried(loop: Carrying, slots: list[Slot], state: Any) -> list[Carried]:
+class Loop(Protocol):
+    """What is asked of a loop that is being lifted (`transpile.frontend.carrying`)."""
+
+    lx: Lifter
+    entered: State  # before its first trip
+    learnt_aliases: Learnt
+    parts: list[Carried]
+
+
+def carried(loop: Loop, slots: list[Slot], state: Any) -> list[Carried]:
     """What the carried names and containers reach in a state."""
     found: list[Carried] = []
     for slot in slots:
@@ -61,7 +69,7 @@ def _reached(state: Any, slot: Slot, held: Any) -> list[Cell | None]:
 
 
 def note(
-    loop: Carrying, slots: list[Slot], ends: Ends | None = None, late: list[list[Cell]] | None = None
+    loop: Loop, slots: list[Slot], ends: Ends | None = None, late: list[list[Cell]] | None = None
 ) -> list[Carried]:
     """What is carried; notes what these arrays, new in the body, may share memory with. With ``ends`` they are those after the
     loop, and so are the ``late`` ones."""
@@ -89,7 +97,7 @@ def note(
     return parts[:count]
 
 
-def at_end(loop: Carrying, slots: list[Slot]) -> None:
+def at_end(loop: Loop, slots: list[Slot]) -> None:
     """Learns from the end of a trip what the names stand for in the next one."""
     lx, learnt = loop.lx, loop.learnt_aliases
     origins = _Origins(loop, slots)
@@ -111,7 +119,7 @@ def at_end(loop: Carrying, slots: list[Slot]) -> None:
 class _Origins:
     """What arrays at the end of a trip were before the loop."""
 
-    def __init__(self, loop: Carrying, slots: list[Slot]) -> None:
+    def __init__(self, loop: Loop, slots: list[Slot]) -> None:
         self.lx, self.before, self.learnt = loop.lx, loop.entered, loop.learnt_aliases
         names = {s.key for s in slots}
         self.outside = {
@@ -136,7 +144,7 @@ class _Origins:
 class Ends:
     """The arrays at the end of the last trip, for what they are after the loop: names that the body alone assigns too."""
 
-    def __init__(self, loop: Carrying, slots: list[Slot], late: list[list[Cell]]) -> None:
+    def __init__(self, loop: Loop, slots: list[Slot], late: list[list[Cell]]) -> None:
         lx = loop.lx
         origins = _Origins(loop, slots)
         found = [*(p.cell for p in carried(loop, slots, lx.state)), *(c for cells in late for c in cells)]

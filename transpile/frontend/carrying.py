@@ -12,8 +12,9 @@ from transpile.core.nodes import SYNTHETIC, Block, Operand, Undef, Var
 from transpile.core.types import Type, computes_alike, promote
 from transpile.frontend import aliases, carried_aliases, carries, growing, grown_lists, memory, names, writes
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedBuffer, State
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import assigned, handed, rebound
+from transpile.frontend.restarts import Dead, NeedBuffer
 from transpile.frontend.slots import (
     Again,
     Body,
@@ -25,6 +26,7 @@ from transpile.frontend.slots import (
     state_around,
     text_of,
 )
+from transpile.frontend.state import Frame, State
 from transpile.frontend.values import Array, Cell, Conflict, Items, Maybe, Ref, Scalar
 
 

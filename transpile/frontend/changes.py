@@ -8,17 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.aggregates import ArgLeaf
-
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
-    from transpile.frontend.values import Cell
-
 
 SHARED = "writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
 
@@ -47,21 +42,19 @@ def recorded() -> Iterator[Changes]:
         _open.reset(token)
 
 
-def argument(lx: Lifter, cell: Cell, tree: Any) -> None:
-    """Notes the array or the container that an argument, or a part of one, became."""
-    lx.given[cell] = tree
+def argument(tree: Any) -> None:
+    """Notes what an argument of the function, or a part of one, is."""
     found = _open.get()
     if found is not None and isinstance(tree, ArgLeaf):
         found.own[id(tree)] = tree
 
 
-def note(lx: Lifter, base: Cell) -> None:
-    """Notes that a cell is written, and what it may be."""
+def note(trees: Iterable[Any]) -> None:
+    """Notes that one of these is written; None stands for what is no argument."""
     found = _open.get()
     if found is None:
         return
-    for cell in (base, *lx.aliases.get(base, ())):
-        tree = lx.given.get(cell)
+    for tree in trees:
         if isinstance(tree, ArgLeaf):
             found.written[id(tree)] = tree
         elif tree is not None:

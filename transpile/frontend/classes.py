@@ -9,9 +9,10 @@ import numpy as np
 
 from transpile import making
 from transpile.aggregates import REGISTERED
-from transpile.frontend import array_calls, attributes, calls, overloads, reads
+from transpile.frontend import array_calls, attributes, overloads, reads
 from transpile.frontend.bindings import StaticClass, User
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.literals import evaluate
 from transpile.frontend.values import Cell, Items, Ref, Static, Tuple
 
 Args = list[Any]
@@ -24,7 +25,7 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
         return _static(lx, cls, args, kwargs, node)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         _check_usual(lx, cls, node)
-        defaults = {k: calls.outside(lx, v) for k, v in cls._field_defaults.items()}
+        defaults = {k: lx.outside(v) for k, v in cls._field_defaults.items()}
         bound = _bind(lx, cls.__name__, list(cls._fields), defaults, args, kwargs, node)
         return Tuple(tuple(bound[f] for f in cls._fields), cls)
     if dataclasses.is_dataclass(cls):
@@ -56,7 +57,7 @@ def _initialised(lx: Lifter, cls: Any, name: str, init: Static | None, args: Arg
     lx.state.cells[cell] = Items("instance", (), (), cls)
     made = Ref(cell)
     if init is not None:
-        calls.apply(lx, init, [made, *args], kwargs, node)
+        lx.apply(init, [made, *args], kwargs, node)
     elif args or kwargs:
         raise lx.error("T132", f"{name}() takes no arguments", node)
     return made
@@ -105,7 +106,7 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
     how = REGISTERED.get(cls)
     meta = how.meta if how is not None else ()
     given = {f.name: f.default for f in taken if f.default is not dataclasses.MISSING}
-    defaults = {k: lx.const(v) if k in meta else calls.outside(lx, v) for k, v in given.items()}
+    defaults = {k: lx.const(v) if k in meta else lx.outside(v) for k, v in given.items()}
     made_later = {f.name: None for f in taken if f.default_factory is not dataclasses.MISSING}
     positional = [f.name for f in taken if not f.kw_only]
     names = [f.name for f in taken]
@@ -117,11 +118,11 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
         if making.is_instance_field(f) and (f.name in bound or f.default_factory is not dataclasses.MISSING):
             value = bound.get(f.name)
             if value is None:
-                value = calls.apply(lx, calls.outside(lx, f.default_factory), [], {}, node)
+                value = lx.apply(lx.outside(f.default_factory), [], {}, node)
             attributes.initialise(lx, made, f.name, value, node)
     if hasattr(made_by, "__post_init__"):
         more = [bound[f.name] for f in known.values() if making.is_init_variable(f) and f.name in bound]
-        calls.apply(lx, Static(cls.__post_init__), [made, *more], {}, node)
+        lx.apply(Static(cls.__post_init__), [made, *more], {}, node)
     return made
 
 
@@ -164,6 +165,4 @@ def _are_known(cls: StaticClass) -> bool:
 
 
 def _literal(cls: StaticClass, node: Any) -> Any:
-    from transpile.frontend.literals import evaluate
-
     return evaluate(node, cls.scope)

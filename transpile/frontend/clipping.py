@@ -75,13 +75,11 @@ class _Maker:
 
     def mask(self, op: Operand, dims: tuple[Dim, ...]) -> None:
         """A mask beside numbers: the places where it holds."""
-        from transpile.frontend import calls
-
         for given, n in zip(op.type.dims, dims):
             if not self.lx.b.same(given, n):
                 text = f"a mask of size {given} does not fit an axis of size {n}"
                 raise self.lx.error("T207", text, self.node)
-        found = calls.known_call(self.lx, "numpy.nonzero", [self.lx.value(op)], {}, self.node)
+        found = self.lx.known_call("numpy.nonzero", [self.lx.value(op)], {}, self.node)
         for item in found.items:
             self.other(self.lx.operand(item))
 

@@ -13,7 +13,7 @@ from transpile.axis_names import NamedAxis
 from transpile.core.dims import Dim
 from transpile.core.nodes import Var
 from transpile.core.types import Type
-from transpile.frontend import attributes, calls, grown_lists, inward, statics
+from transpile.frontend import attributes, grown_lists, inward, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Scalar, Static, Tuple
@@ -108,7 +108,7 @@ def _product(dims: list[Dim]) -> Dim:
 
 def _reshaped(lx: Lifter, value: Any, shape: tuple[Dim, ...], node: Any) -> Any:
     sizes = Tuple(tuple(attributes.size(lx, d) for d in shape))
-    return calls.known_call(lx, "numpy.reshape", [value, sizes], {}, node)
+    return lx.known_call("numpy.reshape", [value, sizes], {}, node)
 
 
 def _scattered(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -147,15 +147,15 @@ def _pairs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         if len(set(sources)) < len(pairs) or len(set(targets)) < len(pairs) or min((*sources, *targets), default=0) < 0:
             raise lx.error("T605", f"perm is {known!r}: {APART}", node, "to send to several lanes, use all_gather")
         return Tuple(tuple(lx.value(_numbers(lx, v)) for v in (sources, targets)))
-    found = lx.array(calls.known_call(lx, "numpy.array", [perm], {}, node))
+    found = lx.array(lx.known_call("numpy.array", [perm], {}, node))
     if found.rank != 2 or not found.type.is_int or not lx.b.same(found.dims[1], Dim(2)):
         hint = "write [(0, 1), (1, 0)] for two lanes that change places"
         raise lx.error("T131", f"perm is {describe(lx, perm)}, not pairs of lanes", node, hint)
     columns = []
     for k in range(2):
         column = lx.value(found.op)
-        column = calls.known_call(lx, "numpy.take", [column, lx.const(k)], {"axis": lx.const(1)}, node)
-        once = calls.known_call(lx, "numpy.unique", [column], {}, node)
+        column = lx.known_call("numpy.take", [column, lx.const(k)], {"axis": lx.const(1)}, node)
+        once = lx.known_call("numpy.unique", [column], {}, node)
         sizes = [lx.b.dim(attributes.type_of(lx, v).dims[0]).op for v in (once, column)]
         grown_lists.raise_if(lx, lx.b.elementwise("less", *sizes).op, "ValueError", f"ppermute: {APART}")
         columns.append(column)
@@ -163,7 +163,7 @@ def _pairs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _numbers(lx: Lifter, numbers: list[int]) -> Any:
-    return lx.operand(calls.known_call(lx, "numpy.array", [lx.const(tuple(numbers))], {"dtype": lx.const("int64")}))
+    return lx.operand(lx.known_call("numpy.array", [lx.const(tuple(numbers))], {"dtype": lx.const("int64")}))
 
 
 def _sent(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:

@@ -13,11 +13,23 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const, Operand
-from transpile.frontend import aliases, containers, grown_lists, iteration, iterators, memory, overloads, statics, truth
+from transpile.frontend import (
+    aliases,
+    contents,
+    grown_lists,
+    iteration,
+    iterators,
+    library_calls,
+    memory,
+    overloads,
+    statics,
+    truth,
+)
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.truth import FALSE, TRUE, answer, either, negated
+from transpile.frontend.truth import either
+from transpile.frontend.truth_values import FALSE, TRUE, answer, negated
 from transpile.frontend.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 PRIMS = {
@@ -168,7 +180,7 @@ def _generated(lx: Lifter, one: Any, other: Any, name: str, node: Any) -> Any:
     fields = [f.name for f in dataclasses.fields(cls) if f.compare]
     parts = []
     for value in (one, other):
-        state = containers.items(lx, value, node)
+        state = contents.items(lx, value, node)
         held = dict(zip(state.keys or (), state.items))
         parts.append([held[f] for f in fields])
     return _item_by_item(lx, ops[name](), parts[0], parts[1], node)
@@ -212,7 +224,7 @@ def _kind(lx: Lifter, value: Any) -> type | None:
         return tuple
     if isinstance(value, Ref):
         kind = lx.state.cells[value.cell].kind
-        kind = containers.items(lx, value).kind if kind == "conflict" else kind
+        kind = contents.items(lx, value).kind if kind == "conflict" else kind
         return {"dict": dict, "instance": None}.get(kind, list)
     if isinstance(value, Static):
         held = statics.known(lx, value)
@@ -224,7 +236,7 @@ def _items(lx: Lifter, value: Any, node: Any) -> Sequence[Any]:
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Ref):
-        return containers.items(lx, value, node).items
+        return contents.items(lx, value, node).items
     return [lx.const(v) for v in statics.known(lx, value)]
 
 
@@ -267,14 +279,14 @@ def _of_keys(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> An
     """``d.keys() == e.keys()``: as sets."""
     if not all(isinstance(v, Iteration) and v.kind == "dict_keys" for v in (left, right)):
         return None
-    keys = [frozenset(containers.items(lx, v.parts[0], node).keys or ()) for v in (left, right)]
+    keys = [frozenset(contents.items(lx, v.parts[0], node).keys or ()) for v in (left, right)]
     return lx.const(_PYTHON[type(op)](*keys))
 
 
 def _of_dicts(lx: Lifter, op: gast.cmpop, left: Ref, right: Ref, node: Any) -> Any:
     if not _is_equality(op):
         raise lx.error("T120", "dicts have no order", node)
-    held = [dict(zip(s.keys or (), s.items)) for s in (containers.items(lx, v, node) for v in (left, right))]
+    held = [dict(zip(s.keys or (), s.items)) for s in (contents.items(lx, v, node) for v in (left, right))]
     same: Operand = FALSE
     if held[0].keys() == held[1].keys():
         same = _all_equal(lx, [(v, held[1][k]) for k, v in held[0].items()], node)
@@ -295,7 +307,7 @@ def _equal_grown(lx: Lifter, left: Ref, right: Ref, node: Any) -> Operand:
         left, right = right, left
     if grown_lists.is_grown(lx, right):
         return truth.truth(lx, _library(lx, "equal", [left, right], node), node)
-    known = containers.items(lx, right, node).items
+    known = contents.items(lx, right, node).items
     as_long = truth.truth(lx, compare(lx, gast.Eq(), grown_lists.length(lx, left), lx.const(len(known)), node), node)
 
     def later(k: int) -> Any:
@@ -308,9 +320,7 @@ def _equal_grown(lx: Lifter, left: Ref, right: Ref, node: Any) -> Operand:
 
 
 def _library(lx: Lifter, name: str, args: list[Any], node: Any) -> Any:
-    from transpile.frontend import table_calls
-
-    return table_calls.library(lx, f"library_lists:{name}", args, {}, node)
+    return library_calls.call(lx, f"library_lists:{name}", args, {}, node)
 
 
 # -------------------------------------------------------------------------------------------------------------- in
@@ -327,7 +337,7 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> Operand:
         return TRUE if lx.static(item, "the left side of 'in'", node) in statics.known(lx, container) else FALSE
     if isinstance(container, RangeOf):
         return _in_range(lx, container, item, node)
-    state = containers.items(lx, container, node) if isinstance(container, Ref) else None
+    state = contents.items(lx, container, node) if isinstance(container, Ref) else None
     if state is not None and state.kind == "dict":
         return TRUE if lx.static(item, "the key of a dict", node) in (state.keys or ()) else FALSE
     items = list(container.items) if isinstance(container, Tuple) else None

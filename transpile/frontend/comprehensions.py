@@ -9,46 +9,35 @@ import gast
 from transpile.core.nodes import Const
 from transpile.errors import TranspileError
 from transpile.frontend import assignment, iteration, iterators, truth
-from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Frame, Lifter, Restart
+from transpile.frontend.convert import new_dict
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import assigned
+from transpile.frontend.restarts import Restart
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Generator, Ref
-
-
-def list_of(lx: Lifter, node: gast.ListComp) -> Any:
-    """``[element for ... in ...]``."""
-    first = _first(lx, node)
-    found = _items(lx, node, first)
-    if found is not None:
-        return new_list(lx, found)
-    from transpile.frontend import growing
-
-    return growing.filled(lx, Generator(node, lx.frame, first), node)
 
 
 def generator(lx: Lifter, node: gast.GeneratorExp) -> Generator:
     """``(element for ... in ...)``: lifted where it is consumed."""
     lx.frame.keep = True
-    return Generator(node, lx.frame, _first(lx, node), iterators.new_cell(lx))
+    return Generator(node, lx.frame, first_of(lx, node), iterators.new_cell(lx))
 
 
-def _first(lx: Lifter, node: Any) -> Any:
+def first_of(lx: Lifter, node: Any) -> Any:
     """What a comprehension runs over: evaluated once, in the scope around it."""
     return iteration.opened(lx, lx.expr(node.generators[0].iter), node)
 
 
 def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
     """``{key: value for ... in ...}``."""
-    from transpile.frontend.expressions import new_dict
-
     pairs: list[tuple[Any, Any]] = []
 
     def one(frame: Frame) -> None:
         key = lx.static(lx.expr(node.key), "the key of a dict", node.key)
         pairs.append((key, lx.expr(node.value)))
 
-    if not each(lx, node, _first(lx, node), one):
+    if not each(lx, node, first_of(lx, node), one):
         raise lx.error("T112", "a dict comprehension over a length that only the run knows", node)
     return new_dict(lx, [k for k, _ in pairs], [v for _, v in pairs])
 
@@ -57,12 +46,12 @@ def unrolled(lx: Lifter, value: Generator, node: Any) -> list[Any] | None:
     """The items of a generator expression; None where only the run knows how many there are."""
     saved, lx.frame = lx.frame, value.frame
     try:
-        return _items(lx, value.node, value.first)
+        return items_of(lx, value.node, value.first)
     finally:
         lx.frame = saved
 
 
-def _items(lx: Lifter, node: Any, first: Any) -> list[Any] | None:
+def items_of(lx: Lifter, node: Any, first: Any) -> list[Any] | None:
     found: list[Any] = []
     return found if each(lx, node, first, lambda frame: found.append(lx.expr(node.elt))) else None
 
@@ -111,10 +100,10 @@ def known(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
         return found
     stream = iteration.stream(lx, value, node)
     if stream is None:
-        return iteration.unrolled(lx, value, node)
+        return lx.unrolled(value, node)
     length = stream.length if not hasattr(stream.length, "type") else lx.b.form(stream.length)
     length = lx.symbols.resolve(length)
-    return iteration.unrolled(lx, value, node) if length.is_const else None
+    return lx.unrolled(value, node) if length.is_const else None
 
 
 def _nest(lx: Lifter, node: Any, k: int, items: list[Any], one: Any, frame: Frame) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Operand, Undef
-from transpile.frontend import memory, ways_out
+from transpile.frontend import contents, grown_lists, memory, ways_out
 from transpile.frontend.bindings import Known, Module, StaticValue
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import (
     Array,
     Bound,
+    Cell,
     Closure,
     Conflict,
     Generator,
@@ -27,6 +28,7 @@ from transpile.frontend.values import (
     Scalar,
     SliceOf,
     Static,
+    Text,
     Tuple,
     Updates,
 )
@@ -77,14 +79,10 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
     if isinstance(value, Tuple):
         return tuple(exprs(lx, v, node) for v in value.items)
     if isinstance(value, Ref):
-        from transpile.frontend import containers
-
-        state = containers.items(lx, value, node)
+        state = contents.items(lx, value, node)
         if state.kind == "list":
             return [exprs(lx, v, node) for v in state.items]
         if state.kind in ("grown", "counted"):
-            from transpile.frontend import grown_lists
-
             return grown_lists.stacked(lx, value)
         raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node, ways_out.TREES)
     if isinstance(value, Static):
@@ -93,9 +91,7 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
         return lx.static(value, node=node)
     if isinstance(value, (Scalar, Array)):
         return Expr(lx.b, operand(lx, value, node))
-    from transpile.frontend import iteration
-
-    return [exprs(lx, v, node) for v in iteration.unrolled(lx, value, node)]
+    return [exprs(lx, v, node) for v in lx.unrolled(value, node)]
 
 
 def from_rule(lx: Lifter, result: Any, zero_dim: bool = False, **more: Any) -> Any:
@@ -113,8 +109,6 @@ def from_rule(lx: Lifter, result: Any, zero_dim: bool = False, **more: Any) -> A
 
 
 def new_list(lx: Lifter, items: list[Any]) -> Ref:
-    from transpile.frontend.values import Cell
-
     cell = Cell("list")
     lx.state.cells[cell] = Items("list", tuple(items))
     return Ref(cell)
@@ -139,14 +133,12 @@ def describe(lx: Lifter, value: Any) -> str:
                 "conflict": "a list or dict that depends on the data",
             }.get(state.kind, f"an object of class {getattr(state.cls, '__name__', '?')}")
         case Static():
-            from transpile.frontend import formatting
-
             held = value.value.value if isinstance(value.value, StaticValue) else value.value
             if held is None:
                 return "None"
             if isinstance(held, Module):
                 return "a module"
-            if isinstance(held, formatting.Text):
+            if isinstance(held, Text):
                 return "a string whose text depends on the data"
             if isinstance(held, Known):
                 return f"{shown(held.name)!r}"
@@ -182,3 +174,11 @@ def is_number(lx: Lifter, value: Any) -> bool:
 
 def const_value(op: Operand) -> Any:
     return op.value if isinstance(op, Const) else None
+
+
+def new_dict(lx: Lifter, keys: list[Any], items: list[Any]) -> Ref:
+    """A dict; of equal keys the last one's value counts, at the first one's place."""
+    merged = dict(zip(keys, items))
+    cell = Cell("dict")
+    lx.state.cells[cell] = Items("dict", tuple(merged.values()), tuple(merged))
+    return Ref(cell)

@@ -15,11 +15,12 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Call, Const, Function, Operand, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, reads
+from transpile.frontend import reads
 from transpile.frontend.bindings import Captured, User
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import Passed, at_call, from_tree, lifted, outside
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Static
 
 
@@ -28,11 +29,9 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     if kwargs:
         raise lx.error("T307", f"{obj.__name__!r} has a derivative of its own: give its arguments by position", node)
     if any(obj is own for own in lx.own_rules):  # in its own rule it is the plain function
-        from transpile.frontend.calls import user
-
-        return user(lx, obj.__wrapped__, args, kwargs, node)
+        return lx.user_call(obj.__wrapped__, args, kwargs, node)
     if _is_in_its_own_rule(lx, obj):
-        return calls.apply(lx, Static(User(obj.__wrapped__)), args, {}, node)
+        return lx.apply(Static(User(obj.__wrapped__)), args, {}, node)
     rules = at_call(lx, obj.rules, node)
     for name in ("jvp", "forward", "backward"):  # they may be given anew
         if hasattr(obj, name):

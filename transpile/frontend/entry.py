@@ -14,15 +14,18 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, changes, containers, inward, memory, names, outputs, registered, resolve, statics
+from transpile.frontend import calls, changes, inward, memory, names, outputs, read_only, registered, resolve, statics
 from transpile.frontend.bindings import Known
 from transpile.frontend.finish import finish
 from transpile.frontend.inward import Sizes
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart, Transforms
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifting import Transforms
 from transpile.frontend.locate import head
 from transpile.frontend.nested import Stand
-from transpile.frontend.routines import Kept, NeedRoutine
+from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
+from transpile.frontend.routines import Kept
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import (
     Array,
@@ -43,6 +46,7 @@ MAX_RESTARTS = 60
 
 
 def lift(
+    make: type[Lifter],
     target: Any,
     arg_trees: Sequence[Any],
     kwarg_trees: Mapping[str, Any] | None = None,
@@ -54,14 +58,8 @@ def lift(
     pinned: Loc | None = None,
     transforms: Transforms | None = None,
 ) -> Function:
-    """The core function of a Python function for arguments of these types.
-
-    Trees have `transpile.aggregates.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of
-    an integer leaf (counted over the positional, then the named arguments) whose value must be known. ``pinned`` is the place
-    of all statements where the function is not the user's own text. ``transforms`` lifts a stack of transforms that is called in
-    the function, given what lifts the function under it; a function inside another one asks that one's.
-    """
-    kept = Tries(Symbols())
+    """The core function, lifted by what ``make`` makes: see `transpile.frontend.whole_lifter.lift`."""
+    kept = Tries(make, Symbols())
     functions = Kept() if outer is None else outer.kept
     for _ in range(MAX_RESTARTS):
         lx = kept.lifter(mutable)
@@ -76,7 +74,7 @@ def lift(
                 raise
         except NeedRoutine as needed:
             functions.keep(needed.code)
-            kept = Tries(Symbols())  # what was learnt in line does not hold
+            kept = Tries(make, Symbols())  # what was learnt in line does not hold
         except NeedValue as needed:
             if not kept.froze(lx, needed):
                 statics.resolve_need(lx, needed)
@@ -86,15 +84,15 @@ def lift(
 class Tries:
     """What one try of lifting hands on to the next."""
 
-    def __init__(self, symbols: Symbols) -> None:
-        self.symbols = symbols
+    def __init__(self, make: type[Lifter], symbols: Symbols) -> None:
+        self.make, self.symbols = make, symbols
         self.memo: dict[Any, Any] = {}
         self.codes: dict[Any, Any] = {}
         self.written: dict[int, None] = {}
         self.frozen: dict[Any, None] = {}
 
     def lifter(self, mutable: bool) -> Lifter:
-        lx = Lifter(self.symbols, mutable)
+        lx = self.make(self.symbols, mutable)
         lx.memo, lx.codes, lx.written, lx.frozen = self.memo, self.codes, self.written, self.frozen
         return lx
 
@@ -127,10 +125,10 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     with lx.b.at(NOWHERE):
         try:
             if opened is None:
-                result = calls.apply(lx, inward.brought(lx, target.lifter, target.value), values, keywords)
+                result = lx.apply(inward.brought(lx, target.lifter, target.value), values, keywords)
             else:
                 bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
-                result = calls.run(lx, code, None, dict(opened.defaults), [*given, *values], bound, None)
+                result = lx.run(code, None, dict(opened.defaults), [*given, *values], bound, None)
         except Dead:
             result = Static(None)
     lx.start = lx.returned if lx.returned.line else lx.start
@@ -272,14 +270,14 @@ class Arguments:
                 self.lx.nameless[var] = var.name
         if tree.kind in ("tuple", "namedtuple"):
             return Tuple(items, tree.cls)
-        readonly = containers.GIVEN if self.lx.mutable else ""
+        readonly = read_only.GIVEN if self.lx.mutable else ""
         if tree.kind == "registered":
             return self._registered(tree, items, name, written, readonly)
         cell = Cell(name, readonly=readonly)
         kind = {"list": "list", "dict": "dict", "dataclass": "instance"}[tree.kind]
         items = registered.settled(self.lx, tree.cls, tree.keys, items)
         self.lx.state.cells[cell] = Items(kind, items, None if kind == "list" else tree.keys, tree.cls)
-        changes.argument(self.lx, cell, tree)
+        self._note(cell, tree)
         return Ref(cell)
 
     def _registered(self, tree: Node, items: tuple[Any, ...], name: str, written: str, readonly: str) -> Any:
@@ -288,7 +286,7 @@ class Arguments:
             made = registered.from_node(self.lx, tree, items)
         if isinstance(made, Ref):
             made.cell.readonly = readonly
-            changes.argument(self.lx, made.cell, tree)
+            self._note(made.cell, tree)
             held: Items = self.lx.state.cells[made.cell]
             for key, item in zip(held.keys or (), held.items):
                 if any(item is own for own in items) and isinstance(item, (Scalar, Array)):
@@ -309,7 +307,7 @@ class Arguments:
         if not type_.dims and not leaf.zero_dim:
             return Scalar(var)
         cell = Cell(name, contiguous=not type_.dims, param=k)
-        changes.argument(lx, cell, leaf)
+        self._note(cell, leaf)
         if not type_.dims:
             self.cells[cell] = var
             lx.state.cells[cell] = memory.held(lx, var)
@@ -318,6 +316,11 @@ class Arguments:
         lx.state.cells[cell] = Buffer(var) if var.buffer else Held(var)
         self.cells[cell] = var
         return Array(cell)
+
+    def _note(self, cell: Cell, tree: Any) -> None:
+        """Notes the array or the container that an argument, or a part of one, became."""
+        self.lx.given[cell] = tree
+        changes.argument(tree)
 
     def _integer(self, var: Var, leaf: ArgLeaf) -> None:
         symbol = f"{var.name}."

@@ -16,12 +16,8 @@ from transpile.aggregates import ArgLeaf, map_leaves, number_leaves
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Operand
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.signatures import Axis, Pair
 from transpile.frontend.symbols import Symbols
-
-Axis = tuple[int, int]
-"""Of which leaf of the arguments, and which of its axes."""
-
-Pair = tuple[Axis, Axis]
 
 
 def granted(lx: Lifter, trees: Mapping[str, Any], ops: Sequence[Operand], pairs: Sequence[Pair]) -> dict[str, Any]:

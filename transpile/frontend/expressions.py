@@ -10,22 +10,26 @@ import gast
 from transpile.core.nodes import Const
 from transpile.core.types import INT
 from transpile.frontend import (
+    assignment,
     attributes,
     calls,
     comparisons,
     comprehensions,
+    filling,
     formatting,
+    iterators,
     names,
     overloads,
     subscripts,
     truth,
 )
 from transpile.frontend.containers import key_of
-from transpile.frontend.convert import describe, new_list
+from transpile.frontend.convert import describe, new_dict, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import BINARY, binary
 from transpile.frontend.spines import Chain
-from transpile.frontend.values import Cell, Closure, Items, RangeOf, Ref, SliceOf, Static, Tuple
+from transpile.frontend.truth_values import answer, negated
+from transpile.frontend.values import Closure, RangeOf, Ref, SliceOf, Static, Tuple
 
 # ----------------------------------------------------------------------------------------------- literals, displays
 
@@ -36,14 +40,12 @@ def _constant(lx: Lifter, node: gast.Constant) -> Any:
 
 def elements(lx: Lifter, nodes: list[gast.expr]) -> list[Any]:
     """The values of a display, stars spread out."""
-    from transpile.frontend import iteration, iterators
-
     found: list[Any] = []
     for node in nodes:
         if isinstance(node, gast.Starred):
             value = lx.expr(node.value)
             iterators.use(lx, value, node)
-            found += iteration.unrolled(lx, value, node)
+            found += lx.unrolled(value, node)
         else:
             found.append(lx.expr(node))
     return found
@@ -59,14 +61,6 @@ def _list(lx: Lifter, node: gast.List) -> Ref:
 
 def _set(lx: Lifter, node: gast.Set) -> Static:
     return Static({lx.static(lx.expr(e), "an element of a set", e) for e in node.elts})
-
-
-def new_dict(lx: Lifter, keys: list[Any], items: list[Any]) -> Ref:
-    """A dict; of equal keys the last one's value counts, at the first one's place."""
-    merged = dict(zip(keys, items))
-    cell = Cell("dict")
-    lx.state.cells[cell] = Items("dict", tuple(merged.values()), tuple(merged))
-    return Ref(cell)
 
 
 def _dict(lx: Lifter, node: gast.Dict) -> Ref:
@@ -110,7 +104,7 @@ _UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
 
 def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
-        return truth.answer(lx, truth.negated(lx, truth.test(lx, node.operand)).op)
+        return answer(lx, negated(lx, truth.test(lx, node.operand)).op)
     value = lx.expr(node.operand)
     own = overloads.call(lx, value, _UNARY[type(node.op)], [], node)
     if own is not None:
@@ -154,8 +148,6 @@ def _lambda(lx: Lifter, node: gast.Lambda) -> Closure:
 
 def _walrus(lx: Lifter, node: gast.NamedExpr) -> Any:
     value = lx.expr(node.value)
-    from transpile.frontend import assignment
-
     assignment.bind(lx, node.target.id, value)
     return value
 
@@ -192,7 +184,7 @@ EXPRESSIONS: dict[type, Callable[[Lifter, Any], Any]] = {
     gast.NamedExpr: _walrus,
     gast.JoinedStr: formatting.joined,
     gast.FormattedValue: formatting.joined,
-    gast.ListComp: comprehensions.list_of,
+    gast.ListComp: filling.list_of,
     gast.GeneratorExp: comprehensions.generator,
     gast.DictComp: comprehensions.dict_of,
     gast.SetComp: _refused("T112", "a set comprehension cannot be transformed"),

@@ -25,7 +25,7 @@ from transpile.core.nodes import (
 )
 from transpile.core.places import _itself
 from transpile.core.types import Type
-from transpile.core.walk import Cloner, defined, statements, uses
+from transpile.core.walk import Cloner, blocks, defined, statements, uses
 from transpile.frontend import symbols as symbolic
 from transpile.frontend.in_place import in_place
 from transpile.frontend.lifter import Lifter
@@ -185,8 +185,6 @@ def merge_copies(block: Block) -> None:
 
 
 def _merge(block: Block, counts: dict[Var, int]) -> None:
-    from transpile.core.walk import blocks
-
     table = prims()
     made = {s.var: k for k, s in enumerate(block.stmts) if isinstance(s, Let)}
     gone: set[int] = set()

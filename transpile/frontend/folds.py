@@ -13,9 +13,11 @@ from transpile.core.types import INT
 from transpile.frontend import assignment, branches, comprehensions, iteration, iterators, loops, truth
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.slots import Body, StructureChanges
 from transpile.frontend.sources import Code
+from transpile.frontend.state import Frame
+from transpile.frontend.truth_values import FALSE, TRUE
 from transpile.frontend.values import Generator, Maybe
 
 TOTAL = "total"
@@ -68,7 +70,7 @@ def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: 
 
     length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
     marker = gast.copy_location(gast.Pass(), node) if node is not None else gast.Pass()
-    carrying = Carrying(lx, marker, [], assigned_in=[], learnt=learnt, ran=lambda: truth.TRUE, length=length,
+    carrying = Carrying(lx, marker, [], assigned_in=[], learnt=learnt, ran=lambda: TRUE, length=length,
                         trip=lambda: index)  # fmt: skip
     carrying.index_name = index.name
     try:
@@ -102,9 +104,9 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
                     one(lx.expr(value.node.elt))
                 return
             decided = truth.test(lx, rest[0])
-            if decided == truth.TRUE:
+            if decided == TRUE:
                 tests(rest[1:])
-            elif decided != truth.FALSE:
+            elif decided != FALSE:
                 branches.choose(lx, decided, lambda: tests(rest[1:]), lambda: None, _statement(value.node))
 
         known = comprehensions.known(lx, iterable, node)

@@ -14,19 +14,12 @@ from transpile.core.types import INT
 from transpile.frontend import statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Array, Items, Ref, Scalar, Static, Text, Tuple
 
 Parts = tuple[Any, ...]
 
 
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
-
-
-class Text:
-    """An f-string with values that only the run knows."""
-
-    def __init__(self, parts: list[Any], ops: list[Operand]) -> None:
-        self.parts, self.ops = parts, ops
 
 
 def joined(lx: Lifter, node: Any) -> Any:

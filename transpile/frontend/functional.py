@@ -12,44 +12,15 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.types import Type
-from transpile.frontend import arity, calls, clipping, memory, subscripts, table_calls
+from transpile.frontend import arity, clipping, library_calls, memory
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import Array, Method, Scalar, Static, Tuple, Updates
+from transpile.frontend.values import Array, Scalar, Static, Tuple, Updates
 from transpile.rules import updates
 
 Kwargs = dict[str, Any]
 NONE = Static(None)
-
-
-def at(lx: Lifter, args: list[Any], kwargs: Kwargs, node: Any) -> Updates:
-    """``at(x)``; of a list or a number as of an array."""
-    (value,) = [*args, *kwargs.values()]
-    if isinstance(value, Array):
-        return Updates(value)
-    return Updates(memory.new_array(lx, lx.operand(value, node), contiguous=True))
-
-
-def attribute(lx: Lifter, value: Updates, name: str, node: Any) -> Method:
-    """``x.at[index].name``."""
-    if value.index is None:
-        raise lx.error("T121", f"x.at has no attribute {name!r}", node, updates.without_index("x.at", name))
-    if name not in updates.METHODS:
-        raise lx.error("T121", f"x.at[index] has no method {name!r}", node, updates.near(name))
-    return Method(value, name)
-
-
-def part(lx: Lifter, value: Updates, index: Any, node: Any) -> Updates:
-    """``x.at[index]``."""
-    if value.index is not None:
-        raise lx.error("T120", "x.at[index] has no parts", node, "write x.at[i, j], or x.at[index].get()[j]")
-    return Updates(value.owner, index)
-
-
-def refuse_write(lx: Lifter, node: Any) -> None:
-    """``x.at[index] = v``."""
-    raise lx.error("T123", updates.ASSIGNED.format("x.at"), node, updates.ASSIGNED_HINT.format("x.at"))
 
 
 def call(lx: Lifter, owner: Updates, name: str, args: list[Any], kwargs: Kwargs, node: Any) -> Any:
@@ -88,14 +59,14 @@ def _get(lx: Lifter, owner: Array, found: clipping.Place, fills: bool, fill: Any
         fill = lx.const(updates.default_fill(np.dtype(memory.type_of(lx, owner.cell).dtype)))
     if not isinstance(fill, (Scalar, Array)) or lx.operand(fill).type.dims:
         raise lx.error("T131", updates.no_number(describe(lx, fill)), node, updates.FILL_HINT)
-    part = _copied(lx, subscripts.read(lx, owner, found.clipped, node))
+    part = _copied(lx, lx.item(owner, found.clipped, node))
     if not fills or found.inside is None:
         return part
     x = lx.b.expr(lx.operand(part))
     filling = lx.b.cast(lx.b.cast(lx.operand(fill), x.dtype), x.type)
     if found.inside is not False and not x.dims:
         args = [owner, found.index, lx.value(filling), lx.value(found.inside)]
-        return table_calls.library(lx, "library_at:get", args, {}, node)
+        return library_calls.call(lx, "library_at:get", args, {}, node)
     inside = lx.b.expr(False) if found.inside is False else _beside(lx, found)
     return lx.value(lx.b.elementwise("where", inside, x, filling))
 
@@ -170,7 +141,7 @@ class _Update:
             x = lx.b.expr(lx.operand(value))
             nothing: Any = 0 if not x.type.is_float else -0.0 if name == "numpy.add" else 0.0
             value = lx.value(lx.b.elementwise("where", _beside(lx, found), x, nothing))
-        calls.known_call(lx, f"{name}.at", [out, found.clipped, value], {}, self.node)
+        lx.known_call(f"{name}.at", [out, found.clipped, value], {}, self.node)
 
     def _all(self, out: Array, values: tuple[Any, ...]) -> Tuple:
         return Tuple(tuple(self._fitted(out, v) for v in values))
@@ -181,7 +152,7 @@ class _Update:
         x = lx.b.expr(lx.operand(value))
         if not x.dims:
             return value
-        dims = lx.operand(subscripts.read(lx, out, self.found.clipped, self.node)).type.dims
+        dims = lx.operand(lx.item(out, self.found.clipped, self.node)).type.dims
         return lx.value(memory.fitted(lx, x, dims))
 
     def _own(self, owner: Array, dtype: str) -> Array:
@@ -200,7 +171,7 @@ class _Update:
         return self.lx.const(self.found.axis)
 
     def _library(self, name: str, *args: Any) -> None:
-        table_calls.library(self.lx, f"library_at:{name}", list(args), {}, self.node)
+        library_calls.call(self.lx, f"library_at:{name}", list(args), {}, self.node)
 
 
 def _example(of: Type) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from transpile.frontend import library_calls
 from transpile.frontend.bindings import Known
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import SliceOf, Static, Tuple
@@ -49,9 +50,7 @@ def read(lx: Lifter, name: str, index: gast.expr, node: Any) -> Any:
 
 
 def _made(lx: Lifter, function: str, args: list[Any], node: Any) -> Any:
-    from transpile.frontend import table_calls
-
-    return table_calls.library(lx, f"library_numpy:{function}", args, {}, node)
+    return library_calls.call(lx, f"library_numpy:{function}", args, {}, node)
 
 
 def _said(lx: Lifter, node: gast.Constant, least: int, place: int) -> tuple[int, int, int]:
@@ -67,8 +66,6 @@ def _said(lx: Lifter, node: gast.Constant, least: int, place: int) -> tuple[int,
 
 def _part(lx: Lifter, node: gast.expr) -> Any:
     """An array or a number; of a slice its numbers, or as many points as its imaginary step says."""
-    from transpile.frontend import calls
-
     if not isinstance(node, gast.Slice):
         return lx.expr(node)
     start = lx.const(0) if node.lower is None else lx.expr(node.lower)
@@ -77,22 +74,20 @@ def _part(lx: Lifter, node: gast.expr) -> Any:
     stop = lx.expr(node.upper)
     if isinstance(node.step, gast.Constant) and isinstance(node.step.value, complex):
         many = lx.const(int(abs(node.step.value)))
-        return calls.known_call(lx, "numpy.linspace", [start, stop, many], {}, node)
+        return lx.known_call("numpy.linspace", [start, stop, many], {}, node)
     step = lx.const(1) if node.step is None else lx.expr(node.step)
-    return calls.known_call(lx, "numpy.arange", [start, stop, step], {}, node)
+    return lx.known_call("numpy.arange", [start, stop, step], {}, node)
 
 
 def places(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> list[Any]:
     """The arguments of ``np.insert`` and ``np.delete`` with the places that a slice stands for."""
-    from transpile.frontend import attributes, calls, subscripts
-
     if len(args) < 2 or not isinstance(args[1], SliceOf):
         return args
     at = 3 if name == "numpy.insert" else 2
     axis = args[at] if len(args) > at else kwargs.get("axis", Static(None))
     if isinstance(axis, Static) and axis.value is None:
-        size = attributes.read(lx, args[0], "size", node)
+        size = lx.attribute(args[0], "size", node)
     else:
-        size = attributes.read(lx, args[0], "shape", node).items[lx.static(axis, "axis", node)]
-    every = calls.known_call(lx, "numpy.arange", [size], {}, node)
-    return [args[0], subscripts.read(lx, every, args[1], node), *args[2:]]
+        size = lx.attribute(args[0], "shape", node).items[lx.static(axis, "axis", node)]
+    every = lx.known_call("numpy.arange", [size], {}, node)
+    return [args[0], lx.item(every, args[1], node), *args[2:]]

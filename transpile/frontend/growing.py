@@ -20,23 +20,11 @@ from transpile.core.nodes import Effect, Index, Operand, Point, Slice
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.frontend import aliases, carries, grown_lists, memory
-from transpile.frontend.grown_lists import count, wider
-from transpile.frontend.lifter import Dead, Lifter, Restart
+from transpile.frontend.grown_lists import Grown, count, wider
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import Dead, Restart
+from transpile.frontend.slots import StructureChanges
 from transpile.frontend.values import Buffer, Cell, Items, Ref, Scalar, Static
-
-
-@dataclass(eq=False)
-class Grown:
-    """Where the elements are: one buffer for each leaf; ``like`` is an element, ``types`` are those of its leaves.
-
-    There is room for all that the loop appends that was lifted as one of ``owners``.
-    """
-
-    cells: tuple[Cell, ...]
-    like: Any
-    skeleton: Any
-    types: tuple[Type, ...]
-    owners: Sequence[Any] = ()
 
 
 @dataclass(eq=False)
@@ -203,8 +191,6 @@ def note_any(lx: Lifter, cell: Cell, item: Any) -> None:
 
 def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
     """A container whose structure a trip changes: a list that grows becomes arrays before the loop."""
-    from transpile.frontend.slots import StructureChanges
-
     lx: Lifter = carrying.lx
     for item in held.items if held.kind == "list" else ():
         note_any(lx, cell, item)
@@ -458,28 +444,3 @@ def _check_sizes(lx: Lifter, types: Sequence[Type], leaves: Sequence[Operand], n
         if not all(lx.b.same(p, q) for p, q in zip(type_.dims, op.type.dims)):
             message = f"a list that grows in a loop has arrays of several shapes: {type_} and {op.type}"
             raise lx.error("T206", message, node, hint="append arrays of one shape")
-
-
-# ------------------------------------------------------------------------------------------------ comprehensions
-
-
-def filled(lx: Lifter, value: Any, node: Any) -> Any:
-    """A list comprehension over a length that only the run knows: a loop that appends."""
-    from transpile.frontend import containers, folds
-    from transpile.frontend.convert import new_list
-
-    made = new_list(lx, [])
-
-    def one(item: Any) -> None:
-        containers.METHODS["list", "append"](lx, made, [item], {}, node)
-
-    saved = lx.frame
-    outer = folds.frame_of(lx, node)
-    lx.frame = outer
-    try:
-        lx.state.vars[outer, folds.TOTAL] = made
-        folds.generated(lx, value, one, node)
-        lx.state.vars.pop((outer, folds.TOTAL))
-    finally:
-        lx.frame = saved
-    return made

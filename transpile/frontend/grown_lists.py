@@ -8,8 +8,8 @@ does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,25 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, If, Index, Operand, Path, Point, Slice, Var
 from transpile.core.places import is_nonnegative, place_dims
 from transpile.core.types import BOOL, INT, Type, promote
-from transpile.frontend import aliases, carries, memory
+from transpile.frontend import aliases, carries, memory, read_only
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
 
-if TYPE_CHECKING:
-    from transpile.frontend.growing import Grown
-
 KINDS = ("grown", "counted")
+
+
+@dataclass(eq=False)
+class Grown:
+    """Where the elements are: one buffer for each leaf; ``like`` is an element, ``types`` are those of its leaves.
+
+    There is room for all that the loop appends that was lifted as one of ``owners``.
+    """
+
+    cells: tuple[Cell, ...]
+    like: Any
+    skeleton: Any
+    types: tuple[Type, ...]
+    owners: Sequence[Any] = ()
 
 
 def is_grown(lx: Lifter, value: Any) -> bool:
@@ -88,24 +99,24 @@ def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     state: Items = lx.state.cells[value.cell]
     if isinstance(index, SliceOf):
         return part(lx, value, index, node)
-    k = _integer(lx, index, node)
+    k = integer(lx, index, node)
     if state.kind == "counted":
         if not (isinstance(k.op, Const) and k.op.value == -1):
             refuse_counted(lx, value, node)
-        _raise_if_empty(lx, state, "list index out of range")
+        raise_if_empty(lx, state, "list index out of range")
         return state.items[0]
-    known, k = _place(lx, state, k)
-    return _read(lx, state, k, known)
+    known, k = place(lx, state, k)
+    return read(lx, state, k, known)
 
 
-def _integer(lx: Lifter, index: Any, node: Any) -> Expr:
+def integer(lx: Lifter, index: Any, node: Any) -> Expr:
     op = lx.operand(index, node)
     if op.type.dims or op.type.is_float:
         raise lx.error("T207", f"the index of a list must be an integer or a slice, not {op.type}", node)
     return lx.b.cast(op, INT) if op.type.is_bool else lx.b.expr(op)
 
 
-def _place(lx: Lifter, state: Items, k: Expr) -> tuple[bool, Expr]:
+def place(lx: Lifter, state: Items, k: Expr) -> tuple[bool, Expr]:
     """Whether the element is sure to be there, and then its number from the front."""
     many = count_dim(lx, count(state))
     if isinstance(k.op, Const) and k.op.value < 0 and is_nonnegative(lx.symbols.least(many + int(k.op.value))):
@@ -115,7 +126,7 @@ def _place(lx: Lifter, state: Items, k: Expr) -> tuple[bool, Expr]:
     return is_nonnegative(lx.symbols.least(form)) and is_nonnegative(lx.symbols.least(left)), k
 
 
-def _path(rank: int, known: bool, many: Operand, k: Expr) -> tuple[Path, tuple[Operand, ...]]:
+def path_to(rank: int, known: bool, many: Operand, k: Expr) -> tuple[Path, tuple[Operand, ...]]:
     """The way to an element in an array of a list."""
     rest = [Slice()] * (rank - 1)
     if known:
@@ -126,7 +137,7 @@ def _path(rank: int, known: bool, many: Operand, k: Expr) -> tuple[Path, tuple[O
 def at(lx: Lifter, value: Ref, k: Expr) -> Any:
     """The element of a number that is known to be one of an element's."""
     refuse_counted(lx, value)
-    return _read(lx, lx.state.cells[value.cell], k, True)
+    return read(lx, lx.state.cells[value.cell], k, True)
 
 
 def exactly(lx: Lifter, value: Ref, wanted: int, node: Any) -> list[Any]:
@@ -135,12 +146,12 @@ def exactly(lx: Lifter, value: Ref, wanted: int, node: Any) -> list[Any]:
     state: Items = lx.state.cells[value.cell]
     many = lx.symbols.resolve(count_dim(lx, count(state)))
     if many.is_const:
-        return [_read(lx, state, lx.b.expr(k), True) for k in range(int(many.const))]
+        return [read(lx, state, lx.b.expr(k), True) for k in range(int(many.const))]
     number = lx.b.expr(count(state))
     few = (f"not enough values to unpack (expected {wanted}, got ", 0, ")")
     raise_if(lx, (number < wanted).op, "ValueError", few, (number.op,))
     raise_if(lx, (number > wanted).op, "ValueError", (f"too many values to unpack (expected {wanted})",))
-    return [_read(lx, state, lx.b.expr(k), True) for k in range(wanted)]
+    return [read(lx, state, lx.b.expr(k), True) for k in range(wanted)]
 
 
 def refuse_counted(lx: Lifter, value: Ref, node: Any = None) -> None:
@@ -150,11 +161,11 @@ def refuse_counted(lx: Lifter, value: Ref, node: Any = None) -> None:
         raise lx.error("T119", message, node, "read the others after the loop")
 
 
-def _read(lx: Lifter, state: Items, k: Expr, known: bool) -> Any:
+def read(lx: Lifter, state: Items, k: Expr, known: bool) -> Any:
     grown: Grown = state.cls
     ops: list[Operand] = []
     for cell, type_ in zip(grown.cells, grown.types):
-        path, args = _path(len(memory.type_of(lx, cell).dims), known, count(state), k)
+        path, args = path_to(len(memory.type_of(lx, cell).dims), known, count(state), k)
         ops.append(lx.b.cast(memory.read_place(lx, cell, path, args), type_).op)
     found = carries.rebuilt(lx, grown.like, iter(ops), SYNTHETIC)
     for made in aliases.cells_of(lx, found):  # a copy of what Python's list would give: it must not be written
@@ -162,64 +173,13 @@ def _read(lx: Lifter, state: Items, k: Expr, known: bool) -> Any:
     return found
 
 
-def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
-    """``owner[index] = value``."""
-    from transpile.frontend import growing
-
-    state: Items = lx.state.cells[owner.cell]
-    if state.kind == "counted" or isinstance(index, SliceOf):
-        what = "a slice of it" if isinstance(index, SliceOf) else "an element of it"
-        where = "in a 'while' loop" if state.kind == "counted" else "in a loop"
-        raise lx.error("T123", f"a list grows {where}, and {what} is written", node, "append to it only")
-    growing.see_to_type(lx, owner.cell, value, node)
-    state = lx.state.cells[owner.cell]
-    grown: Grown = state.cls
-    growing.freeze(lx, value, node)
-    check_change(lx, owner.cell)
-    known, k = _place(lx, state, _integer(lx, index, node))
-    for cell, op in zip(grown.cells, carries.leaves(lx, value)):
-        path, args = _path(len(memory.type_of(lx, cell).dims), known, count(state), k)
-        memory.write_place(lx, cell, path, args, op)
-
-
-def _to_shrink(lx: Lifter, owner: Ref, node: Any) -> Items:
-    """What a list holds that is about to become shorter, where it may."""
-    from transpile.frontend import growing
-
-    state: Items = lx.state.cells[owner.cell]
-    if state.kind == "counted":
-        raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
-                       hint="keep it in an array of known size, with its length")  # fmt: skip
-    growing.shrinks(lx, owner.cell)
-    check_change(lx, owner.cell)
-    return state
-
-
-def pop(lx: Lifter, owner: Ref, node: Any) -> Any:
-    """``owner.pop()``."""
-    state = _to_shrink(lx, owner, node)
-    _raise_if_empty(lx, state, "pop from empty list")
-    less = lx.b.expr(count(state)) - 1
-    found = _read(lx, state, less, True)
-    lx.state.cells[owner.cell] = Items("grown", (Scalar(less.op),), None, state.cls)
-    return found
-
-
-def clear(lx: Lifter, owner: Ref, node: Any) -> None:
-    """``owner.clear()``."""
-    state = _to_shrink(lx, owner, node)
-    lx.state.cells[owner.cell] = Items("grown", (lx.const(0),), None, state.cls)
-
-
 def check_change(lx: Lifter, cell: Cell) -> None:
     """Refuses to change a list that may be another, or whose owner would not see it changed."""
-    from transpile.frontend import containers
-
-    containers.refuse_read_only(lx, cell)
+    read_only.refuse(lx, cell)
     aliases.check_write(lx, cell)
 
 
-def _raise_if_empty(lx: Lifter, state: Items, message: str) -> None:
+def raise_if_empty(lx: Lifter, state: Items, message: str) -> None:
     many = count_dim(lx, count(state))
     if is_nonnegative(lx.symbols.least(many - 1)):
         return
@@ -245,7 +205,7 @@ def part(lx: Lifter, value: Ref, index: SliceOf, node: Any) -> Any:
     state: Items = lx.state.cells[value.cell]
     refuse_counted(lx, value, node)
     grown: Grown = state.cls
-    bounds = [None if b is None else _integer(lx, b, node).op for b in (index.start, index.stop, index.step)]
+    bounds = [None if b is None else integer(lx, b, node).op for b in (index.start, index.stop, index.step)]
     slots = iter(range(1, 4))
     cut = Slice(*(None if b is None else next(slots) for b in bounds))
     args = (count(state), *(b for b in bounds if b is not None))
@@ -280,17 +240,6 @@ def is_of_numbers(lx: Lifter, value: Ref) -> bool:
     return state.kind == "grown" and isinstance(state.cls.like, Scalar)
 
 
-def sort(lx: Lifter, owner: Ref, node: Any) -> None:
-    """``owner.sort()`` of numbers."""
-    from transpile.frontend import calls
-
-    state: Items = lx.state.cells[owner.cell]
-    (cell,) = state.cls.cells
-    check_change(lx, owner.cell)
-    found = calls.known_call(lx, "numpy.sort", [lx.value(filled_part(lx, cell, count(state)))], {}, node)
-    memory.write_place(lx, cell, (Index((Slice(None, 0, None),)),), (count(state),), lx.operand(found))
-
-
 def of_arrays(lx: Lifter, grown: Grown, ops: Sequence[Operand], many: Dim | None) -> Ref:
     """A list with these arrays of the leaves of its elements."""
     cells: list[Cell] = []
@@ -306,8 +255,6 @@ def of_arrays(lx: Lifter, grown: Grown, ops: Sequence[Operand], many: Dim | None
 
 def of_array(lx: Lifter, value: Array) -> Ref:
     """A list of the numbers of an array of rank 1 that nobody else has."""
-    from transpile.frontend.growing import Grown
-
     op = memory.read(lx, value.cell)
     number = Type(op.type.dtype, ())
     like = Scalar(Const(np.dtype(number.dtype).type(0).item(), number))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Function, Let, Var
 from transpile.core.routines import Routine, invoked, routine_of
 from transpile.core.walk import statements
-
-if TYPE_CHECKING:
-    from transpile.frontend.routines import Found
+from transpile.frontend.signatures import Found
 
 
 def hand_on(found: Found, inner: Sequence[Found]) -> None:

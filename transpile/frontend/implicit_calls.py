@@ -11,12 +11,13 @@ from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core.nodes import Function, Operand
-from transpile.frontend import arity, calls, inward, nested
+from transpile.frontend import arity, inward, nested
 from transpile.frontend.bindings import User
 from transpile.frontend.implicit_core import Made
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.nested import Passed, Stand, at_call, from_tree, lifted, spliced_with
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Static
 from transpile.rules.library_implicit import root_tangent, solution_pullback, solution_tangent
 
@@ -57,7 +58,7 @@ class Opened:
 
     def __init__(self, lx: Lifter, f: Any, tree: Any, ops: Sequence[Operand], node: Any) -> None:
         self.owner = lx
-        self.fn = _lifted(lx, [f], lambda lx, node, f, x: calls.apply(lx, f, [x], {}, node), [tree], ops, node)
+        self.fn = _lifted(lx, [f], lambda lx, node, f, x: lx.apply(f, [x], {}, node), [tree], ops, node)
         self.params = [c for c in self.fn.captured if isinstance(c, Around) and c.op.type.is_float]
 
     def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -81,7 +82,7 @@ class Opened:
 
 
 def _solved(lx: Lifter, node: Any, f: Any, solve: Any, given: Any) -> Any:
-    return calls.apply(lx, solve, [f, given], {}, node)
+    return lx.apply(solve, [f, given], {}, node)
 
 
 def _user(function: Any) -> Any:
@@ -104,7 +105,7 @@ def root(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return made.constant()
 
     def rule(lx: Lifter, node: Any, tangent_solve: Any, params: Any, x: Any, dots: Any) -> Any:
-        return calls.apply(lx, _user(root_tangent), [Static(opened), tangent_solve, params, x, dots], {}, node)
+        return lx.apply(_user(root_tangent), [Static(opened), tangent_solve, params, x, dots], {}, node)
 
     types = opened.types(lx)
     tangent = _lifted(lx, [tangent_solve], rule, [types, made.solution, types], [*opened.ops(), *made.outs], node)
@@ -120,7 +121,7 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         transpose = solve
     is_open = isinstance(transpose, Static) and transpose.value is None
     if _depth(lx) > DEEPEST:
-        return calls.apply(lx, solve, [matvec, b], {}, node)
+        return lx.apply(solve, [matvec, b], {}, node)
     passed = Passed(lx)
     tree = passed.tree(b)
     passed.ops = [op if op.type.is_float else lx.b.cast(op, "float64").op for op in passed.ops]
@@ -136,7 +137,7 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
         def run(lx: Lifter, node: Any, solve: Any, other: Any, matvec: Any, b: Any) -> Any:
             if is_open:
-                found = calls.apply(lx, solve, [matvec, b], {}, node)
+                found = lx.apply(solve, [matvec, b], {}, node)
             else:
                 flags = [lx.const(is_symmetric), lx.const(aux)]
                 found = linear_solve(lx, [matvec, b, solve, other, *flags], {}, node)
@@ -147,12 +148,12 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     def forward(lx: Lifter, node: Any, solve: Any, other: Any, params: Any, x: Any, dots: Any, b_dot: Any) -> Any:
         with _deeper(lx):
             given = [Static(opened), again(lx, solve, other), params, x, dots, b_dot]
-            return calls.apply(lx, _user(solution_tangent), given, {}, node)
+            return lx.apply(_user(solution_tangent), given, {}, node)
 
     def backward(lx: Lifter, node: Any, solve: Any, other: Any, params: Any, x: Any, x_bar: Any) -> Any:
         with _deeper(lx):
             given = [Static(opened), again(lx, other, solve), lx.const(is_symmetric), params, x, x_bar]
-            return calls.apply(lx, _user(solution_pullback), given, {}, node)
+            return lx.apply(_user(solution_pullback), given, {}, node)
 
     types, ops = opened.types(lx), [*opened.ops(), *made.outs]
     tangent = _lifted(lx, [solve, transpose], forward, [types, made.solution, types, tree], ops, node)

@@ -64,11 +64,9 @@ def _carried_out(lx: Lifter, scope: Any, node: Any, alias: Any) -> Binding:
 def _fails(lx: Lifter, failed: ImportError, node: Any) -> None:
     if lx.b.block is lx.root and lx.outer is None:
         raise lx.error("T110", f"this import fails: {type(failed).__name__}: {failed}", node) from None
-    from transpile.frontend.statements import STATEMENTS
-
     what = gast.Name(id=type(failed).__name__, ctx=gast.Load(), annotation=None, type_comment=None)
     error = gast.Call(func=what, args=[gast.Constant(value=str(failed), kind=None)], keywords=[])
     raised = gast.Raise(exc=error, cause=None)
     for one in (what, error, error.args[0], raised):
         gast.copy_location(one, node)
-    STATEMENTS[gast.Raise](lx, raised)
+    lx.block([raised])

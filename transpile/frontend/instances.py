@@ -13,11 +13,12 @@ import numpy as np
 
 from transpile.core.types import Type, promote
 from transpile.errors import TranspileError
-from transpile.frontend import attributes, containers, overloads, reads, statics
+from transpile.frontend import contents, known, overloads, reads, statics
 from transpile.frontend.bindings import Known, Module, StaticClass, User
+from transpile.frontend.building import dtype_name
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.static import StaticFunction
+from transpile.frontend.static_file import StaticFunction
 from transpile.frontend.values import (
     Array,
     Bound,
@@ -62,7 +63,7 @@ def _of_array(lx: Lifter, value: Array) -> Any:
 
 
 def _of_ref(lx: Lifter, value: Ref) -> Any:
-    state = containers.items(lx, value)
+    state = contents.items(lx, value)
     return {"list": list, "grown": list, "counted": list, "dict": dict}.get(state.kind, state.cls)
 
 
@@ -186,7 +187,7 @@ def _getattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     name = lx.static(args[1], "the name of an attribute", node)
     if len(args) > 2 and not _has(lx, args[0], name, node):
         return args[2]
-    return attributes.read(lx, args[0], name, node)
+    return lx.attribute(args[0], name, node)
 
 
 def _hasattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -200,7 +201,7 @@ _WITH_THEIR_OWN = (types.FunctionType, types.ModuleType, type)
 def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     """Whether Python finds the attribute: also one that cannot be transformed."""
     if isinstance(value, Static) and isinstance(value.value, Known):
-        return hasattr(statics.known_value(value.value), name)
+        return hasattr(known.known_value(value.value), name)
     if isinstance(value, (Bound, Method)):
         raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
     cls = class_of(lx, value, node)
@@ -210,7 +211,7 @@ def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     if isinstance(cls, type) and cls.__module__ in ("builtins", "numpy") and not issubclass(cls, _WITH_THEIR_OWN):
         return _finds(cls, name)
     try:
-        attributes.read(lx, value, name, node)
+        lx.attribute(value, name, node)
     except TranspileError:
         if _finds(cls, name) or any(hasattr(holder, name) for holder in holders):
             raise
@@ -256,8 +257,6 @@ def _isscalar(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _result_type(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``np.result_type``: the dtype that arithmetic on these values, or dtypes, has."""
-    from transpile.frontend.table_calls import dtype_name
-
     found: list[Type] = []
     for value in args:
         is_dtype = isinstance(value, Static) and not isinstance(value.value, (bool, int, float))

@@ -8,8 +8,9 @@ from typing import Any
 from transpile.core.dims import Dim
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import Type
-from transpile.frontend import containers, grown_lists, memory
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend import contents, grown_lists, memory
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Maybe, Method, Ref, Scalar, Tuple
 
 OUTSIDE = (
@@ -68,7 +69,7 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
         case Tuple():
             return Tuple(tuple(_inward(lx, outer, v, f"{name}_{k}") for k, v in enumerate(value.items)), value.cls)
         case Ref():
-            state = containers.items(outer, value)
+            state = contents.items(outer, value)
             cell = Cell(name, readonly=OUTSIDE)
             if state.kind in grown_lists.KINDS:
                 lx.state.cells[cell] = _grown(lx, outer, state, name)

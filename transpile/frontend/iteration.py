@@ -13,7 +13,7 @@ import gast
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Index, Operand, Point, Slice
-from transpile.frontend import containers, memory, overloads
+from transpile.frontend import contents, grown_lists, iterators, memory, overloads, range_items
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
@@ -53,16 +53,14 @@ def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
         case Tuple():
             return list(value.items)
         case Ref():
-            state = containers.items(lx, value, node)
+            state = contents.items(lx, value, node)
             if state.kind == "list":
                 return list(state.items)
             return [lx.const(k) for k in state.keys or ()] if state.kind == "dict" else None
         case Static() if isinstance(value.value, (str, tuple, frozenset, range, list)):
             return [lx.const(v) for v in value.value]
         case Generator():
-            from transpile.frontend import comprehensions
-
-            return comprehensions.unrolled(lx, value, node)
+            return lx.generated(value, node)
         case Iteration():
             return _known_together(lx, value, node)
     return None
@@ -73,7 +71,7 @@ DICT_VIEWS = ("dict_keys", "dict_values", "dict_items")
 
 def of_view(lx: Lifter, value: Iteration, node: Any) -> list[Any]:
     """What ``d.keys()``, ``d.values()`` or ``d.items()`` shows now."""
-    state = containers.items(lx, value.parts[0], node)
+    state = contents.items(lx, value.parts[0], node)
     keys = [lx.const(k) if not isinstance(k, tuple) else Static(k) for k in state.keys or ()]
     if value.kind == "dict_items":
         return [Tuple(pair) for pair in zip(keys, state.items)]
@@ -134,9 +132,7 @@ def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -
     if value.kind == "iter":
         return parts[0]
     if value.kind == "map":
-        from transpile.frontend import calls
-
-        return [calls.apply(lx, value.parts[0], list(items), {}, node) for items in zip(*parts)]
+        return [lx.apply(value.parts[0], list(items), {}, node) for items in zip(*parts)]
     together = itertools.product(*parts) if value.kind == "product" else zip(*parts)
     return [Tuple(items) for items in together]
 
@@ -169,8 +165,6 @@ def element(lx: Lifter, value: Array, k: Expr) -> Any:
 
 def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
     """The items that an assignment to several targets spreads."""
-    from transpile.frontend import iterators
-
     value = opened(lx, value, target)
     iterators.use(lx, value, target)
     if isinstance(value, Array):
@@ -180,8 +174,6 @@ def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
             return rows(lx, value, lx.symbols.fixed(lx, dim, target))
         lx.symbols.fix(lx, dim, count, target)
         return rows(lx, value, count)
-    from transpile.frontend import grown_lists
-
     if grown_lists.is_grown(lx, value) and not any(isinstance(t, gast.Starred) for t in target.elts):
         return grown_lists.exactly(lx, value, len(target.elts), target)
     return unrolled(lx, value, target)
@@ -201,8 +193,6 @@ def _of_array(lx: Lifter, value: Array, node: Any) -> Stream:
 
 
 def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:
-    from transpile.frontend import grown_lists
-
     if not grown_lists.is_grown(lx, value):
         return None
     grown_lists.refuse_counted(lx, value, node)
@@ -211,27 +201,9 @@ def _of_grown(lx: Lifter, value: Ref, node: Any) -> Stream | None:
     )
 
 
-def length_of_range(lx: Lifter, value: RangeOf) -> Dim | Operand:
-    """How many numbers a range has."""
-    start, stop, step = (lx.b.expr(o) for o in (value.start, value.stop, value.step))
-    if isinstance(step.op, Const):
-        span = lx.b.form(stop) - lx.b.form(start) if step.op.value > 0 else lx.b.form(start) - lx.b.form(stop)
-        size = abs(step.op.value)
-        span = lx.symbols.resolve(span)
-        if size == 1:
-            return span.clip()
-        return Dim((max(span.const, 0) + size - 1) // size) if span.is_const else (span.clip() + (size - 1)) // size
-    from transpile.frontend import grown_lists
-
-    grown_lists.raise_if(lx, lx.b.elementwise("equal", step, 0).op, "ValueError", "range() arg 3 must not be zero")
-    ahead = lx.b.elementwise("where", step > 0, stop - start + step - 1, start - stop - step - 1)
-    size_ = lx.b.elementwise("absolute", step, py=True)
-    return lx.b.elementwise("maximum", ahead // size_, 0, py=True).op
-
-
 def _of_range(lx: Lifter, value: RangeOf, node: Any) -> Stream:
     start, step = lx.b.expr(value.start), lx.b.expr(value.step)
-    return Stream(length_of_range(lx, value), lambda k: lx.value(start + k * step), value)
+    return Stream(range_items.length_of_range(lx, value), lambda k: lx.value(start + k * step), value)
 
 
 def _of_iteration(lx: Lifter, value: Iteration, node: Any) -> Stream | None:
@@ -296,10 +268,8 @@ def _product(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> St
 
 
 def _map(lx: Lifter, value: Iteration, parts: list[Stream], node: Any) -> Stream:
-    from transpile.frontend import calls
-
     def at(k: Expr) -> Any:
-        return calls.apply(lx, value.parts[0], [p.at(k) for p in parts], {}, node)
+        return lx.apply(value.parts[0], [p.at(k) for p in parts], {}, node)
 
     return Stream(_shortest(lx, parts), at)
 

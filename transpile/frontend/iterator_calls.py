@@ -11,18 +11,21 @@ from transpile.core.nodes import Const
 from transpile.core.types import INT
 from transpile.frontend import (
     attributes,
-    calls,
     comprehensions,
     containers,
+    contents,
+    filling,
     grown_lists,
     iteration,
     iterators,
     overloads,
+    range_items,
     statics,
     truth,
 )
-from transpile.frontend.convert import describe, new_list
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.convert import describe, new_dict, new_list
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 Args = list[Any]
@@ -72,11 +75,7 @@ def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return _filtered(lx, args, node)
     kept = []
     for item in items:
-        found = (
-            item
-            if isinstance(args[0], Static) and args[0].value is None
-            else calls.apply(lx, args[0], [item], {}, node)
-        )
+        found = item if isinstance(args[0], Static) and args[0].value is None else lx.apply(args[0], [item], {}, node)
         decided = truth.truth(lx, found, node)
         if not isinstance(decided, Const):
             raise lx.error("T112", "the test of filter depends on the data", node, hint="write it as a loop")
@@ -102,7 +101,7 @@ def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
 
 
 def _ndindex(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    sizes = iteration.unrolled(lx, args[0], node) if len(args) == 1 and not isinstance(args[0], Scalar) else args
+    sizes = lx.unrolled(args[0], node) if len(args) == 1 and not isinstance(args[0], Scalar) else args
     if not sizes:
         return Tuple((Tuple(()),))
     return iterators.made(lx, "product", tuple(_range(lx, [n], {}, node) for n in sizes))
@@ -124,20 +123,18 @@ class _Numbered:
         self.array = array
 
     def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
-        from transpile.frontend import subscripts
-
-        return Tuple((args[0], subscripts.read(lx, self.array, args[0], node)))
+        return Tuple((args[0], lx.item(self.array, args[0], node)))
 
 
 def _product(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     repeat = lx.static(kwargs["repeat"], "repeat", node) if "repeat" in kwargs else 1
-    parts = [iteration.unrolled(lx, a, node) for a in args]
+    parts = [lx.unrolled(a, node) for a in args]
     return Tuple(tuple(Tuple(items) for items in itertools.product(*parts, repeat=repeat)))
 
 
 def _combinations(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     count = lx.static(args[1] if len(args) > 1 else kwargs["r"], "r", node)
-    return Tuple(tuple(Tuple(c) for c in itertools.combinations(iteration.unrolled(lx, args[0], node), count)))
+    return Tuple(tuple(Tuple(c) for c in itertools.combinations(lx.unrolled(args[0], node), count)))
 
 
 # ----------------------------------------------------------------------------------------------------- containers
@@ -150,26 +147,22 @@ def _list(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(value, (Generator, RangeOf)):
         found = comprehensions.known(lx, value, node)
     else:  # an iterator gives its items once: what asks for them takes them
-        found = None if containers.is_long(lx, value) else iteration.unrolled(lx, value, node)
+        found = None if containers.is_long(lx, value) else lx.unrolled(value, node)
     return of_many(lx, value, node) if found is None else new_list(lx, found)
 
 
 def of_many(lx: Lifter, value: Any, node: Any) -> Any:
     """A list of what only the run knows how many it has."""
-    from transpile.frontend import growing
-
     if isinstance(value, Generator):
-        return growing.filled(lx, value, node)
+        return filling.filled(lx, value, node)
     return containers.METHODS["grown", "copy"](lx, iterators.handed_on(lx, value), [], {}, node)
 
 
 def _tuple(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
-    return Tuple(tuple(iteration.unrolled(lx, args[0], node))) if args else Tuple(())
+    return Tuple(tuple(lx.unrolled(args[0], node))) if args else Tuple(())
 
 
 def _dict(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend.expressions import new_dict
-
     keys, values = containers.pairs_of(lx, args[0], node) if args else ([], [])
     return new_dict(lx, [*keys, *kwargs], [*values, *kwargs.values()])
 
@@ -184,12 +177,12 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(value, (Tuple, Ref)):
         if isinstance(value, Ref) and grown_lists.is_grown(lx, value):
             return grown_lists.length(lx, value)
-        held = value.items if isinstance(value, Tuple) else containers.items(lx, value, node).items
+        held = value.items if isinstance(value, Tuple) else contents.items(lx, value, node).items
         return lx.const(len(held))
     if isinstance(value, Iteration) and value.kind in iteration.DICT_VIEWS:
         return _len(lx, list(value.parts), {}, node)
     if isinstance(value, RangeOf):
-        return lx.value(iteration.as_expr(lx, iteration.length_of_range(lx, value)))
+        return lx.value(iteration.as_expr(lx, range_items.length_of_range(lx, value)))
     if isinstance(value, Static) and hasattr(statics.known(lx, value), "__len__"):
         return lx.const(len(statics.known(lx, value)))
     raise lx.error("T120", f"{describe(lx, value)} has no length", node)

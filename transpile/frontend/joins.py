@@ -16,7 +16,8 @@ from transpile.core.nodes import SYNTHETIC, Block, Const, Index, Operand, Slice,
 from transpile.core.types import BOOL, Type, computes_alike, promote
 from transpile.frontend import aliases, grown_lists, memory
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Lifter, State
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import State
 from transpile.frontend.values import (
     Array,
     Bound,

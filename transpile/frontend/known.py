@@ -144,3 +144,11 @@ def foreign(obj: Any) -> str | None:
     if root in ROOTS - {"transpile"}:
         return f"{module}.{getattr(obj, '__qualname__', None) or getattr(obj, '__name__', type(obj).__name__)}"
     return None
+
+
+def known_value(found: Known) -> Any:
+    """The object that a dotted name is: the type ``numpy.float32``, the constant ``math.pi``."""
+    if found.value is not None:
+        return found.value
+    obj = _walk(found.name)
+    return found if obj is _MISSING else obj

@@ -19,15 +19,18 @@ from transpile.frontend import (
     lax_calls,
     lax_slices,
     library_calls,
+    nested,
     number_calls,
     object_calls,
     statics,
     table_calls,
     tree_calls,
+    ufuncs,
     ways_out,
 )
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import shown
+from transpile.frontend.known import known_value
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Static
 from transpile.rules.api_tables import entries
@@ -39,9 +42,7 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
     """The result of calling what the dotted name means."""
     found = Known(name) if isinstance(name, str) else name
     if found.name not in SPECIAL and (own := library_calls.own_text(found.name)) is not None:
-        from transpile.frontend import calls
-
-        return calls.user(lx, own, args, kwargs, node)
+        return lx.user_call(own, args, kwargs, node)
     arity.check(lx, found.name, args, kwargs, node)
     if found.name in iterators.OF_ITERABLES:
         args = [iteration.opened(lx, value, node) for value in args]
@@ -59,15 +60,11 @@ def call(lx: Lifter, name: str | Known, args: list[Any], kwargs: dict[str, Any],
             return table_calls.call(lx, known, args, kwargs, node)
     ufunc = _ufunc_method(found.name)
     if ufunc is not None:
-        from transpile.frontend import ufuncs
-
         return ufuncs.method(lx, Static(Known(ufunc[0], (ufunc[0],))), ufunc[1], args, kwargs, node)
-    obj = statics.known_value(found)
+    obj = known_value(found)
     if isinstance(obj, type) and issubclass(obj, (np.generic, int, float, bool)):
         return array_calls.scalar_type(lx, obj, args, node)
     if found.name.startswith("transpile."):
-        from transpile.frontend import nested
-
         return nested.transform(lx, found.name, obj, args, kwargs, node)
     folded = _folded(lx, found, obj, args, kwargs)
     if folded is not None:

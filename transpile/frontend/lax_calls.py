@@ -10,13 +10,10 @@ from transpile.core.nodes import Const, Operand
 from transpile.frontend import (
     attributes,
     branches,
-    calls,
     carries,
     grown_lists,
-    iteration,
     nested,
     statics,
-    subscripts,
     tree_calls,
     truth,
 )
@@ -69,7 +66,7 @@ def _is_function(lx: Lifter, value: Any) -> bool:
     if isinstance(value, (Closure, Bound, Method)):
         return True
     return not isinstance(value, (Scalar, Array, Tuple)) and bool(
-        lx.static(calls.known_call(lx, "builtins.callable", [value], {}))
+        lx.static(lx.known_call("builtins.callable", [value], {}))
     )
 
 
@@ -87,7 +84,7 @@ def _either(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if kind is not None and len(kind.shape):
         failed = checks.not_one("pred of cond", f"of type {kind.word}")
         raise tree_calls.placed(lx, failed, node)
-    sides = [lambda: calls.apply(lx, then, [], {}, node), lambda: calls.apply(lx, orelse, [], {}, node)]
+    sides = [lambda: lx.apply(then, [], {}, node), lambda: lx.apply(orelse, [], {}, node)]
     return _chosen(lx, truth.truth(lx, pred, node), sides, "cond", ("if it holds", "if not"), node)
 
 
@@ -126,12 +123,12 @@ def _one_of(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     wrong = _wrong_branches(lx, functions, node) or checks.wrong_integer("the index of switch", kind_of(lx, index))
     if wrong is not None:
         raise lx.error("T131", wrong, node, checks.SWITCH_HINT)
-    several = iteration.unrolled(lx, functions, node)
+    several = lx.unrolled(functions, node)
     last = len(several) - 1
 
     def at(k: int) -> Any:
         def own() -> Any:
-            return calls.apply(lx, several[k], list(given), {}, node)
+            return lx.apply(several[k], list(given), {}, node)
 
         if k == last:
             return own()
@@ -148,7 +145,7 @@ def _wrong_branches(lx: Lifter, functions: Any, node: Any) -> str | None:
     )
     if not is_sequence:
         return checks.wrong_branches((lambda: None) if _is_function(lx, functions) else None)
-    several = iteration.unrolled(lx, functions, node)
+    several = lx.unrolled(functions, node)
     return checks.wrong_branches([(lambda: None) if _is_function(lx, f) else None for f in several])
 
 
@@ -195,7 +192,7 @@ def _pair(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     (found,) = args
     items = found.items if isinstance(found, Tuple) else ()
     if isinstance(found, Ref) and lx.state.cells[found.cell].kind == "list":
-        items = tuple(iteration.unrolled(lx, found, node))
+        items = tuple(lx.unrolled(found, node))
     if len(items) != 2:
         kinds, shape = asked(lx, found, node)
         message = f"the function of scan returns {checks.typed(shape, iter(kinds))}, not a pair (carry, y)"
@@ -212,20 +209,20 @@ def _stacked(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     backwards = bool(lx.static(reverse, "the argument 'reverse'", node))
 
     def turned(column: Any) -> Any:
-        return subscripts.read(lx, column, SliceOf(None, None, lx.const(-1)), node) if backwards else column
+        return lx.item(column, SliceOf(None, None, lx.const(-1)), node) if backwards else column
 
     state: Items = lx.state.cells[ys.cell]
     if state.kind == "grown":
         wholes = iter([grown_lists.filled_part(lx, cell, grown_lists.count(state)) for cell in state.cls.cells])
         return _columns(lx, state.cls.like, (turned(lx.value(w.op)) for w in wholes))
     rows = [tree_calls.flat(lx, y, None, node) for y in state.items]
-    columns = [turned(calls.known_call(lx, "numpy.stack", [new_list(lx, list(c))], {}, node))
+    columns = [turned(lx.known_call("numpy.stack", [new_list(lx, list(c))], {}, node))
                for c in zip(*(leaves for leaves, _ in rows))]  # fmt: skip
     return tree_calls.filled(lx, rows[0][1], columns, node)
 
 
 def _equally_long(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
-    for a, b in zip(*(iteration.unrolled(lx, v, node) for v in args)):
+    for a, b in zip(*(lx.unrolled(v, node) for v in args)):
         for p, q in zip(attributes.type_of(lx, a).dims, attributes.type_of(lx, b).dims):
             lx.b.same(p, q)
     return Static(None)

@@ -9,7 +9,7 @@ from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Index, Operand, Slice
 from transpile.core.places import is_nonnegative
 from transpile.errors import TranspileError
-from transpile.frontend import attributes, grown_lists, iteration, nested, statics, tree_calls
+from transpile.frontend import attributes, grown_lists, nested, statics, tree_calls
 from transpile.frontend.lax_kinds import kind_of
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Buffer, Cell, Scalar, Static, Tuple
@@ -24,7 +24,7 @@ def _starts(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
     dims = attributes.type_of(lx, operand).dims
     if isinstance(given, Scalar) or isinstance(sizes, Scalar):
         raise lx.error("T203", checks.one_number(what.value), node, checks.EACH_AXIS_HINT)
-    starts, wanted = iteration.unrolled(lx, given, node), iteration.unrolled(lx, sizes, node)
+    starts, wanted = lx.unrolled(given, node), lx.unrolled(sizes, node)
     if not len(starts) == len(wanted) == len(dims):
         message = f"{what.value} of an array of rank {len(dims)}, with {len(starts)} indices and {len(wanted)} sizes"
         raise lx.error("T203", message, node, checks.EACH_AXIS_HINT)
@@ -77,7 +77,7 @@ def _box(lx: Lifter, dims: Sequence[Dim], starts: Sequence[Any], sizes: Sequence
 def _part(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     operand, starts, given = args
     op = lx.operand(operand, node)
-    sizes = tuple(lx.symbols.resolve(lx.b.form(lx.operand(n, node))) for n in iteration.unrolled(lx, given, node))
+    sizes = tuple(lx.symbols.resolve(lx.b.form(lx.operand(n, node))) for n in lx.unrolled(given, node))
     box, used = _box(lx, op.type.dims, starts.items, sizes)
     if not used:
         return nested.copied(lx, operand)

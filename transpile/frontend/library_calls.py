@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from transpile.frontend.known import OWN_TEXT
+from transpile.frontend.lifter import Lifter
 
 
 def own_text(name: str) -> Callable[..., Any] | None:
@@ -30,3 +31,13 @@ def function(source: str) -> Callable[..., Any]:
         if found is not None:
             return found
     raise KeyError(source)
+
+
+def call(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """A function that is written in NumPy itself: lifted like the user's, its lines are those of the call."""
+    target = function(source)
+    pinned, lx.pinned = lx.pinned, lx.pinned or lx.b.loc
+    try:
+        return lx.user_call(target, args, kwargs, node)
+    finally:
+        lx.pinned = pinned

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core.dims import Dim
-from transpile.frontend import aliases, containers, iteration, memory, names
+from transpile.frontend import aliases, contents, iteration, memory, names
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.liveness import loads
 from transpile.frontend.values import Array, Generator, Items, Iteration, Ref, Scalar, Static, Tuple
@@ -39,7 +39,7 @@ def every(lx: Lifter, value: Any, node: Any) -> At:
         return _of_stream(lx, value, lx.symbols.fixed(lx, memory.type_of(lx, value.cell).dims[0], node), node)
     if isinstance(value, Iteration):
         return _together(lx, value, [every(lx, p, node) for p in iteration.sources(value)], node)
-    return _of_items(iteration.unrolled(lx, value, node))
+    return _of_items(lx.unrolled(value, node))
 
 
 def _of_items(items: Any) -> At:
@@ -56,14 +56,14 @@ def _of_stream(lx: Lifter, value: Any, many: int, node: Any) -> At:
 
 
 def _of_ref(lx: Lifter, value: Ref, node: Any) -> At | None:
-    state = containers.items(lx, value, node)
+    state = contents.items(lx, value, node)
     if state.kind == "dict":
         return _of_dict(lx, value, state, node)
     if state.kind != "list":
         return None
 
     def at(k: int) -> Any:
-        now = containers.items(lx, value, node)
+        now = contents.items(lx, value, node)
         if now.kind != "list":
             raise lx.error("T119", "a list that is iterated changes its length, depending on the data", node,
                            hint="iterate over a copy: items[:]")  # fmt: skip
@@ -74,7 +74,7 @@ def _of_ref(lx: Lifter, value: Ref, node: Any) -> At | None:
 
 def _of_dict(lx: Lifter, value: Ref, state: Items, node: Any) -> At:
     def at(k: int) -> Any:
-        now = containers.items(lx, value, node)
+        now = contents.items(lx, value, node)
         if now.keys != state.keys:
             raise lx.error(
                 "T119", "a dict gets or loses keys while it is iterated", node, hint="iterate over list(...)"
@@ -86,9 +86,7 @@ def _of_dict(lx: Lifter, value: Ref, state: Items, node: Any) -> At:
 
 
 def _of_generator(lx: Lifter, value: Generator, node: Any) -> At | None:
-    from transpile.frontend import comprehensions
-
-    items = comprehensions.unrolled(lx, value, node)
+    items = lx.generated(value, node)
     if items is None:
         return None
     before = _read_by(lx, value)
@@ -127,7 +125,7 @@ def _of_iteration(lx: Lifter, value: Iteration, node: Any) -> At | None:
 
 
 def _of_view(lx: Lifter, value: Iteration, node: Any) -> At:
-    keys = _of_dict(lx, value.parts[0], containers.items(lx, value.parts[0], node), node)
+    keys = _of_dict(lx, value.parts[0], contents.items(lx, value.parts[0], node), node)
 
     def at(k: int) -> Any:
         key = keys(k)
@@ -163,13 +161,11 @@ def _zip(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
 
 
 def _map(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
-    from transpile.frontend import calls
-
     together = _zip(lx, value, parts, node)
 
     def at(k: int) -> Any:
         items = together(k)
-        return END if items is END else calls.apply(lx, value.parts[0], list(items.items), {}, node)
+        return END if items is END else lx.apply(value.parts[0], list(items.items), {}, node)
 
     return at
 

@@ -32,7 +32,8 @@ from transpile.frontend import (
 from transpile.frontend.carrying import Carrying
 from transpile.frontend.exits import STOP
 from transpile.frontend.iteration import Stream
-from transpile.frontend.lifter import Lifter, NeedValue
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedValue
 from transpile.frontend.slots import Body, StructureChanges
 from transpile.frontend.values import Cell, Items, Scalar
 

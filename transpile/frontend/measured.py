@@ -7,20 +7,18 @@ x[m] * y[m]            one symbol, for one mask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, Gather, Index, Mask, Operand, Path, Slice
 from transpile.core.places import consumed
-
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifting import Lifting
 
 
 class Measured:
     """The sizes of parts that were read before, where they can be relied on."""
 
-    def __init__(self, lx: Lifter) -> None:
+    def __init__(self, lx: Lifting) -> None:
         self.lx = lx
         self.known: dict[Any, tuple[Dim, Block]] = {}
 

@@ -31,8 +31,9 @@ from transpile.core.nodes import (
 from transpile.core.places import compact, place_dims
 from transpile.core.types import Type
 from transpile.frontend import aliases
-from transpile.frontend.lifter import Lifter, NeedBuffer
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.paths import compose
+from transpile.frontend.restarts import NeedBuffer, Restart
 from transpile.frontend.values import Array, Buffer, Cell, Derived, Held, Items, Scalar, View
 from transpile.rules.arguments import shape_text
 
@@ -340,8 +341,6 @@ def to_buffer(lx: Lifter, cell: Cell) -> Var:
         raise NeedBuffer(cell)
     if lx.mutable and cell.param >= 0 and cell.param not in lx.written:
         lx.written[cell.param] = None
-        from transpile.frontend.lifter import Restart
-
         raise Restart(f"parameter {cell.param} is written")
     name = cell.name or (state.op.name if isinstance(state.op, Var) else SYNTHETIC)
     var = lx.b.copy(name, state.op)

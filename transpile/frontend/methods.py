@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from transpile.frontend import arity, array_calls, containers, formatting, iterators, memory, statics, table_calls
+from transpile.core.types import BOOL, FLOAT, INT
+from transpile.frontend import (
+    arity,
+    array_calls,
+    containers,
+    contents,
+    formatting,
+    functional,
+    iterators,
+    memory,
+    statics,
+    table_calls,
+    truth,
+    ufuncs,
+)
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
@@ -21,8 +35,6 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
     if isinstance(owner, (Array, Scalar)):
         return _of_array(lx, owner, name, args, kwargs, node)
     if isinstance(owner, Updates):
-        from transpile.frontend import functional
-
         return functional.call(lx, owner, name, args, kwargs, node)
     kind = _kind(lx, owner)
     for value in args:
@@ -32,8 +44,6 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
         arity.check_method(lx, kind, name, args, kwargs, node)
         return rule(lx, owner, args, kwargs, node)
     if isinstance(owner, Static) and isinstance(owner.value, Known):
-        from transpile.frontend import ufuncs
-
         return ufuncs.method(lx, owner, name, args, kwargs, node)
     if isinstance(owner, Static):
         found = getattr(statics.known(lx, owner), name, None)
@@ -51,7 +61,7 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
 
 def _kind(lx: Lifter, owner: Any) -> str:
     if isinstance(owner, Ref):
-        return containers.items(lx, owner).kind
+        return contents.items(lx, owner).kind
     return "tuple" if isinstance(owner, Tuple) else "static"
 
 
@@ -89,23 +99,18 @@ def _put(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any
 
 
 def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import iteration
-
     if isinstance(owner, Scalar):
         return _item(lx, owner, [], {}, node)
-    return new_list(lx, [_tolist(lx, v, [], {}, node) for v in iteration.unrolled(lx, owner, node)])
+    return new_list(lx, [_tolist(lx, v, [], {}, node) for v in lx.unrolled(owner, node)])
 
 
 def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``x.item()``: a Python number."""
-    from transpile.core.types import BOOL, FLOAT, INT
-    from transpile.frontend import subscripts, truth
-
     if args:
         index = args[0] if len(args) == 1 else Tuple(tuple(args))
         flat = len(args) == 1 and isinstance(owner, Array) and len(memory.type_of(lx, owner.cell).dims) > 1
-        owner = subscripts.read(
-            lx, table_calls.call(lx, "ndarray.reshape", [owner, lx.const(-1)], {}, node) if flat else owner, index, node
+        owner = lx.item(
+            table_calls.call(lx, "ndarray.reshape", [owner, lx.const(-1)], {}, node) if flat else owner, index, node
         )
     x = lx.b.expr(lx.operand(owner, node))
     if x.dims:

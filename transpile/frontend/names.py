@@ -8,10 +8,12 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Block, Const, Effect, If
-from transpile.frontend import capture
+from transpile.frontend import capture, inward
 from transpile.frontend.bindings import Captured, Known, Literal, Module, StaticValue, User
-from transpile.frontend.lifter import Dead, Frame, Lifter
-from transpile.frontend.truth import by_facts
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import Dead
+from transpile.frontend.state import Frame
+from transpile.frontend.truth_values import by_facts
 from transpile.frontend.values import Conflict, Maybe, Static
 
 
@@ -22,8 +24,6 @@ def load(lx: Lifter, node: gast.Name) -> Any:
         return from_binding(lx, lx.frame.code.lookup(node.id, lx.loc(node)), node)
     value = lx.state.vars.get((frame, node.id))
     if value is None and lx.outer is not None:
-        from transpile.frontend import inward
-
         value = inward.imported(lx, frame, node.id, node)
     if value is None:
         _from_an_earlier_trip(lx, frame, node)

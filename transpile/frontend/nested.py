@@ -25,9 +25,10 @@ from transpile.errors import TranspileError, error
 from transpile.frontend import (
     aliases,
     arrays_written,
+    at_index,
+    capture,
     changes,
-    containers,
-    functional,
+    contents,
     grown_lists,
     memory,
     names,
@@ -39,7 +40,8 @@ from transpile.frontend import (
 from transpile.frontend.bindings import Captured, Known, Root, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.inward import Around
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Items, Iteration, Method, Ref, Scalar, Static, Tuple
 from transpile.held import Held
 from transpile.levels import Grad, Level, Pullback, Pushforward, Stacked, level_of, may_write
@@ -90,9 +92,7 @@ def _object(lx: Lifter, value: Any, node: Any) -> Any:
     if isinstance(value, Static) and isinstance(value.value, User):
         return Stand(value, lx)  # a function of a file that is not executed
     if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "instance":
-        from transpile.frontend import attributes
-
-        value = attributes.read(lx, value, "__call__", node)  # a model of the program's own
+        value = lx.attribute(value, "__call__", node)  # a model of the program's own
     if isinstance(value, (Closure, Bound, Method)) or (isinstance(value, Static) and isinstance(value.value, Known)):
         return Stand(value, lx)
     return lx.static(value, "an argument of a transform", node)
@@ -160,9 +160,7 @@ def _has_float(lx: Lifter, value: Any) -> bool:
 
 def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
     """What the function gives for the primals; it may write into what it is given, and the derivative is at what they were."""
-    from transpile.frontend import calls
-
-    return calls.apply(lx, function, [copied(lx, p) for p in own.items], {}, node)
+    return lx.apply(function, [copied(lx, p) for p in own.items], {}, node)
 
 
 def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -182,11 +180,9 @@ class _Pulling:
     """``pullback(cotangent)``: the cotangent has the shapes of the value."""
 
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        from transpile.frontend import calls
-
         pull, own, value, cotangent = args
         _fitting(lx, [op.type for op in _leaves(lx, value)], cotangent, "the cotangent", node)
-        return calls.apply(lx, pull, [own, cotangent], kwargs, node)
+        return lx.apply(pull, [own, cotangent], kwargs, node)
 
 
 def _fitting(lx: Lifter, wanted: Sequence[Type], given: Any, what: str, node: Any) -> None:
@@ -216,10 +212,8 @@ class _Gathering:
     """``f_jvp(*tangents)``: the tangents of a call as one tuple."""
 
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        from transpile.frontend import calls
-
         push, own, *tangents = args
-        return calls.apply(lx, push, [own, Tuple(tuple(tangents))], {}, node)
+        return lx.apply(push, [own, Tuple(tuple(tangents))], {}, node)
 
 
 def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter, node: Any) -> list[Any]:
@@ -285,7 +279,7 @@ class Passed:
                 return Node(kind, tuple(self.tree(v) for v in value.items), keys, value.cls)
             case Ref():
                 self.containers.append(value.cell)
-                state = containers.items(self.lx, value)
+                state = contents.items(self.lx, value)
                 if state.kind in grown_lists.KINDS:
                     message = "a list whose length depends on the data cannot be an argument of this function"
                     raise self.lx.error("T131", message, hint="pass np.array(...) of it")
@@ -298,9 +292,7 @@ class Passed:
             case Static() | Closure() | Bound():
                 return StaticTree(Stand(value, self.lx))
             case Iteration():
-                from transpile.frontend import iteration
-
-                return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
+                return Node("list", tuple(self.tree(v) for v in self.lx.unrolled(value)))
         raise self.lx.error("T131", f"{describe(self.lx, value)} cannot be an argument of a transformed function")
 
 
@@ -311,9 +303,7 @@ def call(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: An
     """A call of a transformed function: ``grad(f)(x)``; ``read`` gives what it reads of the outside, if not what is there now."""
     level = obj.__transpile_level__
     if level.is_plain and not isinstance(obj.__wrapped__, Stand):
-        from transpile.frontend import calls
-
-        return calls.apply(lx, Static(User(obj.__wrapped__)), args, kwargs, node)
+        return lx.apply(Static(User(obj.__wrapped__)), args, kwargs, node)
     passed = Passed(lx)
     trees = [passed.tree(a) for a in args]
     named = {k: passed.tree(v) for k, v in kwargs.items()}
@@ -375,10 +365,10 @@ def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: An
     around = [aliases.root_in(lx.state, c.cell) for c in fn.captured if isinstance(c, Around) and c.cell is not None]
     shared = found.containers and len(set(passed.containers)) < len(passed.containers)
     for cell in passed.containers if found.containers else ():
-        changes.note(lx, cell)
+        aliases.note_change(lx, cell)
     for leaf, cell in own:
         if id(leaf) in found.written:
-            changes.note(lx, cell)  # not here, but what a call with one memory means is asked there
+            aliases.note_change(lx, cell)  # not here, but what a call with one memory means is asked there
             others = [*(other for one, other in own if one is not leaf), *around]
             shared = shared or any(aliases.is_related(lx, cell, other) for other in others)
     if shared:
@@ -387,13 +377,11 @@ def refuse_shared(passed: Passed, found: changes.Changes, fn: Function, node: An
 
 def lifted(lx: Lifter, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool = False) -> Function:
     """The core function of a function of the user's, lifted by itself inside ``lx``; ``mutable``: it writes into arguments."""
-    from transpile.frontend.entry import lift
-
     if isinstance(target, Stand) and isinstance(target.value, Static) and isinstance(target.value.value, User):
         target = target.value.value.target
     if isinstance(target, Custom) or is_method(target):
         target = Stand(Static(User(target)), lx)  # it is called, so that the call carries the user's rule
-    return lift(target, args, kwargs, outer=lx, mutable=mutable)
+    return lx.lift_inside(target, args, kwargs, mutable)
 
 
 def spliced(lx: Lifter, fn: Function, ops: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -427,8 +415,6 @@ def outside(lx: Lifter, found: Any) -> Operand:
     """The operand of a hidden parameter."""
     if isinstance(found, Around):
         return found.op
-    from transpile.frontend import capture
-
     return lx.operand(capture.captured(lx, found))
 
 
@@ -459,5 +445,5 @@ _OWN: dict[str, Callable[..., Any]] = {
     "hvp": _hvp,
     "vjp": _vjp,
     "linearize": _linearize,
-    "at": functional.at,
+    "at": at_index.at,
 }

@@ -11,19 +11,25 @@ import gast
 from transpile.core.nodes import Const, Effect
 from transpile.core.types import FLOAT, INT
 from transpile.frontend import (
-    calls,
-    comprehensions,
+    branches,
+    comparisons,
     containers,
+    contents,
+    folds,
     grown_lists,
     iteration,
+    iterator_calls,
+    library_calls,
     memory,
     quantifiers,
     statics,
     truth,
 )
 from transpile.frontend.convert import new_list
-from transpile.frontend.lifter import Dead, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import binary
+from transpile.frontend.restarts import Dead
+from transpile.frontend.truth_values import FALSE, TRUE, answer
 from transpile.frontend.values import Array, Generator, Scalar, Static, Tuple
 
 MOST = 8  # items that are sorted by branches
@@ -80,7 +86,7 @@ def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
 
 
 def _bool(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return truth.answer(lx, truth.truth(lx, args[0], node)) if args else lx.const(False)
+    return answer(lx, truth.truth(lx, args[0], node)) if args else lx.const(False)
 
 
 def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -90,7 +96,7 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         raise lx.error("T131", f"sum of {type(total.value).__name__}", node, hint="use ''.join(...)")
     found = items_of(lx, args[0], node)
     if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
-        rows = calls.known_call(lx, "numpy.sum", [args[0], lx.const(0)], {}, node)
+        rows = lx.known_call("numpy.sum", [args[0], lx.const(0)], {}, node)
         return rows if _is_zero(total) else binary(lx, "add", total, rows, node)
     if found is None:
         return _folded(lx, args[0], total, "add", node)
@@ -120,14 +126,12 @@ def _is_zero(value: Any) -> bool:
 def items_of(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
     """The items, if the iterable is one that is unrolled."""
     if isinstance(value, Generator):
-        return comprehensions.unrolled(lx, value, node)
+        return lx.generated(value, node)
     return iteration.known_items(lx, value, node)
 
 
 def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
     """A sum or product over what a loop runs over."""
-    from transpile.frontend import folds
-
     return folds.fold(lx, value, total, lambda a, b: binary(lx, prim, a, b, node), node)
 
 
@@ -140,14 +144,14 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     (value,) = args
     if isinstance(value, Array):
         if not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
-            return calls.known_call(lx, f"numpy.{name}", [value], {}, node)
+            return lx.known_call(f"numpy.{name}", [value], {}, node)
         return _of_many(lx, value, kwargs, node, name)
     items = iteration.known_items(lx, value, node)
     if items is None:
-        made = calls.known_call(lx, "builtins.list", [value], {}, node)
+        made = lx.known_call("builtins.list", [value], {}, node)
         if grown_lists.is_grown(lx, made):
             return _of_many(lx, made, kwargs, node, name)
-        items = list(containers.items(lx, made, node).items)
+        items = list(contents.items(lx, made, node).items)
     if items:
         return _of_known(lx, items, kwargs, node, name)
     if "default" in kwargs:
@@ -157,17 +161,16 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
 
 def _of_many(lx: Lifter, value: Any, kwargs: Kwargs, node: Any, name: str) -> Any:
     """Of a list or an array of which only the run knows how many elements it has, maybe none."""
-    from transpile.frontend import branches, comparisons, table_calls
 
     def best() -> Any:
         if "key" not in kwargs and grown_lists.is_grown(lx, value) and grown_lists.is_of_numbers(lx, value):
             return _extreme(lx, [lx.value(lx.array(value))], {}, node, name)
         key = [kwargs["key"]] if "key" in kwargs else []
-        return table_calls.library(lx, f"library_lists:{_SOURCE[name]}", [value, *key], {}, node)
+        return library_calls.call(lx, f"library_lists:{_SOURCE[name]}", [value, *key], {}, node)
 
     if "default" not in kwargs:
         return best()
-    length = calls.known_call(lx, "builtins.len", [value], {}, node)
+    length = lx.known_call("builtins.len", [value], {}, node)
     has_any = truth.truth(lx, comparisons.compare(lx, gast.Gt(), length, lx.const(0), node), node)
     if isinstance(has_any, Const):
         return best() if has_any.value else kwargs["default"]
@@ -178,7 +181,7 @@ def _of_known(lx: Lifter, items: Sequence[Any], kwargs: Kwargs, node: Any, name:
     """Of items whose number is known."""
 
     def keyed(item: Any) -> Tuple:
-        return Tuple((item, calls.apply(lx, kwargs["key"], [item], {}, node)))
+        return Tuple((item, lx.apply(kwargs["key"], [item], {}, node)))
 
     if "key" not in kwargs:
         return functools.reduce(lambda best, item: _better(lx, best, item, name, node), items)
@@ -203,39 +206,35 @@ def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
 
 def _chosen(lx: Lifter, best: Any, item: Any, key: Any, other: Any, name: str, node: Any) -> Any:
     """``item`` where its key ``other`` is better than that of the best, as Python asks: ``max`` by ``>``, ``min`` by ``<``."""
-    from transpile.frontend import comparisons
-
     asked = comparisons.compare(lx, gast.Gt() if name == "max" else gast.Lt(), other, key, node)
     return truth.either(lx, truth.truth(lx, asked, node), _giving(item), _giving(best), node)
 
 
 def _any(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return truth.answer(lx, lx.operand(_quantified(lx, args[0], True, node)))
+    return answer(lx, lx.operand(_quantified(lx, args[0], True, node)))
 
 
 def _all(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return truth.answer(lx, lx.operand(_quantified(lx, args[0], False, node)))
+    return answer(lx, lx.operand(_quantified(lx, args[0], False, node)))
 
 
 def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:
     """``any`` (ends on True) and ``all`` (ends on False)."""
     if isinstance(value, Array) and len(memory.type_of(lx, value.cell).dims) == 1:
-        return calls.known_call(lx, "numpy.any" if ends else "numpy.all", [value], {}, node)
+        return lx.known_call("numpy.any" if ends else "numpy.all", [value], {}, node)
     early = quantifiers.ended_early(lx, value, ends, node)
     if early is not None:
         return early
     found = items_of(lx, value, node)
     prim = "logical_or" if ends else "logical_and"
     if found is None:
-        from transpile.frontend import folds
-
         start = lx.const(not ends)
 
         def step(total: Any, item: Any) -> Any:
             return lx.value(lx.b.elementwise(prim, lx.operand(total), truth.truth(lx, item, node)))
 
         return folds.fold(lx, value, start, step, node)
-    total: Any = truth.FALSE if ends else truth.TRUE
+    total: Any = FALSE if ends else TRUE
     for item in found:
         decided = truth.truth(lx, item, node)
         if isinstance(decided, Const):
@@ -249,7 +248,7 @@ def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:
 def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]:
     """The items in order: known ones now, numbers by a sort of an array."""
     reverse = lx.static(kwargs["reverse"], "reverse", node) if "reverse" in kwargs else False
-    items = iteration.unrolled(lx, value, node)
+    items = lx.unrolled(value, node)
     if all(statics.is_known(lx, v) for v in items):
         keys = _keys(lx, items, kwargs.get("key"), node)
         if not all(statics.is_known(lx, k) for k in keys):  # [0, 1, 2] by what stands there
@@ -268,7 +267,7 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):
         _check_few(lx, items, node)
         return _in_order(lx, items, _keys(lx, items, kwargs.get("key"), node), reverse, node)
-    array = calls.known_call(lx, "numpy.sort", [new_list(lx, items)], {}, node)
+    array = lx.known_call("numpy.sort", [new_list(lx, items)], {}, node)
     found = iteration.rows(lx, array, len(items))
     types = {v.op.type for v in items if isinstance(v, Scalar)}
     if len(types) == 1 and (type_ := types.pop()).weak:
@@ -280,7 +279,7 @@ def _keys(lx: Lifter, items: Sequence[Any], key: Any, node: Any) -> list[Any]:
     """What the items are sorted by: asked of each once."""
     if key is None or isinstance(key, Static) and key.value is None:
         return list(items)
-    return [calls.apply(lx, key, [v], {}, node) for v in items]
+    return [lx.apply(key, [v], {}, node) for v in items]
 
 
 def _check_few(lx: Lifter, items: Sequence[Any], node: Any) -> None:
@@ -291,8 +290,6 @@ def _check_few(lx: Lifter, items: Sequence[Any], node: Any) -> None:
 
 def _in_order(lx: Lifter, items: Sequence[Any], keys: Sequence[Any], reverse: bool, node: Any) -> list[Any]:
     """Sorted as Python asks, by ``<`` alone: neighbours change places where the second is less, so equal ones stay in order."""
-    from transpile.frontend import comparisons
-
     _check_few(lx, items, node)
     pairs = [Tuple(pair) for pair in zip(items, keys)]
     for last in range(len(pairs) - 1, 0, -1):
@@ -310,15 +307,15 @@ def _giving(value: Any) -> Callable[[], Any]:
 
 
 def _sorted(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import iterator_calls
-
     (value,) = args
     if isinstance(value, Array) and not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
-        return grown_lists.of_array(lx, calls.known_call(lx, "numpy.sort", [value], {}, node))
-    if "key" not in kwargs:
-        made = calls.known_call(lx, "builtins.list", [value], {}, node)
-    else:
-        made = iterator_calls.of_many(lx, value, node)  # sorted in the run, unless all is known now
+        return grown_lists.of_array(lx, lx.known_call("numpy.sort", [value], {}, node))
+    # by a key in the run, unless all is known now
+    made = (
+        iterator_calls.of_many(lx, value, node)
+        if "key" in kwargs
+        else lx.known_call("builtins.list", [value], {}, node)
+    )
     if grown_lists.is_grown(lx, made):
         containers.METHODS["grown", "sort"](lx, made, [], kwargs, node)
         return made

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 
 from transpile import making
-from transpile.frontend import attributes, calls, containers, formatting, overloads, statics, ways_out
+from transpile.frontend import (
+    attributes,
+    classes,
+    contents,
+    folds,
+    formatting,
+    library_calls,
+    overloads,
+    statics,
+    ways_out,
+)
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.number_calls import items_of
 from transpile.frontend.operators import binary
-from transpile.frontend.values import Bound, RangeOf, Ref, Static, Super, Tuple
+from transpile.frontend.state import Frame
+from transpile.frontend.values import Bound, RangeOf, Ref, SliceOf, Static, Super, Tuple
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -30,12 +41,7 @@ def _setattr(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _set_of_object(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``object.__setattr__(self, name, value)``: what a frozen dataclass writes in its ``__post_init__``."""
-    if (
-        kwargs
-        or len(args) != 3
-        or not isinstance(args[0], Ref)
-        or containers.items(lx, args[0], node).kind != "instance"
-    ):
+    if kwargs or len(args) != 3 or not isinstance(args[0], Ref) or contents.items(lx, args[0], node).kind != "instance":
         return NotImplemented
     attributes.initialise(lx, args[0], lx.static(args[1], "the name of an attribute", node), args[2], node)
     return Static(None)
@@ -85,8 +91,6 @@ def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
 
 
 def _slice(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend.values import SliceOf
-
     given = [None if isinstance(a, Static) and a.value is None else a for a in args]
     given = [None, *given] if len(given) == 1 else given
     return SliceOf(*given, *[None] * (3 - len(given)))
@@ -102,32 +106,28 @@ def _partial(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Bound:
 def _reduce(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     items = items_of(lx, args[1], node)
     if items is None:
-        from transpile.frontend import folds
-
         start = args[2] if len(args) > 2 else None
-        return folds.fold(lx, args[1], start, lambda a, b: calls.apply(lx, args[0], [a, b], {}, node), node)
+        return folds.fold(lx, args[1], start, lambda a, b: lx.apply(args[0], [a, b], {}, node), node)
     if len(args) > 2:
         items = [args[2], *items]
     if not items:
         raise lx.error("T131", "reduce of nothing", node)
     total = items[0]
     for item in items[1:]:
-        total = calls.apply(lx, args[0], [total, item], {}, node)
+        total = lx.apply(args[0], [total, item], {}, node)
     return total
 
 
 def _replace(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``dataclasses.replace``."""
-    state = containers.items(lx, args[0], node) if isinstance(args[0], Ref) else None
+    state = contents.items(lx, args[0], node) if isinstance(args[0], Ref) else None
     if state is None or state.kind != "instance" or len(args) > 1:
         raise lx.error("T131", f"dataclasses.replace of {describe(lx, args[0])}", node)
-    from transpile.frontend import classes
-
     given = getattr(state.cls, "__dataclass_fields__", None)
     names = state.keys or () if given is None else [
         f.name for f in given.values() if f.init and (making.is_instance_field(f) or making.is_init_variable(f))
     ]  # fmt: skip
-    held = {k: kwargs.pop(k) if k in kwargs else attributes.read(lx, args[0], k, node) for k in names}
+    held = {k: kwargs.pop(k) if k in kwargs else lx.attribute(args[0], k, node) for k in names}
     return classes.construct(lx, state.cls, [], held | kwargs, node)  # __init__ runs again, and what it calls
 
 
@@ -164,9 +164,7 @@ class _Vectorized:
     """A function for each element of arrays."""
 
     def __lifter_call__(self, lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-        from transpile.frontend import table_calls
-
-        return table_calls.library(lx, "library_numpy:vectorized", args, kwargs, node)
+        return library_calls.call(lx, "library_numpy:vectorized", args, kwargs, node)
 
 
 _OPERATORS = {
@@ -180,9 +178,7 @@ def _operator(prim: str) -> Callable[..., Any]:
 
 
 def _getitem(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    from transpile.frontend import subscripts
-
-    return subscripts.read(lx, args[0], args[1], node)
+    return lx.item(args[0], args[1], node)
 
 
 TABLE: dict[str, Any] = {

@@ -11,8 +11,19 @@ import numpy as np
 
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import FLOAT
-from transpile.frontend import aliases, grown_lists, memory, overloads, statics, ways_out
-from transpile.frontend.convert import describe, new_list
+from transpile.frontend import (
+    aliases,
+    containers,
+    contents,
+    formatting,
+    grown_lists,
+    library_calls,
+    memory,
+    overloads,
+    statics,
+    ways_out,
+)
+from transpile.frontend.convert import describe, new_dict, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, Static, Tuple
 
@@ -39,9 +50,7 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
         _refuse_lists(lx, prim, left, right, node)
     x, y = _operand(lx, left, prim, node, "left"), _operand(lx, right, prim, node, "right")
     if prim == "matmul":
-        from transpile.frontend import calls
-
-        return calls.known_call(lx, "numpy.matmul", [left, right], {}, node)
+        return lx.known_call("numpy.matmul", [left, right], {}, node)
     return lx.value(arithmetic(lx, prim, x, y))
 
 
@@ -113,8 +122,6 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
         if any(isinstance(c, (type, types.UnionType)) for c in classes):
             return Static(classes[0] | classes[1])
     if prim == "bitwise_or" and _is_dict(lx, left) and _is_dict(lx, right):
-        from transpile.frontend.expressions import new_dict
-
         states = [lx.state.cells[v.cell] for v in (left, right)]
         return new_dict(lx, [k for s in states for k in s.keys or ()], [v for s in states for v in s.items])
     if grown_lists.is_grown(lx, left) or grown_lists.is_grown(lx, right):
@@ -141,8 +148,6 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
         except TypeError:
             return None
     if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
-        from transpile.frontend import formatting
-
         return formatting.percent(lx, left.value, right)
     return None
 
@@ -157,14 +162,12 @@ def _is_by_size(lx: Lifter, times: Any) -> bool:
 
 def _of_grown(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     """``+`` and ``*`` of lists of which only the run knows how many elements they have."""
-    from transpile.frontend import table_calls
-
     lists = [isinstance(v, Ref) and lx.state.cells[v.cell].kind in ("list", *grown_lists.KINDS) for v in (left, right)]
     if prim == "add" and all(lists):
-        return table_calls.library(lx, "library_lists:joined", [left, right], {}, node)
+        return library_calls.call(lx, "library_lists:joined", [left, right], {}, node)
     whole, times = (left, right) if lists[0] else (right, left)
     if prim == "mul" and isinstance(times, Scalar) and times.op.type.weak and not times.op.type.is_float:
-        return table_calls.library(lx, "library_lists:repeated", [whole, times], {}, node)
+        return library_calls.call(lx, "library_lists:repeated", [whole, times], {}, node)
     return None
 
 
@@ -178,9 +181,7 @@ def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Ref):
-        from transpile.frontend import containers
-
-        state = containers.items(lx, value)
+        state = contents.items(lx, value)
         return state.items if state.kind == "list" else None
     return None
 
@@ -197,15 +198,13 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
         write_operator(lx, target.cell, None, (), prim, value, node)
         return None
     if isinstance(target, Ref):
-        from transpile.frontend import containers
-
-        state = containers.items(lx, target, node)
+        state = contents.items(lx, target, node)
         if state.kind in ("list", *grown_lists.KINDS) and prim == "add" and not isinstance(value, Array):
             containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
             return None
         if state.kind == "list" and prim == "mul" and not isinstance(value, Array):
             repeated = binary(lx, prim, target, value, node)
-            containers.replace_items(lx, target.cell, containers.items(lx, repeated, node).items)
+            contents.replace_items(lx, target.cell, contents.items(lx, repeated, node).items)
             return None
         if state.kind == "dict" and prim == "bitwise_or" and not isinstance(value, Array):
             containers.METHODS["dict", "update"](lx, target, [value], {}, node)

@@ -9,7 +9,7 @@ from transpile import making
 from transpile.aggregates import Leaf, Node
 from transpile.aggregates import Static as StaticTree
 from transpile.core.nodes import Operand, Var
-from transpile.frontend import attributes, containers, iteration, memory, registered, statics
+from transpile.frontend import contents, memory, registered, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import Array, Cell, Conflict, Generator, Items, Iteration, Ref, Scalar, Static, Tuple
@@ -34,7 +34,7 @@ class _Results:
             case Ref():
                 return self._ref(value)
             case Iteration() | Generator():
-                return Node("list", tuple(self.tree(v) for v in iteration.unrolled(self.lx, value)))
+                return Node("list", tuple(self.tree(v) for v in self.lx.unrolled(value)))
             case Static() if not type(known := statics.known(self.lx, value)).__module__.startswith(
                 "transpile.frontend"
             ):
@@ -63,7 +63,7 @@ class _Results:
         if self.lx.state.cells[value.cell].kind == "grown":
             message = "a list whose length depends on the data cannot be returned"
             raise self.lx.error("T204", message, hint="return np.array(...) of it")
-        state = containers.items(self.lx, value)
+        state = contents.items(self.lx, value)
         kind = {"instance": "dataclass"}.get(state.kind, state.kind)
         cls = state.cls if kind == "dataclass" else None
         if isinstance(cls, type):
@@ -81,7 +81,7 @@ class _Results:
             hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"
             raise self.lx.error("T417", f"{describe(self.lx, value)} cannot be returned{why}", hint=hint)
         held = dict(zip(state.keys or (), state.items))
-        items = [held[k] if k in held else attributes.read(self.lx, value, k) for k in fields]
+        items = [held[k] if k in held else self.lx.attribute(value, k) for k in fields]
         return Node("dataclass", tuple(self.tree(v) for v in items), fields, cls)
 
     def _registered(self, value: Ref, cls: type) -> Node:

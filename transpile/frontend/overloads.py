@@ -56,10 +56,8 @@ def class_of(lx: Lifter, value: Any) -> Any:
 
 def call(lx: Lifter, value: Any, name: str, args: list[Any], node: Any) -> Any:
     """What the special method gives; None if there is none."""
-    from transpile.frontend import calls
-
     found = method(lx, value, name)
-    return None if found is None else calls.apply(lx, found, args, {}, node)
+    return None if found is None else lx.apply(found, args, {}, node)
 
 
 def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:

@@ -11,7 +11,8 @@ from transpile.aggregates import Static as StaticTree
 from transpile.core.dims import ANY
 from transpile.core.nodes import Const, Operand
 from transpile.frontend import aliases, memory, nested
-from transpile.frontend.lifter import Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import Array, Bound, Cell, Closure, Scalar, Static
 
 

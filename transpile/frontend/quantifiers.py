@@ -15,9 +15,9 @@ from typing import Any
 
 import gast
 
-from transpile.frontend import calls
 from transpile.frontend.bindings import Known
-from transpile.frontend.lifter import Frame, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Generator, Iteration, Static
 
 ITEM, ITEMS = "item", ".0"  # the second is Python's name for what a generator expression runs over
@@ -36,11 +36,11 @@ def ended_early(lx: Lifter, value: Any, ends: bool, node: Any) -> Any | None:
     """``any`` (ends on True) or ``all`` (ends on False) as a loop that returns; None where a fold gives the same."""
     if isinstance(value, Generator) and not _is_plain_generator(lx, value):
         code = _code(lx, value.frame, value.node, ends, lambda: _over_generator(value.node, ends))
-        return calls.run(lx, code, value.frame, {}, [value.first], {}, node)
+        return lx.run(code, value.frame, {}, [value.first], {}, node)
     if isinstance(value, Iteration) and value.kind == "map" and not _is_harmless(value.parts[0]):
         lx.frame.keep = True
         code = _code(lx, lx.frame, node, ends, lambda: _over_items(ends))
-        return calls.run(lx, code, lx.frame, {}, [_unused(value)], {}, node)
+        return lx.run(code, lx.frame, {}, [_unused(value)], {}, node)
     return None
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from transpile.aggregates import REGISTERED, Node, Registered
 from transpile.aggregates import Static as StaticTree
-from transpile.frontend import attributes, calls, containers, iteration, statics
+from transpile.frontend import contents, statics
 from transpile.frontend.convert import describe
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.static import StaticFunction
+from transpile.frontend.static_file import StaticFunction
 from transpile.frontend.values import Cell, Items, Ref, Scalar, Static, Tuple
 
 
@@ -29,14 +29,14 @@ def settled(lx: Lifter, cls: Any, keys: Sequence[Any], items: Sequence[Any]) -> 
 
 
 def _function(lx: Lifter, function: Any) -> Any:
-    return Static(function) if isinstance(function, StaticFunction) else calls.outside(lx, function)
+    return Static(function) if isinstance(function, StaticFunction) else lx.outside(function)
 
 
 def fields(lx: Lifter, value: Any, names: Sequence[str], node: Any = None) -> tuple[Any, ...]:
     """The attributes of an instance under these names, those that only its class has too."""
-    state = containers.items(lx, value, node) if isinstance(value, Ref) else None
+    state = contents.items(lx, value, node) if isinstance(value, Ref) else None
     held = dict(zip(state.keys or (), state.items)) if state is not None else {}
-    return tuple(held[k] if k in held else attributes.read(lx, value, k, node) for k in names)
+    return tuple(held[k] if k in held else lx.attribute(value, k, node) for k in names)
 
 
 def taken_apart(lx: Lifter, value: Any, cls: Any, node: Any = None) -> tuple[str, tuple[Any, ...], tuple[Any, ...]]:
@@ -46,7 +46,7 @@ def taken_apart(lx: Lifter, value: Any, cls: Any, node: Any = None) -> tuple[str
     if how.flatten is None:
         names = (*how.fields, *how.meta)
         return "dataclass", fields(lx, value, names, node), names
-    found = calls.apply(lx, _function(lx, how.flatten), [value], {}, node)
+    found = lx.apply(_function(lx, how.flatten), [value], {}, node)
     if not isinstance(found, Tuple) or len(found.items) != 2:
         message = (
             f"the flatten function of {cls.__name__!r} must return a pair (children, aux), not {describe(lx, found)}"
@@ -54,14 +54,14 @@ def taken_apart(lx: Lifter, value: Any, cls: Any, node: Any = None) -> tuple[str
         raise lx.error("T131", message, node)
     children, aux = found.items
     known = lx.static(aux, f"what {cls.__name__!r} has beside its children", node)
-    return "registered", tuple(iteration.unrolled(lx, children, node)), (StaticTree(known),)
+    return "registered", tuple(lx.unrolled(children, node)), (StaticTree(known),)
 
 
 def put_together(lx: Lifter, cls: Any, aux: Any, children: Sequence[Any], node: Any = None) -> Any:
     """The instance with these children."""
     how = of(cls)
     assert how is not None
-    return calls.apply(lx, _function(lx, how.unflatten), [lx.const(aux), Tuple(tuple(children))], {}, node)
+    return lx.apply(_function(lx, how.unflatten), [lx.const(aux), Tuple(tuple(children))], {}, node)
 
 
 def keys(lx: Lifter, value: Any, cls: Any, node: Any = None) -> list[Any] | None:
@@ -69,8 +69,8 @@ def keys(lx: Lifter, value: Any, cls: Any, node: Any = None) -> list[Any] | None
     how = of(cls)
     if how is None or how.with_keys is None:
         return None
-    found = calls.apply(lx, _function(lx, how.with_keys), [value], {}, node)
-    return [iteration.unrolled(lx, pair, node)[0] for pair in iteration.unrolled(lx, found.items[0], node)]
+    found = lx.apply(_function(lx, how.with_keys), [value], {}, node)
+    return [lx.unrolled(pair, node)[0] for pair in lx.unrolled(found.items[0], node)]
 
 
 def as_node(lx: Lifter, value: Any, cls: Any, tree: Callable[[Any], Any]) -> Node:

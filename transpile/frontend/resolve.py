@@ -34,7 +34,8 @@ from transpile.frontend import reads
 from transpile.frontend.bindings import Binding, Captured, Known, Literal, Module, Root, StaticClass, StaticValue, User
 from transpile.frontend.known import ROOTS, foreign, known_object
 from transpile.frontend.locate import Located, Target, head, is_array_method, locate, transparent, unwrap
-from transpile.frontend.static import StaticFunction, StaticModule, StaticScope, static_module
+from transpile.frontend.static import StaticModule, static_module
+from transpile.frontend.static_file import StaticFunction, StaticScope
 from transpile.levels import level_of
 
 __all__ = [

@@ -11,22 +11,24 @@ from transpile.core.nodes import Function, Operand
 from transpile.core.rebuild import own_arguments
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import aliases, calls, containers, equal_axes, memory, outputs, statics
+from transpile.frontend import aliases, calls, equal_axes, memory, outputs, read_only, statics
 from transpile.frontend.entry import MAX_RESTARTS, Arguments, Outside, Tries
 from transpile.frontend.finish import finish
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedValue, Restart
-from transpile.frontend.routines import NeedRoutine
-from transpile.frontend.signatures import Signature, signature_of
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.lifting import Lifting
+from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
+from transpile.frontend.signatures import Pair, Signature, signature_of
+from transpile.frontend.state import Frame
 from transpile.frontend.symbols import Symbols
 from transpile.frontend.values import Array, Cell, Items, Static
 
 
 def lift_body(
-    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[equal_axes.Pair], None]
+    lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[Pair], None]
 ) -> tuple[Function | None, Signature | None, list[Cell]]:
     """The core function of a kept function for arguments of these types, and its signature, None if no path returns; and the
     arrays of the functions around that it reads. ``wish`` is told of axes that had better be equal."""
-    tries = Tries(_Symbols())
+    tries = Tries(type(lx), _Symbols())
     for _ in range(MAX_RESTARTS):
         inner = tries.lifter(True)
         inner.outer, inner.codes, inner.own_rules, inner.kept = lx, lx.codes, lx.own_rules, lx.kept
@@ -41,7 +43,7 @@ def lift_body(
             if lx.kept.is_kept(needed.code):
                 raise
             lx.kept.keep(needed.code)
-            tries = Tries(_Symbols())
+            tries = Tries(type(lx), _Symbols())
         except NeedValue as needed:
             if not tries.froze(inner, needed):
                 statics.resolve_need(inner, needed)
@@ -54,14 +56,14 @@ class _Symbols(Symbols):
     def __init__(self) -> None:
         super().__init__(is_open=True)
 
-    def _equate(self, lx: Lifter, x: Dim, y: Dim, guarded: bool = True) -> None:
+    def _equate(self, lx: Lifting, x: Dim, y: Dim, guarded: bool = True) -> None:
         if lx.b.block is lx.root:
             super()._equate(lx, x, y)
         else:
             self.checked[x, y] = lx.b.block
             self._check_here(lx, x, y)
 
-    def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
+    def _specialise(self, lx: Lifting, dim: Dim, size: int) -> None:
         super()._equate(lx, dim, Dim(size))
         raise Restart(f"{dim} is {size}", self)
 
@@ -70,7 +72,7 @@ class _Sizes:
     """The sizes of the parameters: each a symbol of its own, one for those that are equal in all calls, numbers where all calls
     agree."""
 
-    def __init__(self, lx: Lifter, told: Callable[[equal_axes.Pair], None]) -> None:
+    def __init__(self, lx: Lifter, told: Callable[[Pair], None]) -> None:
         self.lx, self.told = lx, told
         self.shared: dict[Dim, Dim] = {}
 
@@ -106,7 +108,7 @@ class _Parameters(Arguments):
         value = super()._node(tree, name, written)
         cell = getattr(value, "cell", None)
         if isinstance(cell, Cell) and isinstance(self.lx.state.cells[cell], Items):
-            cell.readonly = containers.HANDED_ON
+            cell.readonly = read_only.HANDED_ON
         return value
 
 
@@ -128,7 +130,7 @@ def _once(
             tree, yields = outputs.results(lx, result, maker.cells)
         shared = [_shared(lx, cell, own) for cell in _cells(lx, result)]
         near = [c for one in aliases.cells_of(lx, result) for c in (one, *lx.aliases.get(one, ()))]
-        hands_back = any(c.readonly == containers.HANDED_ON for c in near)
+        hands_back = any(c.readonly == read_only.HANDED_ON for c in near)
         written = sorted(lx.written)
         ends: list[Operand] = [memory.read(lx, next(c for c in own if own[c] == k)) for k in written]
     lx.b.block.yields = (*yields, *ends)

@@ -27,23 +27,17 @@ from transpile.core.routines import Routine, invoke_anew
 from transpile.errors import error
 from transpile.frontend import aliases, arrays_written, equal_axes, memory, nested
 from transpile.frontend.hidden import hand_on
-from transpile.frontend.lifter import Dead, Frame, Lifter, NeedStatic
+from transpile.frontend.lifter import Lifter
 from transpile.frontend.passing import Given, generalised, is_alike, key_of, kind_of, with_static
-from transpile.frontend.signatures import Signature, joined
+from transpile.frontend.restarts import Dead, NeedStatic
+from transpile.frontend.signatures import Found, Pair, Signature, joined
+from transpile.frontend.state import Frame
 from transpile.frontend.values import Array, Cell
 
 MAX_ROUNDS = 12
 MAX_OPEN = 32  # routines of one function that are being lifted, each for other flags, numbers or functions
 
 SHARED = "this array may be one that the recursive function was called with"
-
-
-class NeedRoutine(Exception):
-    """A function is nested too deeply in itself: it must be kept."""
-
-    def __init__(self, code: Any) -> None:
-        super().__init__(code.name)
-        self.code = code
 
 
 class Widen(Exception):
@@ -56,20 +50,6 @@ class Widen(Exception):
 
 
 @dataclass(eq=False)
-class Found:
-    """A routine that was lifted, and how it is called."""
-
-    routine: Routine
-    signature: Signature
-    captured: list[Any] = field(
-        default_factory=list
-    )  # what its hidden parameters are read from, at the end of its parameters
-    errstate: tuple[tuple[str, str], ...] = ()
-    read: Sequence[Cell] = ()  # the arrays of the functions around that it reads
-    trees: Mapping[str, Any] = field(default_factory=dict)  # of the arguments that it is for
-
-
-@dataclass(eq=False)
 class Open:
     """A routine that is being lifted. ``signature`` is what the last lifting gave; None before the first."""
 
@@ -78,9 +58,7 @@ class Open:
     trees: dict[str, Any]
     signature: Signature | None = None
     asked_at: Loc | None = None  # where its body calls it
-    asked: dict[equal_axes.Pair, None] = field(
-        default_factory=dict
-    )  # axes that were taken to be equal, if only for a while
+    asked: dict[Pair, None] = field(default_factory=dict)  # axes that were taken to be equal, if only for a while
 
 
 class Kept:
@@ -90,7 +68,7 @@ class Kept:
         self.codes: dict[int, Any] = {}
         self.found: dict[Any, Found] = {}
         self.open: dict[Any, Open] = {}
-        self.wishes: dict[Any, dict[equal_axes.Pair, None]] = {}  # the axes that calls are to give with equal sizes
+        self.wishes: dict[Any, dict[Pair, None]] = {}  # the axes that calls are to give with equal sizes
         self.unknown: dict[Any, None] = {}  # the keys of routines that were called before their results were known
 
     def keep(self, code: Any) -> None:
@@ -188,7 +166,7 @@ def _routine(
         )
         raise lx.error("T115", message, node, hint="write the recursion as a loop")
 
-    def grants(pair: equal_axes.Pair) -> bool:
+    def grants(pair: Pair) -> bool:
         """Whether the call gives equal sizes to axes: later calls are asked as well."""
         if max(pair)[0] >= len(ops) or not equal_axes.grants(lx, ops, pair):
             return False
@@ -217,18 +195,16 @@ def _lifted(
     parent: Frame | None,
     trees: dict[str, Any],
     key: Any,
-    grants: Callable[[equal_axes.Pair], bool],
+    grants: Callable[[Pair], bool],
     node: Any,
 ) -> Found:
-    from transpile.frontend.routine_body import lift_body
-
     kept: Kept = lx.kept
     opened = Open(key, Routine(code.name if code.name != "<lambda>" else "function"), trees)
     kept.open[key] = opened
     before = dict(kept.found)
     unknown = dict(kept.unknown)
 
-    def wish(pair: equal_axes.Pair) -> None:
+    def wish(pair: Pair) -> None:
         if pair not in opened.asked and grants(pair):
             opened.asked[pair] = None
             raise Widen(opened, equal_axes.united(opened.trees, pair))
@@ -238,7 +214,7 @@ def _lifted(
             kept.found, kept.unknown = dict(before), dict(unknown)
             opened.asked_at = None
             try:
-                fn, signature, read = nested.at_call(lx, lambda: lift_body(lx, code, parent, opened.trees, wish), node)
+                fn, signature, read = nested.at_call(lx, lambda: lx.lift_body(code, parent, opened.trees, wish), node)
             except Widen as wider:
                 if wider.opened is not opened:
                     raise
@@ -284,4 +260,4 @@ def _finished(opened: Open, fn: Function, signature: Signature, inner: Sequence[
     return found
 
 
-__all__ = ["Found", "Kept", "NeedRoutine", "Widen", "call"]
+__all__ = ["Kept", "Widen", "call"]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.dims import ANY, Dim
 from transpile.core.nodes import Function, Var
+from transpile.core.routines import Routine
 from transpile.core.types import Type, computes_alike, promote
 from transpile.errors import error
+from transpile.frontend.values import Cell
+
+Axis = tuple[int, int]
+"""Of which leaf of the arguments, and which of its axes."""
+
+Pair = tuple[Axis, Axis]
 
 
 @dataclass(frozen=True)
@@ -88,3 +95,17 @@ def _join(a: Type, b: Type) -> Type:
         )
     common = promote(a, b)
     return common.with_dims(tuple(d if d == e else ANY for d, e in zip(a.dims, b.dims))) if a.dims else common
+
+
+@dataclass(eq=False)
+class Found:
+    """A routine that was lifted, and how it is called."""
+
+    routine: Routine
+    signature: Signature
+    captured: list[Any] = field(
+        default_factory=list
+    )  # what its hidden parameters are read from, at the end of its parameters
+    errstate: tuple[tuple[str, str], ...] = ()
+    read: Sequence[Cell] = ()  # the arrays of the functions around that it reads
+    trees: Mapping[str, Any] = field(default_factory=dict)  # of the arguments that it is for

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.nodes import Block, Operand, Var
-from transpile.frontend.lifter import Lifter, State
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.state import State
 from transpile.frontend.values import Cell, Items
 
 Key = Any  # (frame, name), or a cell that holds a list, dict or instance

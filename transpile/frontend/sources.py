@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Loc
-from transpile.frontend import liveness
+from transpile.frontend import definite, liveness
 from transpile.frontend.exits import Desugared, desugar
 
 
@@ -85,13 +85,9 @@ class Code:
         return found
 
 
-def maybe_unassigned(node: gast.FunctionDef) -> frozenset[int] | None:
+def maybe_unassigned(node: gast.FunctionDef) -> frozenset[int]:
     """The ids of the reads that some path reaches without an assignment."""
-    try:
-        from transpile.frontend.definite import maybe_unassigned as find
-    except ImportError:
-        return None
-    return frozenset(id(n) for n in find(node))
+    return frozenset(id(n) for n in definite.maybe_unassigned(node))
 
 
 def _own(stmts: list[gast.stmt]) -> list[gast.AST]:

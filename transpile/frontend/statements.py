@@ -8,10 +8,24 @@ from typing import Any
 import gast
 
 from transpile.core.nodes import Const, Effect
-from transpile.frontend import assignment, branches, calls, containers, formatting, loops, names, overloads, truth
+from transpile.frontend import (
+    assignment,
+    branches,
+    calls,
+    containers,
+    formatting,
+    imports,
+    loops,
+    names,
+    overloads,
+    truth,
+    writes,
+)
 from transpile.frontend.bindings import Known
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Dead, Lifter
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.liveness import assigned
+from transpile.frontend.restarts import Dead
 from transpile.frontend.values import Array, Maybe, Ref, Static
 
 
@@ -30,7 +44,7 @@ def _define(lx: Lifter, node: gast.FunctionDef) -> None:
     if node.decorator_list:
         value: Any = calls.closure(lx, node, node.name)
         for decorator in reversed(node.decorator_list):
-            value = calls.apply(lx, lx.expr(decorator), [value], {}, decorator)
+            value = lx.apply(lx.expr(decorator), [value], {}, decorator)
     else:
         value = calls.closure(lx, node, node.name)
     assignment.bind(lx, node.name, value, node)
@@ -73,6 +87,16 @@ def _assert(lx: Lifter, node: gast.Assert) -> None:
     if isinstance(decided, Const):
         raise_exception(lx, "AssertionError", args)
     branches.choose(lx, decided, lambda: None, lambda: raise_exception(lx, "AssertionError", args), node)
+
+
+def _if(lx: Lifter, node: gast.If) -> None:
+    """``if test: ... else: ...``."""
+    decided = truth.test(lx, node.test)
+    if isinstance(decided, Const):
+        lx.block(node.body if decided.value else node.orelse)
+        return
+    writes.prepare(lx, [*node.body, *node.orelse])
+    branches.choose(lx, decided, lambda: lx.block(node.body), lambda: lx.block(node.orelse), node)
 
 
 def _with(lx: Lifter, node: gast.With) -> None:
@@ -131,14 +155,10 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
 
 
 def _import(lx: Lifter, node: gast.Import) -> None:
-    from transpile.frontend import imports
-
     imports.statement(lx, node)
 
 
 def _global(lx: Lifter, node: Any) -> None:
-    from transpile.frontend.liveness import assigned
-
     written = assigned(lx.frame.code.body)
     for name in node.names:
         if name in written and isinstance(node, gast.Global):
@@ -158,7 +178,7 @@ STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.Assign: assignment.statement,
     gast.AnnAssign: assignment.annotated,
     gast.AugAssign: assignment.augmented,
-    gast.If: branches.statement,
+    gast.If: _if,
     gast.For: loops.for_statement,
     gast.While: loops.while_statement,
     gast.Return: _return,

@@ -14,8 +14,8 @@ import io
 import os
 import sys
 import tokenize
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -24,35 +24,30 @@ from transpile.core.nodes import NOWHERE, Loc
 from transpile.custom import Custom
 from transpile.elsewhere import way_out
 from transpile.errors import TranspileError, error
+from transpile.frontend import literals, static_rules, static_transforms, static_values
 from transpile.frontend.bindings import Binding, Module, StaticClass, StaticValue, User
 from transpile.frontend.collect import Entry, collect
 from transpile.frontend.known import ROOTS, exists, known_path, static_constant
-from transpile.frontend.locate import Located, has_yield, position, refuse_coroutine
 from transpile.frontend.spines import to_gast, unnested
+from transpile.frontend.static_file import StaticFile, StaticFunction
 from transpile.levels import level_of
 
 
-class StaticModule:
+class StaticModule(StaticFile):
     """A parsed module. ``program`` holds all modules parsed so far by path, so that each is parsed once."""
 
     def __init__(self, path: str, text: str, program: dict[str, StaticModule] | None = None) -> None:
-        self.path = path
-        self.lines = text.splitlines(keepends=True)
         self.program = program if program is not None else {}
         self.program[os.path.realpath(path)] = self
         if "\0" in text:
             at = Loc(path, text[: text.index("\0")].count("\n") + 1)
             raise error("T403", "the file does not parse: it has a null byte", at)
         try:
-            self.tree = to_gast(unnested(lambda: ast.parse(text)))
+            tree = to_gast(unnested(lambda: ast.parse(text)))
         except SyntaxError as failed:
             at = Loc(path, failed.lineno or 1, failed.offset or 0)
             raise error("T403", f"the file does not parse: {failed.msg}", at) from None
-        self.entries: dict[str, Entry] = {}
-        self.stars: list[gast.ImportFrom] = []
-        self.classes: dict[str, Any] = {}
-        self.customs: dict[str, Any] = {}  # the functions with derivatives of the file's own
-        self.resolving: set[str] = set()
+        super().__init__(path, text.splitlines(keepends=True), tree)
         collect(self, self.tree.body)
 
     @staticmethod
@@ -66,9 +61,6 @@ class StaticModule:
         except OSError as failed:
             raise error("T413", f"cannot read {path!r}: {failed.strerror}") from None
         return StaticModule(path, decoded(data, path), program)
-
-    def loc(self, node: gast.AST, function: str = "", caller: Loc | None = None) -> Loc:
-        return position(node, self.path, self.lines, function, 0, caller)
 
     def function(self, name: str) -> StaticFunction:
         """The function of that name, ``method`` of a class as ``Class.method``; T404 if the file does not define it."""
@@ -99,8 +91,6 @@ class StaticModule:
 
     def class_named(self, name: str) -> StaticClass | None:
         """The class of that name, ``Outer.Inner`` of one in another, that the file defines or imports from beside it."""
-        from transpile.frontend.literals import static_class
-
         first, *rest = name.split(".")
         bound = self.scope.lookup(first) if first in self.entries or self.stars else None
         cls = bound.value if isinstance(bound, StaticValue) and isinstance(bound.value, StaticClass) else None
@@ -108,12 +98,34 @@ class StaticModule:
             nodes = [
                 s for s in getattr(cls and cls.node, "body", ()) if isinstance(s, gast.ClassDef) and s.name == inner
             ]
-            cls = static_class(self, nodes[0]) if nodes else None
+            cls = static_values.static_class(self, nodes[0]) if nodes else None
         return cls
 
-    @property
-    def scope(self) -> StaticScope:
-        return StaticScope(self)
+    def lookup(self, name: str, loc: Loc = NOWHERE) -> Binding:
+        """What the name stands for; T405 if the module does not define it."""
+        entry = self.entries.get(name)
+        if entry is not None:
+            return _RESOLVERS[entry.kind](self, name, entry, loc)
+        for star in self.stars:
+            found = _from_star(self, star, name, loc)
+            if found is not None:
+                return found
+        if hasattr(builtins, name):
+            return known_path(f"builtins.{name}")
+        close = difflib.get_close_matches(name, self.entries, 1)
+        raise error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
+
+    def sibling(self, path: str) -> StaticModule:
+        return StaticModule.read(path, self.program)
+
+    def resolve(self, name: str, node: gast.expr, loc: Loc = NOWHERE) -> Binding:
+        return static_values.resolve_value(self, name, node, loc)
+
+    def evaluate(self, node: gast.expr) -> Any:
+        return literals.evaluate(node, self.scope)
+
+    def kind_of(self, node: gast.FunctionDef | gast.Lambda) -> str:
+        return static_values.kind_of(self, node)
 
 
 def decoded(data: bytes, path: str) -> str:
@@ -138,78 +150,6 @@ def decoded(data: bytes, path: str) -> str:
     except LookupError as failed:
         raise error("T413", f"cannot read {path!r}: {failed}", Loc(path, 1)) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-class StaticScope:
-    """The names of a module that is not executed, then Python's builtins."""
-
-    def __init__(self, module: StaticModule, located: Located | None = None) -> None:
-        self.module, self.located = module, located
-
-    def loc(self, node: gast.AST, caller: Loc | None = None) -> Loc:
-        return self.module.loc(node, caller=caller) if self.located is None else self.located.loc(node, caller)
-
-    def lookup(self, name: str, loc: Loc = NOWHERE) -> Binding:
-        """What the name stands for; T405 if the module does not define it."""
-        entry = self.module.entries.get(name)
-        if entry is not None:
-            return _RESOLVERS[entry.kind](self.module, name, entry, loc)
-        for star in self.module.stars:
-            found = _from_star(self.module, star, name, loc)
-            if found is not None:
-                return found
-        if hasattr(builtins, name):
-            return known_path(f"builtins.{name}")
-        close = difflib.get_close_matches(name, self.module.entries, 1)
-        raise error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
-
-
-@dataclass(frozen=True, eq=False)
-class StaticFunction:
-    """A function of a module that is not executed; ``args`` and ``kwargs`` are bound by ``functools.partial``.
-
-    ``owner`` is the class that a method is asked for as a member of.
-    """
-
-    node: gast.FunctionDef | gast.Lambda
-    module: StaticModule = field(repr=False)
-    qualname: str
-    args: tuple[Binding, ...] = ()
-    kwargs: Mapping[str, Binding] = field(default_factory=dict)
-    owner: StaticClass | None = None
-
-    @property
-    def __name__(self) -> str:
-        return self.qualname.rpartition(".")[2]
-
-    @property
-    def located(self) -> Located:
-        """The definition; T103 or T104 if it is async or a generator, T130 if decorators make it another function."""
-        from transpile.frontend.literals import kind_of
-
-        kind_of(self.module, self.node)
-        located = Located(self.node, self.module.path, self.module.lines, self.qualname)
-        refuse_coroutine(located, isinstance(self.node, gast.AsyncFunctionDef), has_yield(self.node))
-        return located
-
-    @property
-    def scope(self) -> StaticScope:
-        return StaticScope(self.module, Located(self.node, self.module.path, self.module.lines, self.qualname))
-
-    def defaults(self) -> dict[str, Binding]:
-        """The default values by parameter name: expressions of the module."""
-        args = self.node.args
-        positional = [*getattr(args, "posonlyargs", ()), *args.args]
-        found = dict(zip([a.id for a in positional[len(positional) - len(args.defaults) :]], args.defaults))
-        found |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
-        return {name: resolve_expression(self.module, name, node) for name, node in found.items()}
-
-    @property
-    def kind(self) -> str:
-        """What its decorators make of it: ``static``, ``class``, ``property`` or ``plain``; T130 if that is not known."""
-        from transpile.frontend.literals import kind_of
-
-        return kind_of(self.module, self.node)
 
 
 # ----------------------------------------------------------------------------------------------- resolving
@@ -242,7 +182,7 @@ _SUBMODULES = frozenset(
 )
 
 
-def static_module(module: StaticModule, dotted: str, level: int, loc: Loc) -> Module:
+def static_module(module: StaticFile, dotted: str, level: int, loc: Loc) -> Module:
     """The module that an import names: known by its root, or a sibling, parsed; T410 if it is neither."""
     if level == 0 and dotted.partition(".")[0] in ROOTS:
         return known_module(dotted)
@@ -254,7 +194,7 @@ def static_module(module: StaticModule, dotted: str, level: int, loc: Loc) -> Mo
         )  # fmt: skip
     if os.path.isdir(path):
         return Module(dotted, lambda name, where: static_module(module, f"{dotted}.{name}".lstrip("."), level, where))
-    sibling = StaticModule.read(path, module.program)
+    sibling = module.sibling(path)
     package = os.path.basename(path) == "__init__.py"
 
     def members(name: str, where: Loc) -> Binding:
@@ -309,9 +249,7 @@ def _from_star(module: StaticModule, stmt: gast.ImportFrom, name: str, loc: Loc)
 
 
 def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
-    from transpile.frontend.static_transforms import decorated
-
-    return User(decorated(StaticFunction(entry.node, module, name)))
+    return User(static_transforms.decorated(StaticFunction(entry.node, module, name)))
 
 
 def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
@@ -322,13 +260,9 @@ def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: Loc) ->
 
 
 def _resolve_class(module: StaticModule, name: str, entry: Entry, loc: Loc) -> Binding:
-    from transpile.frontend.literals import static_class
-
     if name not in module.classes:
-        from transpile.frontend.static_rules import register
-
-        module.classes[name] = static_class(module, entry.node)
-        register(module, module.classes[name])
+        module.classes[name] = static_values.static_class(module, entry.node)
+        static_rules.register(module, module.classes[name])
     return StaticValue(module.classes[name])
 
 
@@ -337,16 +271,9 @@ def _resolve_assign(module: StaticModule, name: str, entry: Entry, loc: Loc) -> 
         return _resolve_changed(module, name, Entry("changed", entry.node, "defined by its own earlier value"), loc)
     module.resolving.add(name)
     try:
-        return resolve_expression(module, name, entry.detail, loc)
+        return module.resolve(name, entry.detail, loc)
     finally:
         module.resolving.discard(name)
-
-
-def resolve_expression(module: StaticModule, name: str, node: gast.expr, loc: Loc = NOWHERE) -> Binding:
-    """What an expression at module level means; T406 at ``loc`` if that cannot be said without running it."""
-    from transpile.frontend.literals import resolve_value
-
-    return resolve_value(module, name, node, loc)
 
 
 _RESOLVERS: dict[str, Callable[[StaticModule, str, Entry, Loc], Binding]] = {

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import gast
 
@@ -19,30 +20,27 @@ from transpile.aggregates import REGISTERED, Registered
 from transpile.custom import Custom, CustomJvp, CustomVjp
 from transpile.errors import TranspileError, error
 from transpile.frontend.bindings import Binding, Known, StaticClass, User
-
-if TYPE_CHECKING:
-    from transpile.frontend.static import StaticFunction, StaticModule
+from transpile.frontend.literals import evaluate
+from transpile.frontend.static_file import StaticFile, StaticFunction
 
 CUSTOM: dict[str, type[Custom]] = {"transpile.custom_jvp": CustomJvp, "transpile.custom_vjp": CustomVjp}
 RULES = {"defjvp": ("jvp",), "defvjp": ("forward", "backward")}
 REGISTER = ("transpile.tree.register_node", "transpile.tree.register_dataclass")
 
 
-def _resolved(module: StaticModule, node: gast.expr) -> Binding | None:
-    from transpile.frontend.static import resolve_expression
-
+def _resolved(module: StaticFile, node: gast.expr) -> Binding | None:
     try:
-        return resolve_expression(module, "", node)
+        return module.resolve("", node)
     except TranspileError:
         return None
 
 
-def _name(module: StaticModule, node: gast.expr) -> str:
+def _name(module: StaticFile, node: gast.expr) -> str:
     found = _resolved(module, node)
     return found.name if isinstance(found, Known) else ""
 
 
-def opened(module: StaticModule, node: gast.expr) -> tuple[str, dict[str, gast.expr]]:
+def opened(module: StaticFile, node: gast.expr) -> tuple[str, dict[str, gast.expr]]:
     """What a decorator, or a ``partial`` of one, is, and the arguments that are given by name."""
     if isinstance(node, gast.Call):
         name = _name(module, node.func)
@@ -68,7 +66,7 @@ def with_rule(function: StaticFunction) -> Any:
     return next((c for c in function.module.customs.values() if c.__wrapped__ is function), function)
 
 
-def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
+def assigned(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
     """``f = custom_vjp(g)`` at module level."""
     kind, given = opened(module, node)
     inner = _resolved(module, node.args[0]) if node.args and kind in CUSTOM else None
@@ -84,10 +82,6 @@ def _custom(function: StaticFunction, cls: type[Custom], nondiff: Any, name: str
     known: Custom | None = module.customs.get(name)
     if known is not None:
         return known
-    from dataclasses import replace
-
-    from transpile.frontend.literals import evaluate
-
     made = module.customs[name] = object.__new__(cls)
     node = copy.copy(function.node)
     node.decorator_list = [d for d in getattr(node, "decorator_list", []) if d is not decorator]
@@ -103,7 +97,7 @@ def _custom(function: StaticFunction, cls: type[Custom], nondiff: Any, name: str
     return made
 
 
-def _rules(module: StaticModule, name: str) -> Iterator[tuple[str, list[gast.expr]]]:
+def _rules(module: StaticFile, name: str) -> Iterator[tuple[str, list[gast.expr]]]:
     """The statements that give a function its derivative, in order."""
     for stmt in module.tree.body:
         match stmt:
@@ -118,14 +112,12 @@ def _rules(module: StaticModule, name: str) -> Iterator[tuple[str, list[gast.exp
                             yield "defjvp", [gast.Name(stmt.name, gast.Load(), None, None)]
 
 
-def _function(module: StaticModule, node: gast.expr) -> Any:
+def _function(module: StaticFile, node: gast.expr) -> Any:
     """A function that a statement names."""
-    from transpile.frontend.static import resolve_expression
-
     if getattr(node, "lineno", None) is None and isinstance(node, gast.Name):
         found: Any = module.scope.lookup(node.id)
     else:
-        found = resolve_expression(module, "a rule", node)
+        found = module.resolve("a rule", node)
     if not isinstance(found, User):
         raise error("T411", f"{gast.unparse(node).strip()!r} is not a function of the file", module.loc(node))
     return found.target
@@ -139,12 +131,12 @@ def is_rule(decorator: gast.expr) -> bool:
 # ---------------------------------------------------------------------------------------------- registered classes
 
 
-def is_registration(module: StaticModule, decorator: gast.expr) -> bool:
+def is_registration(module: StaticFile, decorator: gast.expr) -> bool:
     """Whether a decorator of a class registers it."""
     return opened(module, decorator)[0] in REGISTER
 
 
-def register(module: StaticModule, cls: StaticClass) -> None:
+def register(module: StaticFile, cls: StaticClass) -> None:
     """Notes what the module registers the class with, if it does."""
     for one in getattr(cls.node, "decorator_list", []):
         name, given = opened(module, one)
@@ -167,9 +159,7 @@ def _is_class(node: gast.expr, cls: StaticClass) -> bool:
     return isinstance(node, gast.Name) and node.id == cls.name
 
 
-def _of_fields(module: StaticModule, cls: StaticClass, args: Any, given: dict[str, gast.expr]) -> None:
-    from transpile.frontend.literals import evaluate
-
+def _of_fields(module: StaticFile, cls: StaticClass, args: Any, given: dict[str, gast.expr]) -> None:
     given = dict(zip(("data_fields", "meta_fields", "drop_fields"), args)) | given
     if "data_fields" in given and "meta_fields" in given:
         data, meta = (evaluate(given[k], module.scope) for k in ("data_fields", "meta_fields"))

@@ -11,27 +11,31 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
 from transpile import options
 from transpile.core.nodes import Loc
 from transpile.errors import TranspileError, error
+from transpile.frontend import static_rules
 from transpile.frontend.bindings import Binding, Known, User
+from transpile.frontend.known import known_value
+from transpile.frontend.literals import evaluate, not_literal
+from transpile.frontend.static_file import StaticFile, StaticFunction
 from transpile.levels import Stacked
 
-if TYPE_CHECKING:
-    from transpile.frontend.static import StaticFunction, StaticModule
-
+# Decorators and wrappers that leave what a function computes as it is.
+TRANSPARENT = frozenset(
+    "numba.njit numba.jit numba.core.decorators.njit numba.core.decorators.jit transpile.jit functools.lru_cache"
+    " functools.cache builtins.staticmethod functools.wraps jaxtyping.jaxtyped typing.no_type_check typing.final"
+    " typing.override typing_extensions.override typing.overload abc.abstractmethod".split()
+)
 NAMES = frozenset(f"transpile.{n}" for n in "grad value_and_grad jacfwd jacrev hessian vmap".split())
 
 
 def decorated(function: StaticFunction) -> Any:
     """The function, with what its decorators make of it: a derivative of its own, transforms."""
-    from transpile.frontend import static_rules
-    from transpile.frontend.literals import TRANSPARENT
-
     module, made = function.module, function.module.customs
     decorators = getattr(function.node, "decorator_list", [])
     opened = [static_rules.opened(module, d)[0] for d in decorators]
@@ -47,26 +51,23 @@ def decorated(function: StaticFunction) -> Any:
     return made[key]
 
 
-def _options(module: StaticModule, decorator: gast.expr) -> tuple[list[gast.expr], list[gast.keyword]]:
+def _options(module: StaticFile, decorator: gast.expr) -> tuple[list[gast.expr], list[gast.keyword]]:
     """The arguments beside the function: none of ``@vmap``, those of ``@vmap(in_axes=1)`` and ``@partial(vmap, in_axes=1)``."""
     return ([], decorator.keywords) if isinstance(decorator, gast.Call) else ([], [])
 
 
-def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None:
+def assigned(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
     """``g = vmap(f, (None, 0))`` at module level; None where the function is not known."""
-    from transpile.frontend.literals import resolve_value
-    from transpile.frontend.statics import known_value
-
     if not node.args:
         return None
     try:
-        found = resolve_value(module, name, node.args[0])
+        found = module.resolve(name, node.args[0])
     except TranspileError:
         return None
     target = found.target if isinstance(found, User) else known_value(found) if isinstance(found, Known) else None
     if target is None:
         return None
-    called = resolve_value(module, name, node.func)
+    called = module.resolve(name, node.func)
     assert isinstance(called, Known)
     key = f"{name} at {node.lineno}:{node.col_offset}"
     if key not in module.customs:
@@ -75,9 +76,8 @@ def assigned(module: StaticModule, name: str, node: gast.Call) -> Binding | None
 
 
 def _transformed(
-    module: StaticModule, name: str, target: Any, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]
+    module: StaticFile, name: str, target: Any, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]
 ) -> Any:
-    from transpile.frontend.literals import evaluate, not_literal
 
     for node in (*args, *(k.value for k in keywords)):
         problem = not_literal(node, module.scope)
@@ -99,5 +99,5 @@ def _transformed(
     return target
 
 
-def _place(module: StaticModule, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]) -> Loc:
+def _place(module: StaticFile, args: Sequence[gast.expr], keywords: Sequence[gast.keyword]) -> Loc:
     return module.loc((*args, *(k.value for k in keywords))[0])

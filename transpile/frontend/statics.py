@@ -7,8 +7,11 @@ from typing import Any, NoReturn
 
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.walk import blocks, defines, reads
+from transpile.frontend import memory
 from transpile.frontend.bindings import Known, StaticValue, User
-from transpile.frontend.lifter import Lifter, NeedStatic, NeedValue
+from transpile.frontend.known import known_value
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.restarts import NeedStatic, NeedValue
 from transpile.frontend.values import Array, Items, Ref, Scalar, SliceOf, Static, Tuple
 
 
@@ -57,8 +60,6 @@ def _scalar(lx: Lifter, value: Scalar) -> Any:
 
 
 def _array(lx: Lifter, value: Array) -> Any:
-    from transpile.frontend import memory
-
     if memory.type_of(lx, value.cell).dims:
         raise Unknown(None)
     return _scalar(lx, Scalar(memory.read(lx, value.cell)))
@@ -84,16 +85,6 @@ def _static(lx: Lifter, value: Static) -> Any:
     if isinstance(held, Known):
         return known_value(held)
     return held.target if isinstance(held, User) else held
-
-
-def known_value(found: Known) -> Any:
-    """The object that a dotted name is: the type ``numpy.float32``, the constant ``math.pi``."""
-    if found.value is not None:
-        return found.value
-    from transpile.frontend.known import _MISSING, _walk
-
-    obj = _walk(found.name)
-    return found if obj is _MISSING else obj
 
 
 def _slice(lx: Lifter, value: SliceOf) -> Any:

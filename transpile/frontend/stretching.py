@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING
 
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import Block, Operand
 from transpile.core.places import is_nonnegative
+from transpile.frontend.lifting import Lifting
 from transpile.frontend.symbols import disagreement, emit_failure
-
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
 
 
 @dataclass
@@ -34,7 +31,7 @@ class Stretch:
 class Stretching:
     """What is known of sizes that may be 1."""
 
-    def __init__(self, lx: Lifter) -> None:
+    def __init__(self, lx: Lifting) -> None:
         self.lx = lx
         self.known: dict[Dim, list[Stretch]] = {}
 

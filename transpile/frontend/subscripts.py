@@ -11,10 +11,22 @@ import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const, Gather, Index, Item, Mask, NewAxis, Operand, Point, Slice, Var
-from transpile.frontend import containers, grids, grown_lists, memory, operators, overloads, statics
-from transpile.frontend.convert import describe, exprs
+from transpile.frontend import (
+    at_index,
+    containers,
+    contents,
+    grids,
+    growing,
+    grown_lists,
+    memory,
+    operators,
+    overloads,
+    range_items,
+    statics,
+)
+from transpile.frontend.convert import describe, exprs, new_list
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.symbols import Restart
+from transpile.frontend.restarts import Restart
 from transpile.frontend.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple, Updates
 
 
@@ -34,7 +46,7 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     if isinstance(value, Scalar) and value.op.type.strong == value.op.type and _is_whole(index):
         return memory.new_array(lx, value.op) if _is_ellipsis(index) else value
     if isinstance(value, RangeOf):
-        return containers.range_item(lx, value, index, node)
+        return range_items.item(lx, value, index, node)
     if grown_lists.is_grown(lx, value):
         return grown_lists.item(lx, value, index, node)
     own = overloads.call(lx, value, "__getitem__", [index], node)
@@ -44,12 +56,6 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     if rule is None:
         raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
     return rule(lx, value, index, node)
-
-
-def _functional() -> Any:
-    from transpile.frontend import functional
-
-    return functional
 
 
 def _is_whole(index: Any) -> bool:
@@ -75,15 +81,13 @@ def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> A
 
 
 def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
-    state = containers.items(lx, value, node)
+    state = contents.items(lx, value, node)
     if state.kind == "list":
-        from transpile.frontend import growing
-
         if lx.loops and not statics.is_known(lx, index):
             growing.read_inside(lx, value.cell, node)
         k = lx.static(index, "the index of a list", node)
         if isinstance(k, slice):
-            return containers.new_list(lx, list(state.items[k]))
+            return new_list(lx, list(state.items[k]))
         if isinstance(k, (int, np.integer)) and not -len(state.items) <= k < len(state.items):
             growing.beyond(lx, value.cell, "list index out of range", node)
         return _item(lx, state.items, k, "a list", node)
@@ -104,7 +108,7 @@ def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
 
 
 _CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {
-    Tuple: _of_tuple, Ref: _of_ref, Static: _of_static, Updates: lambda *given: _functional().part(*given),
+    Tuple: _of_tuple, Ref: _of_ref, Static: _of_static, Updates: at_index.part,
 }  # fmt: skip
 
 
@@ -302,7 +306,7 @@ def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
     elif isinstance(owner, Ref):
         containers.set_item(lx, owner, index, value, node)
     elif isinstance(owner, Updates):
-        _functional().refuse_write(lx, node)
+        at_index.refuse_write(lx, node)
     else:
         raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
 
@@ -316,7 +320,7 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
         operators.write_operator(lx, owner.cell, step, args, prim, lambda: lx.expr(value), node)
         return
     if isinstance(owner, Updates):
-        _functional().refuse_write(lx, node)
+        at_index.refuse_write(lx, node)
     old = read(lx, owner, index, target)
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
     if new is not None or isinstance(owner, Tuple):  # Python puts an array back, too, and cannot for a tuple

@@ -11,26 +11,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.core.nodes import Block, Const, Effect, If, Let, Loc, Operand, Var
 from transpile.core.places import is_nonnegative
 from transpile.core.taken import Taken
 from transpile.core.types import INT
+from transpile.frontend.lifting import Lifting
+from transpile.frontend.restarts import Restart
 from transpile.frontend.values import Scalar
-
-if TYPE_CHECKING:
-    from transpile.frontend.lifter import Lifter
-
-
-class Restart(Exception):
-    """Lift the whole function again: something was learnt that changes types from the start. ``symbols`` are those of the function,
-    if that is not the one that is lifted."""
-
-    def __init__(self, why: str = "", symbols: Symbols | None = None) -> None:
-        super().__init__(why)
-        self.symbols = symbols
 
 
 @dataclass
@@ -157,7 +147,7 @@ class Symbols:
 
     # ---- meeting
 
-    def agree(self, lx: Lifter, dims: Sequence[Dim]) -> bool:
+    def agree(self, lx: Lifting, dims: Sequence[Dim]) -> bool:
         """Whether sizes are known to be equal already."""
         first = self.resolve(dims[0])
         return all(self.resolve(d) == first for d in dims)
@@ -166,7 +156,7 @@ class Symbols:
         """Whether sizes are known to be equal, one by one."""
         return all(self.resolve(a) == self.resolve(b) for a, b in zip(dims, others))
 
-    def unify(self, lx: Lifter, a: Dim, b: Dim) -> Dim | None:
+    def unify(self, lx: Lifting, a: Dim, b: Dim) -> Dim | None:
         """The size that both are, noted and checked; None where they cannot be equal."""
         x, y = self.resolve(a), self.resolve(b)
         self.apart = self.shapes = ()
@@ -194,7 +184,7 @@ class Symbols:
                 if all(size is not None for _, size in all_) and len(all_) == origin.rank:
                     yield f"{self.written[origin.param]} has shape {tuple(size for _, size in all_)}"
 
-    def _unified_around(self, lx: Lifter, x: Dim, y: Dim) -> bool:
+    def _unified_around(self, lx: Lifting, x: Dim, y: Dim) -> bool:
         """Whether the function around sees to it that sizes which it gives are equal."""
         around = lx.sizes.around(x, y) if lx.sizes is not None else None
         outer = lx.outer
@@ -205,7 +195,7 @@ class Symbols:
         self._equate(lx, x, y, guarded=False)
         return True
 
-    def decide(self, lx: Lifter, a: Dim, b: Dim, noted: bool = True) -> bool | None:
+    def decide(self, lx: Lifting, a: Dim, b: Dim, noted: bool = True) -> bool | None:
         """Whether two sizes are equal, where that is more than a check: those of arguments are what the example says, and checked
         (that they differ only if it is ``noted``); None where only the run knows."""
         x, y = self.resolve(a), self.resolve(b)
@@ -223,7 +213,7 @@ class Symbols:
             self.unequal.setdefault((x, y), Guard(x, y, lx.b.loc, self.where(lx)))
         return left == right and self.unify(lx, x, y) is not None
 
-    def _never(self, lx: Lifter, x: Dim, y: Dim) -> Dim | None:
+    def _never(self, lx: Lifting, x: Dim, y: Dim) -> Dim | None:
         """Sizes of the example that do not fit: in a branch that is for other sizes, that is an error where it runs."""
         if not self.late or x.is_const and y.is_const or not any(_is_of_integers(lx, fact) for fact in lx.facts):
             return None
@@ -231,17 +221,17 @@ class Symbols:
         self._check_here(lx, x, y)
         return x
 
-    def _one_of_them(self, lx: Lifter, x: Dim, y: Dim, left: int, right: int) -> None:
+    def _one_of_them(self, lx: Lifting, x: Dim, y: Dim, left: int, right: int) -> None:
         for dim, size in ((x, left), (y, right)):
             if size == 1 and not dim.is_const and self.is_size(dim):
                 self._specialise(lx, dim, 1)
 
-    def _specialise(self, lx: Lifter, dim: Dim, size: int) -> None:
+    def _specialise(self, lx: Lifting, dim: Dim, size: int) -> None:
         """The size is this number from the start."""
         self._equate(lx, dim, Dim(size))
         raise Restart(f"{dim} is {size}", self)
 
-    def fix(self, lx: Lifter, dim: Dim, size: int, node: Any = None) -> None:
+    def fix(self, lx: Lifting, dim: Dim, size: int, node: Any = None) -> None:
         """Makes a size of an argument known: it must be ``size``."""
         dim = self.resolve(dim)
         if dim.is_const:
@@ -255,7 +245,7 @@ class Symbols:
             raise lx.error("T210", f"the size {dim} must be known when the function is transformed", node)
         self._specialise(lx, dim, size)
 
-    def fixed(self, lx: Lifter, dim: Dim, node: Any = None) -> int:
+    def fixed(self, lx: Lifting, dim: Dim, node: Any = None) -> int:
         """The size as a number; one of an argument is specialised to that of the example."""
         dim = self.resolve(dim)
         if dim.is_const:
@@ -272,7 +262,7 @@ class Symbols:
         name = dim.as_symbol
         return name if name in self.origins else None
 
-    def _equate(self, lx: Lifter, x: Dim, y: Dim, guarded: bool = True) -> None:
+    def _equate(self, lx: Lifting, x: Dim, y: Dim, guarded: bool = True) -> None:
         """Takes two forms to be equal from now on, and checks it."""
         if y.is_const and (size := self._solved(x, y.const)) is not None:
             x, y = size
@@ -305,7 +295,7 @@ class Symbols:
             return None
         return Dim.symbol(atom.name), Dim((size - dim.const) // coef)
 
-    def is_checked(self, lx: Lifter, x: Dim, y: Dim) -> bool:
+    def is_checked(self, lx: Lifting, x: Dim, y: Dim) -> bool:
         """Whether a check ran before this point: one in another branch, or in a try that was given up, did not."""
         found = (self.checked.get((x, y)), self.checked.get((y, x)))
         return any(block is one for one in found if one is not None for block in lx.b.open)
@@ -314,21 +304,21 @@ class Symbols:
         order = list(self.origins)
         return all(s in self.origins and order.index(s) < order.index(name) for s in dim.symbols())
 
-    def where(self, lx: Lifter) -> str:
+    def where(self, lx: Lifting) -> str:
         """The user's line, as a message begins."""
         loc = lx.b.loc
         while loc.caller is not None and not loc.line:
             loc = loc.caller
         return f"{os.path.basename(loc.file)}:{loc.line}: " if loc.file else ""
 
-    def _check_here(self, lx: Lifter, x: Dim, y: Dim) -> None:
+    def _check_here(self, lx: Lifting, x: Dim, y: Dim) -> None:
         """A check where the two meet: sizes that only this point of the program knows."""
         self.guards.pop((x, y), None)
         a, b = lx.b.dim(x), lx.b.dim(y)
         where = self.where(lx)
         emit_check(lx, a.op, b.op, where, lx.b.loc)
 
-    def sized(self, lx: Lifter, dim: Dim) -> Operand:
+    def sized(self, lx: Lifting, dim: Dim) -> Operand:
         """The run-time value of a size, which knows its form."""
         op = lx.b.dim(self.resolve(dim)).op
         if isinstance(op, Var):
@@ -337,7 +327,7 @@ class Symbols:
 
     # ---- loop indices
 
-    def index(self, lx: Lifter, var: Var, start: Operand, bound: Operand, step: Operand) -> Dim:
+    def index(self, lx: Lifting, var: Var, start: Operand, bound: Operand, step: Operand) -> Dim:
         """The form of a loop index: not negative where it counts up from such a number."""
         name = self.unique(lx, var.name)
         low, high = lx.b.form(start), lx.b.form(bound)
@@ -353,7 +343,7 @@ class Symbols:
         lx.b.symbols[name] = var
         return form
 
-    def unique(self, lx: Lifter, base: str) -> str:
+    def unique(self, lx: Lifting, base: str) -> str:
         self.count += 1
         return f"{base}.{self.count}"
 
@@ -381,7 +371,7 @@ class Symbols:
         self.origins[name] = Origin(param, axis, size, path, rank)
         return Dim.symbol(name)
 
-    def given(self, lx: Lifter, own: Dim, wanted: Dim) -> Dim:
+    def given(self, lx: Lifting, own: Dim, wanted: Dim) -> Dim:
         """The size of an axis that the caller named, or gave as a number: equal names are equal sizes."""
         name = wanted.as_symbol
         known = wanted if name is None else self.named.setdefault(name, own)
@@ -392,7 +382,7 @@ class Symbols:
         met = self.unify(lx, known, own)
         return self.resolve(own if met is None else met)
 
-    def operand(self, lx: Lifter, dim: Dim) -> None:
+    def operand(self, lx: Lifting, dim: Dim) -> None:
         """Makes sure that the size of an argument has a variable for its value."""
         for name in dim.symbols():
             if name in self.origins and name not in lx.b.symbols:
@@ -416,7 +406,7 @@ class Symbols:
                     found[canonical] = next(n for n in _candidates(pool) if n not in found.values() and n not in taken)
         return found
 
-    def christen(self, lx: Lifter, name: str, value: Any) -> None:
+    def christen(self, lx: Lifting, name: str, value: Any) -> None:
         """The user's own name for a size: ``n = len(x)``."""
         if not isinstance(value, Scalar) or not isinstance(value.op, Var):
             return
@@ -426,7 +416,7 @@ class Symbols:
                 value.op.name = name
 
 
-def _is_of_integers(lx: Lifter, fact: Any) -> bool:
+def _is_of_integers(lx: Lifting, fact: Any) -> bool:
     """Whether what is known on a path is a comparison of integers, or such a one among others."""
     test = getattr(fact, "test", fact)
     made = next((s for block in lx.b.open for s in block.stmts if isinstance(s, Let) and s.var is test), None)
@@ -437,14 +427,14 @@ def _is_of_integers(lx: Lifter, fact: Any) -> bool:
     return all(a.type.is_int for a in made.args)
 
 
-def emit_check(lx: Lifter, a: Operand, b: Operand, where: str, loc: Loc) -> None:
+def emit_check(lx: Lifting, a: Operand, b: Operand, where: str, loc: Loc) -> None:
     """``if a != b: raise ValueError``."""
     with lx.b.at(loc):
         test = lx.b.elementwise("not_equal", a, b).op
         emit_failure(lx, test, disagreement(where), (a, b), loc)
 
 
-def emit_apart(lx: Lifter, guard: Guard) -> None:
+def emit_apart(lx: Lifting, guard: Guard) -> None:
     """``if a == b: raise ValueError``."""
     a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
     with lx.b.at(guard.loc):
@@ -462,7 +452,7 @@ def disagreement(where: str) -> tuple[Any, ...]:
     return (f"{where}sizes ", (0, "", ""), " and ", (1, "", ""), " do not agree")
 
 
-def emit_failure(lx: Lifter, test: Operand, parts: tuple[Any, ...], args: tuple[Operand, ...], loc: Loc) -> None:
+def emit_failure(lx: Lifting, test: Operand, parts: tuple[Any, ...], args: tuple[Operand, ...], loc: Loc) -> None:
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, Const) and not test.value:
         return

@@ -14,12 +14,12 @@ from transpile import treedef
 from transpile.aggregates import REGISTERED
 from transpile.aggregates import Static as StaticTree
 from transpile.errors import TranspileError
-from transpile.frontend import calls, containers, iteration, registered, statics, truth
-from transpile.frontend.bindings import Known, StaticClass
+from transpile.frontend import attributes, contents, registered, statics, truth
+from transpile.frontend.bindings import Known, StaticClass, User
 from transpile.frontend.convert import describe, new_list
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.number_calls import items_of
-from transpile.frontend.values import Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import Bound, Cell, Items, Ref, Scalar, Static, Tuple
 from transpile.treedef import LEAF, NONE, TreeDef
 from transpile.unravel import unravelled
 
@@ -48,7 +48,7 @@ def opened(lx: Lifter, value: Any, node: Any = None) -> tuple[TreeDef, tuple[Any
 
 
 def _of_ref(lx: Lifter, value: Ref, node: Any) -> tuple[TreeDef, tuple[Any, ...]] | None:
-    state = containers.items(lx, value, node)
+    state = contents.items(lx, value, node)
     if state.kind == "list":
         return TreeDef("list", [LEAF] * len(state.items)), state.items
     if state.kind == "dict":
@@ -119,7 +119,7 @@ def _flatten(lx: Lifter, value: Any, is_leaf: IsLeaf, found: list[Any], node: An
 def _is_leaf(lx: Lifter, value: Any, is_leaf: IsLeaf, node: Any) -> bool:
     if is_leaf is None or isinstance(is_leaf, Static) and is_leaf.value is None:
         return False
-    return bool(lx.static(calls.apply(lx, is_leaf, [value], {}, node), "what is_leaf says", node))
+    return bool(lx.static(lx.apply(is_leaf, [value], {}, node), "what is_leaf says", node))
 
 
 def filled(lx: Lifter, shape: TreeDef, leaves: Sequence[Any], node: Any = None) -> Any:
@@ -205,7 +205,7 @@ def _shape(lx: Lifter, value: Any, node: Any) -> TreeDef:
 
 def _items(lx: Lifter, value: Any, node: Any) -> list[Any]:
     found = items_of(lx, value, node)
-    return iteration.unrolled(lx, value, node) if found is None else found
+    return lx.unrolled(value, node) if found is None else found
 
 
 @_rule("flatten")
@@ -240,7 +240,7 @@ TABLE["transpile.tree.flatten_up_to"] = _flatten_up_to
 def _map(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     first, shape = flat(lx, tree, is_leaf, node)
     others = [subtrees(lx, shape, other, node) for other in rest]
-    made = [calls.apply(lx, f, list(together), {}, node) for together in zip(first, *others)]
+    made = [lx.apply(f, list(together), {}, node) for together in zip(first, *others)]
     return filled(lx, shape, made, node)
 
 
@@ -249,7 +249,7 @@ def _map_with_path(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf
     first, shape = flat(lx, tree, is_leaf, node)
     others = [subtrees(lx, shape, other, node) for other in rest]
     paths = [Tuple(path) for path in _paths(lx, tree, is_leaf, (), node)]
-    made = [calls.apply(lx, f, list(together), {}, node) for together in zip(paths, first, *others)]
+    made = [lx.apply(f, list(together), {}, node) for together in zip(paths, first, *others)]
     return filled(lx, shape, made, node)
 
 
@@ -282,7 +282,7 @@ def _keystr(lx: Lifter, node: Any, keys: Any) -> Static:
 def _reduce(lx: Lifter, node: Any, function: Any, tree: Any, initializer: Any = None, is_leaf: IsLeaf = None) -> Any:
     leaves = flat(lx, tree, is_leaf, node)[0]
     given = [] if initializer is None else [initializer]
-    return calls.known_call(lx, Known("functools.reduce"), [function, new_list(lx, leaves), *given], {}, node)
+    return lx.known_call(Known("functools.reduce"), [function, new_list(lx, leaves), *given], {}, node)
 
 
 @_rule("all")
@@ -311,9 +311,7 @@ def _stop_gradient(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if not isinstance(value, (Tuple, Ref)):
         return NotImplemented
     leaves, shape = flat(lx, value, None, node)
-    stopped = [
-        v if isinstance(v, Ref) else calls.known_call(lx, "transpile.stop_gradient", [v], {}, node) for v in leaves
-    ]
+    stopped = [v if isinstance(v, Ref) else lx.known_call("transpile.stop_gradient", [v], {}, node) for v in leaves]
     return filled(lx, shape, stopped, node)
 
 
@@ -325,17 +323,14 @@ TABLE["transpile.stop_gradient"] = _stop_gradient
 
 @_rule("ravel_pytree")
 def _ravel(lx: Lifter, node: Any, pytree: Any) -> Tuple:
-    from transpile.frontend import attributes
-    from transpile.frontend.bindings import User
-
     leaves, shape = flat(lx, pytree, None, node)
     ops = [lx.operand(leaf, node) for leaf in leaves]
     shapes = Tuple(tuple(Tuple(tuple(attributes.size(lx, d) for d in op.type.dims)) for op in ops))
     dtypes = Tuple(tuple(Static(np.dtype(op.type.dtype)) for op in ops))
-    parts = [calls.known_call(lx, Known("numpy.ravel"), [leaf], {}, node) for leaf in leaves]
-    whole = calls.known_call(lx, Known("numpy.concatenate"), [new_list(lx, parts)], {}, node) if parts else \
-        calls.known_call(lx, Known("numpy.zeros"), [lx.const(0)], {}, node)  # fmt: skip
-    return Tuple((whole, calls.Bound(Static(User(unravelled)), (Static(shape), shapes, dtypes))))
+    parts = [lx.known_call(Known("numpy.ravel"), [leaf], {}, node) for leaf in leaves]
+    whole = lx.known_call(Known("numpy.concatenate"), [new_list(lx, parts)], {}, node) if parts else \
+        lx.known_call(Known("numpy.zeros"), [lx.const(0)], {}, node)  # fmt: skip
+    return Tuple((whole, Bound(Static(User(unravelled)), (Static(shape), shapes, dtypes))))
 
 
 def _call_of_unravel(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -343,7 +338,7 @@ def _call_of_unravel(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     held, *args = args[0].value, *args[1:]
     shapes = Tuple(tuple(Tuple(tuple(lx.const(n) for n in shape)) for shape in held.shapes))
     dtypes = Tuple(tuple(Static(d) for d in held.dtypes))
-    return calls.user(lx, unravelled, [Static(held.treedef), shapes, dtypes, *args], kwargs, node)
+    return lx.user_call(unravelled, [Static(held.treedef), shapes, dtypes, *args], kwargs, node)
 
 
 TABLE["transpile.unravel.Unravel.__call__"] = _call_of_unravel

@@ -10,12 +10,11 @@ import gast
 from transpile.core.nodes import Const, Index, Operand, Point, Undef
 from transpile.core.peephole import definition
 from transpile.core.types import BOOL, computes_alike
-from transpile.frontend import branches, containers, grown_lists, overloads, statics
+from transpile.frontend import branches, contents, grown_lists, overloads, statics
 from transpile.frontend.convert import describe
-from transpile.frontend.lifter import Lifter, Opposite
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.truth_values import FALSE, TRUE, by_facts, negated
 from transpile.frontend.values import Array, Bound, Closure, Ref, Scalar, Static, Tuple
-
-TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
 
 
 def truth(lx: Lifter, value: Any, node: Any = None) -> Operand:
@@ -25,16 +24,6 @@ def truth(lx: Lifter, value: Any, node: Any = None) -> Operand:
         raise lx.error("T120", f"{describe(lx, value)} has no truth value here", node)
     op = rule(lx, value, node)
     return by_facts(lx, op)
-
-
-def by_facts(lx: Lifter, op: Operand) -> Operand:
-    """A truth value, folded where the tests passed on the way here decide it."""
-    for fact in lx.facts:
-        if fact is op:
-            return TRUE
-        if isinstance(fact, Opposite) and fact.test is op:
-            return FALSE
-    return op
 
 
 def test(lx: Lifter, node: gast.expr) -> Operand:
@@ -104,7 +93,7 @@ def only(lx: Lifter, x: Operand) -> Operand:
 def _ref(lx: Lifter, value: Ref, node: Any) -> Operand:
     if grown_lists.is_grown(lx, value):
         return grown_lists.has_any(lx, value)
-    state = containers.items(lx, value, node)
+    state = contents.items(lx, value, node)
     if state.kind == "instance":
         return _own(lx, value, node) or TRUE
     return TRUE if state.items else FALSE
@@ -138,21 +127,10 @@ _TRUTH: dict[type, Callable[[Lifter, Any, Any], Operand]] = {
 }
 
 
-def answer(lx: Lifter, op: Operand) -> Scalar:
-    """A truth value that is Python's own: one computes with it as with 0 and 1, which NumPy's do not."""
-    return Scalar(op if op.type.weak else lx.b.cast(op, BOOL).op)
-
-
 def _asked(lx: Lifter, op: Operand) -> Operand:
     """What an `answer` was made of: enough for a test."""
     made = definition(lx.b, op)
     return made.args[0] if made is not None and made.prim == "cast" and made.args[0].type.is_bool else op
-
-
-def negated(lx: Lifter, op: Operand) -> Scalar:
-    if isinstance(op, Const):
-        return Scalar(FALSE if op.value else TRUE)
-    return Scalar(lx.b.elementwise("logical_not", op).op)
 
 
 # --------------------------------------------------------------------------------- and, or, conditional expressions

@@ -11,7 +11,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import Const
 from transpile.core.types import Type
-from transpile.frontend import memory, subscripts, table_calls
+from transpile.frontend import building, library_calls, memory, subscripts
 from transpile.frontend.convert import exprs, from_rule, shown
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.operators import check_cast
@@ -34,13 +34,13 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
     dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
     casting = kwargs.pop("casting", None) if "casting" not in own else None
     if casting is not None:
-        casting = table_calls.static_argument(lx, "casting", casting, node)
+        casting = building.static_argument(lx, "casting", casting, node)
         given = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
         if casting in ("no", "equiv") and dtype is None and given not in ({"float64"}, {"float32"}):
             raise lx.error("T131", f"{shown(name)} with casting={casting!r} takes floats of one dtype", node)
     for name_ in ("order", "subok") if entry.elementwise else ():
         if name_ in kwargs and name_ not in own:
-            table_calls.static_argument(lx, name_, kwargs.pop(name_), node)
+            building.static_argument(lx, name_, kwargs.pop(name_), node)
     if entry.elementwise:
         arity = sum(p.default is p.empty for p in own.values())
         if len(args) == arity + 1:
@@ -52,15 +52,15 @@ def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs
     if isinstance(out, Static) and out.value is None:
         out = None
     if dtype is not None:
-        to = table_calls.static_argument(lx, "dtype", dtype, node)
+        to = building.static_argument(lx, "dtype", dtype, node)
         how = "same_kind" if casting is None else casting
         args = args if to is None else _computed_in(lx, name, entry, args, np.dtype(to).name, how, node)
     if where is not None and entry.elementwise:
         return _where(lx, name, entry, args, kwargs, where, out, node)
     if where is not None:
         raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
-    result = from_rule(lx, table_calls.build(lx, name, entry, args, kwargs, node))
-    return result if out is None else table_calls.store_out(lx, out, result, node)
+    result = from_rule(lx, building.build(lx, name, entry, args, kwargs, node))
+    return result if out is None else building.store_out(lx, out, result, node)
 
 
 def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casting: Any, node: Any) -> Args:
@@ -86,10 +86,10 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
     mask = lx.array(where)
     if entry.elementwise not in _ANYWHERE:  # not computed where it might warn
         args = [lx.value(_only(mask, lx.array(a), _INSIDE.get(entry.elementwise, 0.5))) for a in args]
-    x = table_calls.build(lx, name, entry, args, kwargs, node)
+    x = building.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
     check_cast(lx, x.op, old.op, "out=", node)
-    return table_calls.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
+    return building.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
 
 
 _ANYWHERE = frozenset(
@@ -126,7 +126,7 @@ def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> 
     x, y = (lx.array(a) for a in args[:2])
     wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
     if kwargs:
-        return table_calls.call(lx, owner.value.name, [lx.value(strong(wide)), lx.value(strong(y))], kwargs, node)
+        return lx.table_call(owner.value.name, [lx.value(strong(wide)), lx.value(strong(y))], kwargs, node)
     return lx.value(lx.b.elementwise(entry.elementwise, wide, y, strong=True))
 
 
@@ -139,17 +139,17 @@ def _folded(which: str, out_at: int) -> Callable[..., Any]:
         names = [f"{name}.{which}" for name in owner.value.names]
         name = next((name for name in names if name in entries()), None)
         if name is not None:
-            return table_calls.call(lx, name, args, kwargs, node)
+            return lx.table_call(name, args, kwargs, node)
         out = kwargs.pop("out", None)
         if owner.value.name in _UNSTABLE and which != "accumulate":
             text = f"what {shown(owner.value.name)}.{which} gives depends on the layout in memory"
             raise lx.error("T130", text, node, hint="write a loop")
         if entries()[owner.value.name].elementwise.startswith("logical"):
             args = [lx.value(lx.b.cast(lx.array(args[0]), "bool")), *args[1:]]
-        result = table_calls.as_numbers(
-            lx, table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        result = building.as_numbers(
+            lx, library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
         )
-        return result if _is_none(out) else table_calls.store_out(lx, out, result, node)
+        return result if _is_none(out) else building.store_out(lx, out, result, node)
 
     return rule
 
@@ -168,7 +168,7 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
         raise lx.error("T131", "the first argument must be an array", node)
     if prim not in ("add", "sub"):
         which = "at" if len(args) == 3 else "at_alone"
-        return table_calls.library(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
     target, index = args[0], args[1]
     step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
     value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])

@@ -263,3 +263,10 @@ NONE = Static(None)
 def is_weak_const(op: Operand) -> bool:
     """Whether an operand is a literal of Python."""
     return isinstance(op, Const) and op.type.weak
+
+
+class Text:
+    """An f-string with values that only the run knows."""
+
+    def __init__(self, parts: list[Any], ops: list[Operand]) -> None:
+        self.parts, self.ops = parts, ops
