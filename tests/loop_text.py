@@ -28,6 +28,7 @@ from loop_check import checked_passes
 
 import transpile as tp
 from transpile.aggregates import flatten
+from transpile.analysis.sites import sites
 from transpile.captured import Place
 from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
@@ -35,7 +36,6 @@ from transpile.levels import jit_level
 from transpile.loops import optimise
 from transpile.loops.apart import loops_apart
 from transpile.loops.assume import assumed
-from transpile.lower.effects import sites
 from transpile.lower.emit import emit
 from transpile.lower.lowering import lower
 from transpile.request import Request

@@ -471,7 +471,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "place_taken_away",
-        "transpile/loops/affine.py",
+        "transpile/analysis/affine.py",
         'found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))',
         'found = number("add", found, Const(abs(form.const), INT))',
         "what is computed from a form adds the number that it takes away",

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from transpile.analysis.sites import place, site
 from transpile.cache import kernels
 from transpile.core.nodes import Loc
 from transpile.errors import Diagnostic, TranspileError
 from transpile.loader import register
-from transpile.lower.effects import place, site
 
 Kinds = kernels.Kinds
 Direct = Callable[[str], Any]  # of a name that no other function has

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from transpile.analysis.sites import sites
 from transpile.core.nodes import Function, Loc
 from transpile.core.output import Output
 from transpile.core.types import Type
@@ -15,7 +16,6 @@ from transpile.errors import error
 from transpile.loops import optimise
 from transpile.loops.assume import Assumed
 from transpile.lower.adjoints import known_adjoints
-from transpile.lower.effects import sites
 from transpile.lower.emit import Text, emit
 from transpile.lower.entry import Guard, guarded
 from transpile.lower.kept import functions

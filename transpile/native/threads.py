@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from transpile.analysis.value_ranges import is_integer
 from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
-from transpile.loops.facts import is_integer
 from transpile.native import watch
 from transpile.native.kept import describe
 from transpile.native.values import Scalar, Unsupported, Value
