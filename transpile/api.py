@@ -556,9 +556,10 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
+    from transpile.backend import text_of
     from transpile.memory.report import make
 
-    return make(f, args, kwargs)
+    return make(f, args, kwargs, text_of)
 
 
 def stop_gradient(x: T) -> T:

@@ -16,7 +16,8 @@ MOVING = {
     "transpile.beside": "face", "transpile.__main__": "face", "transpile": "face",
     "transpile.lax": "vocabulary", "transpile.random": "vocabulary", "transpile.at": "vocabulary",
     "transpile.tree": "vocabulary", "transpile.in_range": "vocabulary", "transpile.elsewhere": "vocabulary",
-    "transpile.arguments": "driver", "transpile.cache": "driver", "transpile.captured": "driver", "transpile.compiled": "driver",
+    "transpile.arguments": "driver", "transpile.backend": "driver", "transpile.cache": "driver", "transpile.captured": "driver",
+    "transpile.compiled": "driver", "transpile.machine_code": "driver",
     "transpile.conditions": "driver", "transpile.describe": "driver", "transpile.failing": "driver", "transpile.floating": "driver",
     "transpile.frames": "driver", "transpile.interpreted": "driver", "transpile.lanes": "driver", "transpile.levels": "driver",
     "transpile.lifts": "driver", "transpile.nested": "driver", "transpile.pipeline": "driver", "transpile.program": "driver",
@@ -28,9 +29,6 @@ MOVING = {
     "transpile.rules": "ops", "transpile.rules.api": "numpy_api", "transpile.rules.library": "numpy_api",
     "transpile.rules.arguments": "numpy_api", "transpile.rules.updates": "numpy_api",
     "transpile.memory": "report", "transpile.render": "codegen", "transpile.native": "codegen",
-    **{f"transpile.lower.{name}": "codegen" for name in (
-        "build", "emit", "entry", "module", "names", "numba", "scalars", "standalone", "differences", "outward",
-    )},
     "transpile.core.peephole": "simplify", "transpile.transform.dce": "simplify", "transpile.transform.tidy": "simplify",
     "transpile.frontend.prune": "simplify", "transpile.loops.dead": "simplify", "transpile.loops.simplify": "simplify",
 }  # fmt: skip

@@ -42,7 +42,6 @@ from transpile.core.routines import Routine
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, defines, free, leaves, reads, statements, uses, written, written_in
 from transpile.errors import error
-from transpile.loops.fitting import fit
 from transpile.lower import arrays, draws, effects, folds, kept, library, linear, overflow, products, sums
 from transpile.lower.elements import Elements, is_one, read, stored, write
 from transpile.lower.given import check_given
@@ -57,7 +56,7 @@ def lower(fn: Function, routines: Mapping[Routine, str] | None = None, is_kept: 
 
     ``routines`` are the names of the kept functions that it calls. One that ``is_kept`` itself counts calls in its last parameter.
     """
-    return fit(Lowering(fn, routines or {}, is_kept).run())
+    return Lowering(fn, routines or {}, is_kept).run()
 
 
 class Lowering:

@@ -8,7 +8,7 @@ its own, nothing is said.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,13 +92,14 @@ class Plan:
         return Peak(sum(a.bytes for _, a in best), total, loc, tuple(a for _, a in best), exact)
 
 
-def compiled_plan(core: Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]]) -> Plan | None:
+TextOf = Callable[[Function], tuple[str, Mapping[int, Loc]]]  # and the user's line of each of its lines
+
+
+def compiled_plan(core: Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]], text_of: TextOf) -> Plan | None:
     """The arrays of the compiled function; None if it cannot be compiled, or if the size of one is not known.
 
     ``stacks`` are those of the text, in order, with the dims of their entries.
     """
-    from transpile.lower.numba import text_of
-
     try:
         text, lines = text_of(core)
     except TranspileError:

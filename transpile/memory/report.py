@@ -11,7 +11,7 @@ from transpile.api import called
 from transpile.core.nodes import Function, Var
 from transpile.core.routines import reached
 from transpile.memory import table
-from transpile.memory.compiled import Plan, compiled_plan
+from transpile.memory.compiled import Plan, TextOf, compiled_plan
 from transpile.memory.formula import Formula
 from transpile.memory.peak import Peak, Walk, variables
 from transpile.memory.records import Amount, Recorded, Unrecorded, amounts, decisions, finished, largest, outermost
@@ -60,20 +60,20 @@ class Report:
         return table.html(self)
 
 
-def make(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
-    """See `transpile.api.report`."""
+def make(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any], text_of: TextOf) -> Report:
+    """See `transpile.api.report`; ``text_of`` is what Numba compiles for a function."""
     target, args, kwargs = called(f, args, kwargs, "report")
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = request.lift(target)
-    found = _Findings(core, Sizes(core, arguments_of(core, request)))
+    found = _Findings(core, Sizes(core, arguments_of(core, request)), text_of)
     return found.report(values_of(found.sizes, found.amounts, found.every(), request, args, kwargs))
 
 
 class _Findings:
     """What can be said of a function before any number is known."""
 
-    def __init__(self, core: Function, sizes: Sizes) -> None:
+    def __init__(self, core: Function, sizes: Sizes, text_of: TextOf) -> None:
         from transpile.render.module import named
 
         self.core, self.sizes = core, sizes
@@ -85,7 +85,7 @@ class _Findings:
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
         self.calls = bool(reached(core))  # of functions that hold memory of their own
         given = [(a, self.dims_of(a.var)) for a in self.stacks]
-        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given)
+        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, text_of)
 
     def most(self, formula: Formula) -> Formula:
         """The formula in the trip that makes it largest."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from transpile.codegen.numba_scalars import spell
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -33,7 +34,6 @@ from transpile.loops.both_ends import is_question
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.lanes import lanes_of
 from transpile.loops.wrapped import EDGE
-from transpile.lower.scalars import spell
 from transpile.native import kept, threads
 from transpile.native.hints import describe, group_of_accesses
 from transpile.native.scalars import named, parsed
