@@ -38,7 +38,7 @@ from transpile.loops import optimise
 from transpile.loops.apart import loops_apart
 from transpile.loops.assume import assumed
 from transpile.loops.fitting import fit
-from transpile.lower.lowering import lower
+from transpile.lower import lower
 from transpile.request import Request
 from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots

@@ -30,7 +30,7 @@ from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.both_ends import is_question
 from transpile.loops.fitting import fit, in_floats
-from transpile.lower.lowering import lower
+from transpile.lower import lower
 
 LIBRARY = ("call", "view", "swap", "row", "item")
 

@@ -20,7 +20,8 @@ from transpile.core.nodes import Block, Function
 from transpile.core.text import dump
 from transpile.core.types import FLOAT64
 from transpile.loops.hoist import hoist
-from transpile.lower.lowering import ARRAYS, SEVERAL, lower
+from transpile.lower import lower
+from transpile.lower.primitives import ARRAYS, SEVERAL
 from transpile.rules import prims
 from transpile.rules.collectives import COLLECTIVES
 

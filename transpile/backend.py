@@ -15,9 +15,9 @@ from transpile.core.output import Output
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.loops import optimise
+from transpile.lower import lower
 from transpile.lower.adjoints import known_adjoints
 from transpile.lower.kept import functions
-from transpile.lower.lowering import lower
 from transpile.transform.dce import remove_dead
 from transpile.transform.guards import say_guards
 from transpile.transform.placeholders import is_any, with_placeholders

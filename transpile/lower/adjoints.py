@@ -14,7 +14,7 @@ from dataclasses import replace
 from transpile.core.nodes import Block, Const, Diagonal, Function, Let, Operand, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements
-from transpile.lower.shared import Matrices
+from transpile.lower.factored import Matrices
 
 NAME = "cholesky_adjoint"
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.indices import broadcast_index, quick, regroup
+from transpile.lower.lowering import Lowering
+from transpile.lower.memory_layout import made_by, repeated, view_of
 from transpile.lower.overflow import check_narrow
-from transpile.lower.places import Place, broadcast_index, guarded, named, quick, regroup
+from transpile.lower.places import Place, guarded, named
 from transpile.lower.sums import peek
-from transpile.lower.views import Uniform, made_by, repeated, view_of
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.views import Uniform
 
 Rule = Callable[["Lowering", Any], Elements]
 DEEPEST = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from transpile.analysis.sites import Parts, place, site
 from transpile.analysis.value_ranges import LONGEST
@@ -12,9 +11,7 @@ from transpile.core.nodes import Const, Effect, Loc, Operand
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.lower.elements import Elements
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
 
 CLASSES = """
     ArithmeticError AssertionError AttributeError BufferError ConnectionError DeprecationWarning EOFError Exception

@@ -10,19 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Block, Const, If, Operand
 from transpile.core.types import INT, Type
+from transpile.lower.effects import raise_value
 from transpile.lower.elements import Elements, stored, write
-from transpile.lower.sums import disguised, formed, peek, summed
+from transpile.lower.indices import ravel
+from transpile.lower.lowering import Lowering
+from transpile.lower.sums import disguised, peek, summed
 from transpile.rules.reduction import lowest
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
 
 Step = Callable[[list[Expr], Expr], list[Expr]]
 
@@ -91,7 +91,7 @@ def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype
     kept = [k for k in range(x.rank) if k not in axes]
     product = disguised(lw, x, axes, keepdims, dtype)
     if product is not None:
-        return formed(lw, product, name)
+        return product.formed(name)
     if not axes:
         return replace(x, root=None, made=None, dtype=dtype, at=lambda idx: cast(lw, x.at(idx), dtype))
     if kept and x.unit in kept:
@@ -241,8 +241,6 @@ def _prod(lw: Lowering, stmt: Any) -> Elements:
 
 def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None:
     """Raises where an axis that is folded without a neutral element has no entries."""
-    from transpile.lower.effects import raise_value
-
     b = lw.b
     n = count(lw, x, axes)
     if isinstance(n.op, Const):
@@ -343,8 +341,6 @@ def _position(prim: str) -> Callable[[Lowering, Any], Elements]:
     """The first place of an extremum; NaN wins."""
 
     def rule(lw: Lowering, stmt: Any) -> Elements:
-        from transpile.lower.places import ravel
-
         b = lw.b
         x = lw.elements(stmt.args[0])
         axis, keepdims = stmt.params["axis"], stmt.params.get("keepdims", False)

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.nodes import (
     SYNTHETIC,
+    Add,
     Block,
     Const,
     Diagonal,
-    Effect,
-    For,
     Gather,
     If,
     Index,
@@ -32,17 +31,19 @@ from transpile.core.nodes import (
     Point,
     Reshape,
     Slice,
+    Store,
     Var,
 )
 from transpile.core.places import is_nonnegative
 from transpile.core.types import BOOL, INT, Type
-from transpile.lower.elements import Elements, is_one
+from transpile.errors import error
+from transpile.lower.effects import in_range, mismatch, wrong_mask
+from transpile.lower.elements import Elements, is_one, loop_order, write
+from transpile.lower.indices import Map, broadcast_index, regroup, unravel
+from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import call, flat
 from transpile.lower.views import NEW, At, Range, View
 
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
-
-Map = Callable[[Sequence[Expr]], list[Expr]]
 Move = Callable[[View], View]
 
 
@@ -95,6 +96,17 @@ class Place:
             walk_mask(lw, self, body)
 
 
+def put(lw: Lowering, stmt: Store | Add, place: Place, value: Elements) -> None:
+    """Writes elements that do not read what is written before them."""
+    var = lw.buffers[stmt.buf]
+    adds = isinstance(stmt, Add)
+
+    def one(idx: Sequence[Expr]) -> None:
+        write(lw.b, var, place.at(idx), value.at(idx) if value.rank else value.at(()), adds)
+
+    place.each(lw, one, order=loop_order(value) if value.rank else None)
+
+
 # ------------------------------------------------------------------------------------------------------- steps
 
 
@@ -124,57 +136,6 @@ def _reshape(lw: Lowering, place: Place, step: Reshape, args: list[Operand]) -> 
     sizes = tuple(lw.place(args[a]).op for a in step.args)
     found = regroup(lw, place.sizes, sizes)
     return place.then(sizes, found, len(sizes) - 1 if sizes else None, cheap=False)
-
-
-def regroup(lw: Lowering, old: Sequence[Operand], new: Sequence[Operand]) -> Map:
-    """The index map of a reshape from ``old`` to ``new`` sizes."""
-    kept_old = [k for k, s in enumerate(old) if not is_one(s)]
-    kept_new = [k for k, s in enumerate(new) if not is_one(s)]
-    b = lw.b
-    if len(kept_old) == len(kept_new) and all(old[a] == new[c] for a, c in zip(kept_old, kept_new)):
-
-        def move(idx: Sequence[Expr]) -> list[Expr]:
-            out = [b.expr(0)] * len(old)
-            for a, c in zip(kept_old, kept_new):
-                out[a] = idx[c]
-            return out
-
-        return move
-
-    def through_flat(idx: Sequence[Expr]) -> list[Expr]:
-        flat = ravel(lw, idx, new)
-        return unravel(lw, flat, old)
-
-    return through_flat
-
-
-def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[Operand]) -> Expr:
-    """The position in C order."""
-    flat = lw.b.expr(0)
-    for k, size in zip(idx, sizes):
-        flat = k if isinstance(flat.op, Const) and flat.op.value == 0 else flat * lw.b.expr(size) + k
-    return flat
-
-
-def unravel(lw: Lowering, flat: Expr, sizes: Sequence[Operand]) -> list[Expr]:
-    """The index of a position in C order."""
-    out: list[Expr] = []
-    for k in range(len(sizes) - 1, -1, -1):
-        size = lw.b.expr(sizes[k])
-        if is_one(sizes[k]):
-            out.append(lw.b.expr(0))
-        elif all(is_one(s) for s in sizes[:k]):
-            out.append(flat)
-            flat = lw.b.expr(0)
-        else:
-            out.append(quick(lw, "quick_mod", flat, size))
-            flat = quick(lw, "quick_div", flat, size)
-    return out[::-1]
-
-
-def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
-    """Integer division of what is not negative by what is positive."""
-    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, prim, (x.op, y.op), {}))
 
 
 # ------------------------------------------------------------------------------------------------------- index
@@ -217,7 +178,7 @@ def _index(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Plac
         axis += 1
     found = place.then(sizes, lambda idx: [p(idx) for p in parts], unit)
     found.identity = identity
-    found.moves = None if place.moves is None else (*place.moves, lambda view: view.indexed(lw, taken))
+    found.moves = None if place.moves is None else (*place.moves, lambda view: view.indexed(lw.b, taken))
     return found
 
 
@@ -317,8 +278,6 @@ def named(lw: Lowering, x: Expr, name: str) -> Expr:
 
 def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> Expr:
     """``at``, after a check that it lies in ``range(n)``; the error names what was given."""
-    from transpile.lower.effects import in_range
-
     lw.b.emit(in_range(lw.b.loc, at, n, given, low))
     return at
 
@@ -388,8 +347,6 @@ def _gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> P
 
 def _positions(lw: Lowering, mask: Elements, sizes: Sequence[Operand]) -> list[Elements]:
     """Where a mask holds, one array of indices an axis."""
-    from transpile.lower.library import call, flat
-
     mask = lw.rooted(mask, "mask")
     check_shape(lw, mask.sizes, sizes)
     found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, mask), name="places")
@@ -423,12 +380,6 @@ def _are_equal(a: Operand, b: Operand) -> bool:
     return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
 
 
-def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> list[Expr]:
-    """The index into an array that broadcasts to the index ``idx``."""
-    tail = list(idx[len(idx) - elements.rank :]) if elements.rank else []
-    return [lw.b.expr(0) if is_one(s) else k for k, s in zip(tail, elements.sizes)]
-
-
 def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Expr]) -> Expr:
     """An entry of an index array, checked if ``size`` is that of an axis."""
     b = lw.b
@@ -446,8 +397,6 @@ def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Ex
 
 def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
     """One boolean array, ranges full on the other axes: positions are found by walking the mask; else by gathers."""
-    from transpile.errors import error
-
     assert place.mask is None  # what a mask selects is no view
     masks = [k for k, i in enumerate(step.items) if isinstance(i, Mask)]
     others = [i for i in step.items if not isinstance(i, Mask)]
@@ -465,8 +414,6 @@ def _masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Pla
 
 
 def check_shape(lw: Lowering, given: Sequence[Operand], wanted: Sequence[Operand]) -> None:
-    from transpile.lower.effects import wrong_mask
-
     b = lw.b
     for g, w in zip(given, wanted):
         if g == w:
@@ -478,8 +425,6 @@ def check_shape(lw: Lowering, given: Sequence[Operand], wanted: Sequence[Operand
 
 def check_sizes(lw: Lowering, given: Operand, wanted: Operand) -> None:
     """An IndexError where index arrays do not have the same size."""
-    from transpile.lower.effects import mismatch
-
     b = lw.b
     with b.into(Block()) as raises:
         b.emit(mismatch(b.loc, b.expr(given), b.expr(wanted)))
@@ -527,5 +472,3 @@ def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) ->
 
 
 _STEPS: dict[type, Any] = {Permute: _permute, Diagonal: _diagonal, Reshape: _reshape, Index: _index}
-
-__all__ = ["Effect", "For", "Place", "broadcast_index", "checked", "ravel", "regroup", "unravel"]
