@@ -14,11 +14,12 @@ from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.index_bounds import guarded, named
 from transpile.lower.indices import broadcast_index, quick, regroup
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import made_by, repeated, view_of
 from transpile.lower.overflow import check_narrow
-from transpile.lower.places import Place, guarded, named
+from transpile.lower.places import place_of
 from transpile.lower.sums import peek
 from transpile.lower.views import Uniform
 
@@ -169,7 +170,7 @@ def _index(lw: Lowering, stmt: Any) -> Elements:
     path = stmt.params["path"]
     if not path:
         return x
-    place = Place.of(lw, path, stmt.args[1:], x.sizes)
+    place = place_of(lw, path, stmt.args[1:], x.sizes)
     _name_sizes(place.sizes, stmt.var.type.dims)
     if place.mask is not None:
         x = lw.steady(x, _name(stmt.args[0]))

@@ -16,8 +16,8 @@ from transpile.core.types import INT, Type
 from transpile.lower.contractions import Product, emit, product
 from transpile.lower.elements import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
+from transpile.lower.mapped_places import Place, put
 from transpile.lower.memory_layout import lying, number, operand, scaled, uniform, view_of
-from transpile.lower.places import Place, put
 from transpile.lower.views import Times, View
 
 

@@ -43,8 +43,9 @@ from transpile.lower.effects import lower_effect
 from transpile.lower.elements import Elements, stored, write
 from transpile.lower.kept import check_depth
 from transpile.lower.lowering import name_of
+from transpile.lower.mapped_places import put
 from transpile.lower.overflow import check_range
-from transpile.lower.places import Place, put
+from transpile.lower.places import place_of
 from transpile.lower.primitives import Primitives
 
 
@@ -147,7 +148,7 @@ class Traversal(Primitives):
     def _(self, stmt: Store | Add) -> None:
         self.settle(stmt.buf, but=stmt.value)
         target: Elements = self.env[stmt.buf]
-        place = Place.of(self, stmt.path, stmt.args, target.sizes)
+        place = place_of(self, stmt.path, stmt.args, target.sizes)
         waiting = sums.peek(self, stmt.value)
         if waiting is not None and sums.write(self, stmt, waiting, place):
             return
