@@ -50,7 +50,7 @@ def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple
 def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     """A bound of a range, counted from the end if negative, within 0 and ``n``."""
     b = lw.b
-    form, size = _form(x), _form(n)
+    form, size = form_of(x.op), form_of(n.op)
     if form is not None and size is not None and within(lw, form, size + 1):
         return x
     if isinstance(x.op, Const):
@@ -62,7 +62,7 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
-    form = _form(x)
+    form = form_of(x.op)
     return form is not None and is_nonnegative(lw.least(form))
 
 
@@ -74,10 +74,11 @@ def at_least_zero(lw: Lowering, x: Expr) -> Expr:
     return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (x.op, Const(0, INT)), {"fn": "max"}))
 
 
-def _form(x: Expr) -> Dim | None:
-    if isinstance(x.op, Const):
-        return Dim(int(x.op.value))
-    return x.op.form if isinstance(x.op, Var) else None
+def form_of(op: Operand) -> Dim | None:
+    """The linear form of an integer, if it is known."""
+    if isinstance(op, Const):
+        return Dim(int(op.value))
+    return op.form if isinstance(op, Var) else None
 
 
 def within(lw: Lowering, form: Dim, size: Dim) -> bool:
@@ -88,7 +89,7 @@ def within(lw: Lowering, form: Dim, size: Dim) -> bool:
 def checked(lw: Lowering, op: Operand, size: Operand) -> Expr:
     """A point on an axis: counted from the end if negative, and an IndexError if it is not there."""
     x, n = lw.place(op), lw.b.expr(size)
-    form, bound = _form(x), _form(n)
+    form, bound = form_of(x.op), form_of(n.op)
     if form is not None and bound is not None:
         if within(lw, form, bound):
             return x

@@ -31,25 +31,24 @@ from transpile.core.nodes import (
     Push,
     Stmt,
     Store,
-    Undef,
     Var,
     While,
 )
 from transpile.core.routines import Routine
-from transpile.core.types import INT
-from transpile.core.walk import blocks, defines, free, leaves, reads, statements, written_in
+from transpile.core.walk import blocks, defines, leaves, reads, statements
 from transpile.lower import sums
+from transpile.lower.carried import Carried
 from transpile.lower.effects import lower_effect
 from transpile.lower.elements import Elements, stored, write
+from transpile.lower.index_bounds import form_of
 from transpile.lower.kept import check_depth
 from transpile.lower.lowering import name_of
 from transpile.lower.mapped_places import put
 from transpile.lower.overflow import check_range
 from transpile.lower.places import place_of
-from transpile.lower.primitives import Primitives
 
 
-class Traversal(Primitives):
+class Traversal(Carried):
     def run(self) -> Function:
         fn, b = self.fn, self.b
         params = []
@@ -71,18 +70,6 @@ class Traversal(Primitives):
         results = [self.result(y, taken) for y in fn.body.yields]
         body = Block((), b.block.stmts, tuple(results))
         return replace(fn, params=tuple(params), body=body, symbols={})
-
-    def result(self, y: Operand, taken: set[Var]) -> Operand:
-        """A result with memory of its own."""
-        held = self.held(y)
-        if not isinstance(held, Elements):
-            return held
-        self.use(y)
-        var = held.root
-        if var is None or var in taken or var not in self.owned:
-            var = self.materialise(held, name_of(y))
-        taken.add(var)
-        return var
 
     # ---- statements
 
@@ -157,64 +144,7 @@ class Traversal(Primitives):
             value = self.in_memory(value, name_of(stmt.value))
         put(self, stmt, place, value)
 
-    def settle(self, buf: Var, but: Operand | None = None) -> None:
-        """Before ``buf`` is written: what depends on it and is still to be read gets memory."""
-        for var in list(self.snapshots):
-            held = self.env.get(var)
-            if not isinstance(held, Elements) or self.left[var] <= 0:
-                continue
-            if buf in held.deps and not (var is but and self.left[var] <= 1):
-                self.env[var] = self.in_memory(held, name_of(var))
-
-    def settle_outer(self, stmt: Stmt, loop: bool) -> None:
-        """Before a nested statement: what it would invalidate gets memory; in a loop, also what it would compute again."""
-        changed: dict[Var, None] = {}
-        inside: dict[Var, None] = {}
-        for inner in blocks(stmt):
-            changed.update(dict.fromkeys(written_in(inner)))
-            inside.update(dict.fromkeys(free(inner)))
-        for var in list(self.snapshots):
-            held = self.env.get(var)
-            if not isinstance(held, Elements) or self.left[var] <= 0:
-                continue
-            if any(c in held.deps for c in changed) or (loop and var in inside and not held.cheap):
-                self.env[var] = self.in_memory(held, name_of(var))
-
     # ---- control
-
-    def pass_on(self, op: Operand) -> Operand:
-        """A value that control flow carries: a scalar, or an array in memory that is never written again."""
-        if isinstance(op, Undef):
-            return op
-        held = self.held(op)
-        if not isinstance(held, Elements):
-            return held
-        if held.root is None or held.deps:
-            return self.materialise(held, name_of(op))
-        return held.root
-
-    def receive(self, var: Var, new: Var) -> None:
-        """What holds a carried value from here on."""
-        if new.type.dims:
-            self.env[var] = stored(self.b, new, self.own_sizes(new, known=True))
-        else:
-            self.env[var] = new
-
-    def own_sizes(self, var: Var, known: bool = False) -> tuple[Operand, ...]:
-        """The sizes of an array variable; a 1 is what its type says. With ``known`` (no parameter) all are, where they can be
-        said: operands that do not change in a loop let its temporaries out of it."""
-        sizes: list[Operand] = []
-        for k, dim in enumerate(var.type.dims):
-            if dim.is_one or (known and dim.is_const):
-                sizes.append(Const(dim.const, INT))
-                continue
-            if known and dim.as_symbol is not None and self.is_known(dim.as_symbol):
-                sizes.append(self.symbol(dim.as_symbol))
-                continue
-            size = self.b.let("dim", var, axis=k, name=dim.as_symbol or "size").op
-            size.form = dim  # type: ignore[union-attr]
-            sizes.append(size)
-        return tuple(sizes)
 
     @stmt.register
     def _(self, stmt: If) -> None:
@@ -319,12 +249,6 @@ class Traversal(Primitives):
 
 def _twin(var: Var) -> Var:
     return Var(var.name, var.type, var.buffer, None, var.note)
-
-
-def form_of(op: Operand) -> Dim | None:
-    if isinstance(op, Const):
-        return Dim(int(op.value))
-    return op.form if isinstance(op, Var) else None
 
 
 def lower(fn: Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> Function:
