@@ -839,7 +839,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "folds_of_nothing",
-        "transpile/lower/folds.py",
+        "transpile/lower/extrema.py",
         '        if stmt.params.get("initial") is None:\n            not_empty',
         "        if True:\n            not_empty",
         "a compiled extremum with an initial number raises where there is nothing to fold",

@@ -10,16 +10,33 @@ from transpile.core.builder import Expr
 from transpile.core.nodes import SYNTHETIC, Alloc, Const, Let, Operand, Var
 from transpile.core.types import INT
 from transpile.errors import error
-from transpile.lower import arrays, draws, folds, kept, library, linear, overflow, products
-from transpile.lower.arrays import elementwise
+from transpile.lower import (
+    created,
+    draws,
+    extrema,
+    kept,
+    library,
+    linear,
+    overflow,
+    products,
+    rearranged,
+    reductions,
+    reindexed,
+)
 from transpile.lower.elements import Elements, is_one
+from transpile.lower.elementwise import TABLE as ELEMENTWISE
+from transpile.lower.elementwise import elementwise
 from transpile.lower.given import check_given
 from transpile.lower.lowering import Held, Lowering, name_of
 from transpile.lower.sums import linear as linear_sum
 
 ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
-    **arrays.TABLE,
-    **folds.TABLE,
+    **ELEMENTWISE,
+    **created.TABLE,
+    **reindexed.TABLE,
+    **rearranged.TABLE,
+    **reductions.TABLE,
+    **extrema.TABLE,
     **products.TABLE,
     **library.TABLE,
     **draws.TABLE,
