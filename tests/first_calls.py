@@ -64,7 +64,8 @@ def in_a_child(program: Any, knows_all: bool) -> str:
 def main() -> None:
     from corpus import all_programs
 
-    import transpile.lower.numba
+    import transpile.backend
+    import transpile.machine_code
     import transpile.native.function  # noqa: F401
 
     programs = {p.name: p for p in all_programs()}

@@ -28,16 +28,17 @@ from loop_check import checked_passes
 
 import transpile as tp
 from transpile.aggregates import flatten
+from transpile.analysis.sites import sites
 from transpile.captured import Place
+from transpile.codegen.emit import emit
 from transpile.core.nodes import Block, For, Function, Stmt
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.levels import jit_level
 from transpile.loops import optimise
 from transpile.loops.apart import loops_apart
 from transpile.loops.assume import assumed
-from transpile.lower.effects import sites
-from transpile.lower.emit import emit
-from transpile.lower.lowering import lower
+from transpile.loops.fitting import fit
+from transpile.lower import lower
 from transpile.request import Request
 from transpile.results import assemble_flat, converters
 from transpile.run import leaf_slots
@@ -111,7 +112,7 @@ class Loops:
 
     @cached_property
     def lowered(self) -> Function:
-        return lower(self.core)
+        return fit(lower(self.core))
 
     @property
     def sizes(self) -> tuple[Any, ...]:

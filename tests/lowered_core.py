@@ -29,8 +29,8 @@ from transpile.core.routines import reached
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.both_ends import is_question
-from transpile.loops.fitting import in_floats
-from transpile.lower.lowering import lower
+from transpile.loops.fitting import fit, in_floats
+from transpile.lower import lower
 
 LIBRARY = ("call", "view", "swap", "row", "item")
 
@@ -43,7 +43,7 @@ def lowered_core(core: Function) -> Function:
     """The function as scalar statements, with the trees of ``core``; a transform can follow."""
     if reached(core):
         raise NotScalar("a function that calls itself")
-    fn = lower(core)
+    fn = fit(lower(core))
     for stmt in statements(fn.body):
         if isinstance(stmt, Let) and stmt.prim in LIBRARY:
             raise NotScalar(stmt.prim)

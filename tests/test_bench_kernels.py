@@ -12,10 +12,10 @@ from differences import Subject, check_against_differences, check_value, copied,
 from loop_text import Loops
 
 import transpile as tp
+from transpile.backend import Options, lowered
 from transpile.core.nodes import For, While
 from transpile.core.walk import blocks
 from transpile.loops.both_ends import is_question
-from transpile.lower.numba import Options, lowered
 
 SAMPLE = ("cholesky", "fdtd_2d", "shallow_water", "spmv")  # compiled in `make test`; the others in `make test-all`
 DIRECTIONS = 2

@@ -13,12 +13,12 @@ from loop_compare import Subject
 from loop_text import MODULES, Loops
 
 import transpile as tp
+from transpile.codegen.emit import emit
 from transpile.loops.checks import hoist_checks
 from transpile.loops.dead import remove_dead
 from transpile.loops.forward import forward
 from transpile.loops.gather import gather
 from transpile.loops.unroll import unroll
-from transpile.lower.emit import emit
 
 
 def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> str | None:

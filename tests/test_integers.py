@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import transpile as tp
+from transpile import backend
 from transpile.errors import TranspileError
-from transpile.lower import numba as lowering
 
 pytestmark = pytest.mark.numba
 
@@ -230,7 +230,7 @@ def test_every_operation_in_every_place(fn):
 @pytest.mark.slow
 @pytest.mark.parametrize("fn", [straight, carried, in_a_test], ids=lambda f: f.__name__)
 def test_what_numba_makes_of_the_text(fn, monkeypatch, tmp_path):
-    monkeypatch.setattr(lowering, "IS_DIRECT", False)
+    monkeypatch.setattr(backend, "IS_DIRECT", False)
     agrees(fn, tp.jit(fn, cache=False))
 
 
@@ -386,7 +386,7 @@ def test_numbers_of_numpy_wrap(direct, monkeypatch):
     def fn(a, b):
         return a + b, a - b, a * b, -a, a // b, a % b, abs(a), a + 1 > a, a * 2 // 2
 
-    monkeypatch.setattr(lowering, "IS_DIRECT", direct)
+    monkeypatch.setattr(backend, "IS_DIRECT", direct)
     compiled = tp.jit(fn, cache=False)
     values = [v for v in NUMBERS if v]
     with np.errstate(all="ignore"):

@@ -489,8 +489,8 @@ def test_which_arrays_steer(fn):
 
 
 def steered(g, *args):
+    from transpile.backend import Options, lowered
     from transpile.levels import jit_level
-    from transpile.lower.numba import Options, lowered
     from transpile.request import Request
 
     request = Request.of(args, {})

@@ -18,6 +18,7 @@ from loop_compare import Subject
 from loop_text import MODULES, Loops
 
 import transpile as tp
+from transpile.codegen.emit import emit
 from transpile.core.dims import Dim
 from transpile.core.nodes import Alloc, Block, Const, For, Function, Let, Store, Var
 from transpile.core.types import FLOAT64, INT, Type
@@ -36,7 +37,6 @@ from transpile.loops.powers import expand_powers
 from transpile.loops.promote import promote
 from transpile.loops.reuse import reuse
 from transpile.loops.unroll import unroll
-from transpile.lower.emit import emit
 
 Pass = Callable[[Function], Function]
 READY = (forward, hoist_checks, forward)  # what stands before most passes

@@ -13,13 +13,15 @@ import pytest
 from rule_check import Program, symbolic
 from test_rules import ELEMENTWISE, EXAMPLES, arguments, build_of, example
 
+from transpile.backend import compile_core
+from transpile.codegen.numba_scalars import spell
+from transpile.codegen.numba_text import Options
 from transpile.core.nodes import Block, Function
 from transpile.core.text import dump
 from transpile.core.types import FLOAT64
 from transpile.loops.hoist import hoist
-from transpile.lower.lowering import ARRAYS, SEVERAL, lower
-from transpile.lower.numba import Options, compile_core
-from transpile.lower.scalars import spell
+from transpile.lower import lower
+from transpile.lower.primitives import ARRAYS, SEVERAL
 from transpile.rules.collectives import COLLECTIVES
 from transpile.rules.tables import prims
 

@@ -5,8 +5,7 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
 import transpile as tp
-from transpile import api
-from transpile.lower import numba as lowering
+from transpile import api, backend
 from transpile.native import Unsupported, function, library
 
 pytestmark = pytest.mark.numba
@@ -164,7 +163,7 @@ def test_as_interpreted(f, args, wrt, direct):
 @pytest.mark.parametrize("f", [swing, relax], ids=lambda f: f.__name__)
 def test_as_through_the_front_end(f, monkeypatch):
     args, wrt = next((a, w) for g, a, w in CASES if g is f)
-    monkeypatch.setattr(lowering, "IS_DIRECT", False)
+    monkeypatch.setattr(backend, "IS_DIRECT", False)
     api._kept.cache_clear()  # else it is what was compiled directly
     by_text = tp.jit(tp.value_and_grad(f, argnums=wrt), cache=False)(*args)
     monkeypatch.undo()

@@ -307,7 +307,7 @@ def test_compiled(name: str, k: int) -> None:
 
 
 def _same_when_compiled(fn: Function, args: Sequence[Any], what: str) -> None:
-    from transpile.lower.numba import Options, compile_core
+    from transpile.backend import Options, compile_core
 
     kernel = compile_core(fn, Options(), cache=False)
     found = kernel(*(np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a)[()] for a in args))

@@ -269,7 +269,7 @@ COMPILED = [c for c in CASES if c not in OTHER_SIZES and c[0] not in FREE]
 @pytest.mark.numba
 @pytest.mark.parametrize(("name", "k"), [pytest.param(*c, marks=[pytest.mark.slow] * (c not in FEW)) for c in COMPILED])
 def test_compiled(name: str, k: int) -> None:
-    from transpile.lower.numba import Options, compile_core
+    from transpile.backend import Options, compile_core
 
     case = Case(name, k)
     case.is_rounded = True

@@ -5,8 +5,7 @@ import pytest
 from thread_calls import compiled, flat, same
 
 import transpile as tp
-from transpile import api, run
-from transpile.lower import numba as lowering
+from transpile import api, backend, run
 
 pytestmark = pytest.mark.numba
 
@@ -117,7 +116,7 @@ def test_on_threads(always):
 
 def test_through_the_front_end(always, monkeypatch):
     """Numba's own threads cannot raise: there such chunks run one after the other."""
-    monkeypatch.setattr(lowering, "IS_DIRECT", False)
+    monkeypatch.setattr(backend, "IS_DIRECT", False)
     a, w, ix = RNG.normal(size=(20, 3)), RNG.normal(size=3), numbers(57)
     call = compiled(gathered, (0, 1))
     same(call(a, w, ix), tp.value_and_grad(gathered, argnums=(0, 1))(a, w, ix))

@@ -11,7 +11,7 @@ from test_parallel import weighted
 from thread_calls import compiled, flat, same
 
 import transpile as tp
-from transpile.lower import numba as lowering
+from transpile import backend
 from transpile.native.statements import Statements
 
 pytestmark = pytest.mark.numba
@@ -101,7 +101,7 @@ def test_on_threads_and_through_the_front_end(f, always, monkeypatch):
     args, wrt = next((a, w) for g, a, w in CASES if g is f)
     found = compiled(f, wrt)(*args)
     same(found, tp.value_and_grad(f, argnums=wrt)(*args))
-    monkeypatch.setattr(lowering, "IS_DIRECT", False)
+    monkeypatch.setattr(backend, "IS_DIRECT", False)
     same(found, compiled(f, wrt)(*args))
 
 

@@ -12,8 +12,8 @@ pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 't
 from accuracy import points, reference
 
 import transpile as tp
+from transpile.analysis import vector_forms
 from transpile.loops.blocks import SIZE
-from transpile.lower import scalars
 from transpile_runtime.compiled import machine, vector
 
 pytestmark = pytest.mark.numba
@@ -93,7 +93,7 @@ def plain(kind):
 
 @pytest.fixture(scope="module")
 def tested(kind):
-    return Compiled({f: COUNTS.get(n, 1) for n, both in scalars.PARTLY.items() for f in both}, kind)
+    return Compiled({f: COUNTS.get(n, 1) for n, both in vector_forms.PARTLY.items() for f in both}, kind)
 
 
 def test_error(measured):
@@ -196,7 +196,7 @@ OF_NUMPY = {**points.NUMPY, "sinc": np.sinc, "fmod": np.fmod, "mod": np.mod, "fl
 
 def test_where_a_test_holds_the_function_is_right(tested):
     kind, bad = tested.kind, []
-    for name, (function, test) in scalars.PARTLY.items():
+    for name, (function, test) in vector_forms.PARTLY.items():
         rng = np.random.default_rng(4)
         at_random = [rng.uniform(-9, 9, 500), np.exp2(rng.uniform(-140, 127, 500)) * rng.choice([-1, 1], 500)]
         grid = _grid(kind, COUNTS.get(name, 1))

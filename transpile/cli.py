@@ -68,7 +68,7 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     cores = list(zip(apart([core for core, _ in cores]), [written for _, written in cores]))
     level = jit_level(stack.stacked(levels, None))
     if options.jit or level is not None:
-        from transpile.lower.module import modules_text
+        from transpile.backend import modules_text
 
         return modules_text(cores, options.standalone, level), list(module.program)
     return printed([core for core, _ in cores], options.standalone), list(module.program)
@@ -103,7 +103,7 @@ def printed(cores: Sequence[Any], standalone: bool) -> str:
         hint = "leave --standalone out, and install the package with the emitted file"
         raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
     if standalone:
-        from transpile.lower.standalone import copied
+        from transpile.codegen.standalone import copied
 
         text = copied(text, cores[0])
     return text

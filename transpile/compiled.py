@@ -36,7 +36,7 @@ class Recipe(NamedTuple):
     results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
     taken: Taken = Taken()
     changes_containers: bool = False  # whether it changes lists, dicts or objects among its arguments
-    outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.lower.outward.Output`
+    outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.codegen.outward.Output`
 
 
 class Compiled(Program):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile import describe
+from transpile.backend import text_of
 from transpile.captured import Place
 from transpile.core.nodes import Function
 from transpile.interpreted import interpreted
@@ -27,4 +28,4 @@ def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Rep
         own = copy.deepcopy((list(args), dict(kwargs), list(request.leaves)))  # what is no derivative may write them
         return interpreted(None, fn, request, True)(*own)
 
-    return find(core, describe.arguments(core), given, run)
+    return find(core, describe.arguments(core), given, run, text_of)

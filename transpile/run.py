@@ -43,7 +43,7 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
 
         return dump_all(core) + "\n"
     if stage == "loops":
-        from transpile.lower.numba import Options, text_of
+        from transpile.backend import Options, text_of
 
         level = jit_level(target)
         options = Options(sizes=assumed_sizes(core, request))
@@ -62,8 +62,7 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
 
 def compiled(target: Any, core: Function, request: Request, level: Any) -> Compiled:
     """Runs the function that Numba compiled, on the leaves; it is kept on disk if ``level`` says so."""
-    from transpile.lower.entry import Guard
-    from transpile.lower.numba import Options, compile_core
+    from transpile.backend import Guard, Options, compile_core
 
     slots = leaf_slots(core, request)
     places = [Place.of(c) for c in core.captured]

@@ -29,10 +29,10 @@ import transpile as tp
 from bench.problem import Problem
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
+from transpile import backend
 from transpile.core.nodes import Block, Effect, Function, If, Stmt
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks
-from transpile.lower import numba
 
 PACE = Pace(rounds=15, batch=0.01, budget=2.0)
 QUICK = Pace(rounds=5, batch=0.003, budget=0.5)
@@ -62,12 +62,12 @@ def unchecked(fn: Function) -> Function:
 @contextmanager
 def without_checks() -> Iterator[None]:
     """Within it, functions are compiled without checks."""
-    lower = numba.lower
-    numba.lower = lambda *args, **more: unchecked(lower(*args, **more))  # type: ignore[attr-defined]
+    lower = backend.lower
+    backend.lower = lambda *args, **more: unchecked(lower(*args, **more))  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        numba.lower = lower  # type: ignore[attr-defined]
+        backend.lower = lower  # type: ignore[attr-defined]
 
 
 def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:

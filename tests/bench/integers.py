@@ -31,11 +31,11 @@ import transpile as tp
 from bench.checks import PACE, QUICK, compiled
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
+from transpile import backend
 from transpile.core.nodes import Block, Function
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
 from transpile.loops.both_ends import is_question
-from transpile.lower import numba
 
 
 def polynomial_hash(x, base, modulus):
@@ -81,29 +81,29 @@ def unquestioned(fn: Function) -> Function:
 
 @contextmanager
 def without_questions() -> Iterator[None]:
-    lower = numba.lower
-    numba.lower = lambda *args, **more: unquestioned(lower(*args, **more))  # type: ignore[attr-defined]
+    lower = backend.lower
+    backend.lower = lambda *args, **more: unquestioned(lower(*args, **more))  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        numba.lower = lower  # type: ignore[attr-defined]
+        backend.lower = lower  # type: ignore[attr-defined]
 
 
 def questions(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
     """How many checks of integers the compiled function has."""
     found: list[int] = []
-    optimise = numba.optimise
+    optimise = backend.optimise
 
     def counted(*given: Any, **more: Any) -> Function:
         new = optimise(*given, **more)
         found.append(sum(is_question(s) for s in statements(new.body)))
         return new
 
-    numba.optimise = counted  # type: ignore[attr-defined]
+    backend.optimise = counted  # type: ignore[attr-defined]
     try:
         tp.source(tp.jit(function), *args, stage="loops")
     finally:
-        numba.optimise = optimise  # type: ignore[attr-defined]
+        backend.optimise = optimise  # type: ignore[attr-defined]
     return sum(found)
 
 

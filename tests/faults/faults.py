@@ -471,7 +471,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "place_taken_away",
-        "transpile/loops/affine.py",
+        "transpile/analysis/affine.py",
         'found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))',
         'found = number("add", found, Const(abs(form.const), INT))',
         "what is computed from a form adds the number that it takes away",
@@ -839,7 +839,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "folds_of_nothing",
-        "transpile/lower/folds.py",
+        "transpile/lower/extrema.py",
         '        if stmt.params.get("initial") is None:\n            not_empty',
         "        if True:\n            not_empty",
         "a compiled extremum with an initial number raises where there is nothing to fold",

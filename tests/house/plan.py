@@ -21,12 +21,11 @@ MOVING: Mapping[str, str] = {
         "ops": "rules",
         "numpy_api": "rules.api rules.arguments rules.library rules.updates",
         "report": "memory",
-        "codegen": "render native lower.build lower.differences lower.emit lower.entry lower.module lower.names lower.numba "
-        "lower.outward lower.scalars lower.standalone transform.guards",
+        "codegen": "render native transform.guards",
         "simplify": "frontend.prune loops.dead loops.simplify transform.dce transform.placeholders transform.tidy",
         "core": "transform.reasons",
-        "driver": "arguments cache compiled conditions describe failing floating frames interpreted lanes lifts nested pipeline "
-        "program repeated reporting request results run sharing specialize",
+        "driver": "arguments backend cache compiled conditions describe failing floating frames interpreted lanes lifts "
+        "machine_code nested pipeline program repeated reporting request results run sharing specialize",
     }.items()
     for name in names.split()
 }

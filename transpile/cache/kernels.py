@@ -30,7 +30,7 @@ def stem(name: str, text: str, kinds: Kinds, direct: bool, lines: Mapping[int, L
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
 
 
-WRITERS = ("native", "loops", "lower", "analysis", "transform", "rules", "core")
+WRITERS = ("native", "codegen", "loops", "analysis", "transform", "rules", "core")
 """What writes machine code, and what it asks: not all that it is told stands in the text."""
 
 

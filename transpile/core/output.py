@@ -1,4 +1,4 @@
-"""A result that the caller of compiled code makes: `transpile.lower.outward`."""
+"""A result that the caller of compiled code makes: `transpile.codegen.outward`."""
 
 from __future__ import annotations
 

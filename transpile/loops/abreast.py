@@ -23,16 +23,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, If, Let, Operand, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import defined, statements, uses
 from transpile.loops.adds import as_additions
-from transpile.loops.affine import Forms
 from transpile.loops.bodies import Bodies, number, over_lanes
-from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import held_by
-from transpile.loops.kinds import DEAR
 from transpile.loops.rows import with_rows
 from transpile.loops.trips import ABREAST, AT_ONCE, Search, Trips, may_gain
 

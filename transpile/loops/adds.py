@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from transpile.analysis.accesses import Roots, accesses
+from transpile.analysis.affine import Forms
 from transpile.core.nodes import SYNTHETIC, Add, Block, For, Let, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks, with_stmts
 from transpile.core.types import Type
 from transpile.core.walk import blocks, statements, uses
-from transpile.loops.affine import Forms
-from transpile.loops.memory import Roots, accesses
 
 SUMS = ("float64", "float32", "int64")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from transpile.analysis.accesses import Access, Roots, accesses, is_array
+from transpile.analysis.affine import Forms, Twins
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import Add, Block, Const, For, Function, Let, Operand, Store, Var
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.affine import Forms, Twins
-from transpile.loops.facts import Facts, is_integer
-from transpile.loops.memory import Access, Roots, accesses, is_array
 
 
 def loops_apart(fn: Function) -> set[Var]:

@@ -21,6 +21,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from transpile.analysis.accesses import Roots, is_pure
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.vector_forms import DRAWS, PARTLY, PLAIN, WHOLE
 from transpile.core.nodes import (
     Add,
     Block,
@@ -38,10 +41,7 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
-from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import has_recurrence, is_serial, known_trips
-from transpile.loops.memory import Roots, is_pure
-from transpile.lower.scalars import DRAWS, PARTLY, PLAIN, WHOLE
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
 IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}

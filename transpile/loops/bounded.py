@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transpile.analysis.value_ranges import LONGEST
 from transpile.core.nodes import SYNTHETIC, Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.both_ends import is_question
-from transpile.loops.facts import LONGEST
 from transpile.loops.forward import ends
 
 SAFE = 2.0**62  # rounding is far less than what is left up to 2 ** 63

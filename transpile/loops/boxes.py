@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import is_array, is_pure
+from transpile.analysis.affine import Forms, Linear, form_of
+from transpile.analysis.value_ranges import as_extremum, is_integer
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, defined
-from transpile.loops.affine import Forms, Linear, form_of
-from transpile.loops.facts import as_extremum, is_integer
-from transpile.loops.memory import is_array, is_pure
 from transpile.loops.small import Small
 
 REALS = ("float64", "float32")

@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.accesses import Roots, Touches, is_pure
+from transpile.analysis.affine import Forms, form_of
+from transpile.analysis.value_ranges import is_integer
 from transpile.core.nodes import Add, Alloc, Block, For, Function, If, Let, Operand, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, leaves, reads
-from transpile.loops.affine import Forms, form_of
-from transpile.loops.facts import is_integer
 from transpile.loops.fuse import same
-from transpile.loops.memory import Roots, Touches, is_pure
 
 PRIMS = frozenset(("add", "sub", "mul", "neg"))
 MOST = 2  # operations

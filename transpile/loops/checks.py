@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import is_pure, may_raise
+from transpile.analysis.affine import Forms, Linear, computed
 from transpile.core.nodes import (
     SYNTHETIC,
     Block,
@@ -30,10 +32,8 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
-from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.both_ends import Ends, is_question, only_asks
 from transpile.loops.forward import ends
-from transpile.loops.memory import is_pure, may_raise
 from transpile.loops.small import Small
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import accesses
+from transpile.analysis.affine import Linear
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import SYNTHETIC, Alloc, Const, Effect, For, Let, Stmt, Var
 from transpile.core.types import INT
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine import Linear
-from transpile.loops.facts import Facts, is_integer
-from transpile.loops.memory import accesses
 from transpile.loops.product import Letter, Product, lying
 from transpile.loops.small import Small
 from transpile.loops.terms import Code, Read

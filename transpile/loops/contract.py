@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.accesses import accesses
+from transpile.analysis.affine import Forms, Linear
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, Index, Let, Operand, Point, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, defined, leaves, reads
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.memory import accesses
 
 
 def contract(fn: Function) -> Function:

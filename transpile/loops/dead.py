@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import is_pure
 from transpile.core.nodes import Add, Alloc, Block, For, Function, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.rebuild import with_stmts
 from transpile.core.walk import blocks, leaves, reads, statements
-from transpile.loops.memory import is_pure
 
 
 def remove_dead(fn: Function) -> Function:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from transpile.analysis.affine import Linear
 from transpile.core.dims import ANY
 from transpile.core.loc import Loc
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, map_operands, map_reads
-from transpile.loops.affine import Linear
 from transpile.loops.contract import points
 from transpile.loops.product import Letter, Product
 from transpile.loops.roles import Call

@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
+from transpile.analysis.accesses import Roots, Touches, accesses, is_array, is_pure
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import (
     SYNTHETIC,
     Add,
@@ -31,9 +34,6 @@ from transpile.core.nodes import (
 )
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import Facts, is_integer
-from transpile.loops.memory import Roots, Touches, accesses, is_array, is_pure
 from transpile.loops.simplify import shorter, simpler
 
 Key = tuple[Hashable, ...]

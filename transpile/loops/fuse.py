@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, map_operands, statements
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import Facts, is_integer
 from transpile.loops.kinds import Kind, kind_of
-from transpile.loops.memory import Access, Roots, Touch, Touches, has_order
 
 LIMIT = 120  # statements of a fused loop
 

@@ -17,13 +17,13 @@ of negative zeros that overwrites may be the other zero; nothing else changes.
 
 from __future__ import annotations
 
+from transpile.analysis.accesses import Roots, Touches
+from transpile.analysis.affine import Forms
 from transpile.core.nodes import Alloc, Block, For, Function, Stmt, Var, While
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks
-from transpile.loops.affine import Forms
 from transpile.loops.boxes import Boxes, Nest
 from transpile.loops.gathered import Gathered, Side
-from transpile.loops.memory import Roots, Touches
 from transpile.loops.sources import Sources
 from transpile.loops.splits import Split
 

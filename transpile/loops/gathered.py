@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transpile.analysis.affine import Linear
 from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, If, Let, Operand, Stmt, Store, Var
 from transpile.core.types import BOOL, INT, Type
-from transpile.loops.affine import Linear
 from transpile.loops.boxes import Boxes, Nest, number
 
 LEAST = 3  # places of which one element is written

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import (
     SYNTHETIC,
     Alloc,
@@ -31,10 +33,8 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
-from transpile.loops.affine import Forms, Linear
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL
-from transpile.loops.facts import Facts, is_integer
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import Roots, Touches, is_pure
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.dims import ANY
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -36,8 +38,6 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.checks import raises
 from transpile.loops.contract import points
-from transpile.loops.kinds import DEAR
-from transpile.loops.memory import Roots, Touches, is_pure
 from transpile.loops.small import Small
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transpile.analysis.accesses import Access, accesses, is_array
+from transpile.analysis.affine import Forms
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.nodes import Add, Alloc, Const, Effect, For, If, Let, Pop, Push, Stmt, Store, Var, While
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine import Forms
-from transpile.loops.memory import Access, accesses, is_array
-from transpile.lower.scalars import PARTLY, WHOLE
-
-DEAR = WHOLE | PARTLY.keys()
-"""What gains several times its own time by vectors, so that it must not end up in a loop that has none."""
 
 WIDTH = 16  # trips that LLVM may put into vectors at once
 

@@ -9,26 +9,15 @@ stand one after the other.
 
 from __future__ import annotations
 
+from transpile.analysis.vector_forms import DEAR, INSTRUCTIONS, PLAIN
 from transpile.core.nodes import Add, Block, Const, For, If, Let, Operand, Store, Var
 from transpile.core.walk import blocks, statements
 from transpile.loops.trips import ABREAST, AT_ONCE
-from transpile.lower.scalars import OPERATORS, PARTLY, PLAIN, WHOLE
 
 LANES = 4
 _PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
 _REALS = ("float64", "float32")
-_VECTORS = {
-    *OPERATORS,
-    *PLAIN,
-    "where",
-    "cast",
-    "square",
-    "absolute",
-    "fabs",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-}
+_VECTORS = INSTRUCTIONS | PLAIN.keys()
 
 
 def lanes_of(loop: For) -> int | None:
@@ -54,10 +43,7 @@ def _is_of_vectors(block: Block, is_side: bool) -> bool:
 def _calls(block: Block) -> bool:
     """Whether a trip calls the C library: sixteen copies of it are not faster, and take LLVM most of its time."""
     return any(
-        isinstance(s, Let)
-        and "vector" not in s.params
-        and s.var.type.is_float
-        and (s.prim in WHOLE or s.prim in PARTLY)
+        isinstance(s, Let) and "vector" not in s.params and s.var.type.is_float and s.prim in DEAR
         for s in statements(block)
     )
 

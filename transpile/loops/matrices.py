@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.affine import Linear
 from transpile.core.dims import ANY
 from transpile.core.nodes import Alloc, Block, For, Function, If, Let, Stmt, Var, While
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks
 from transpile.loops.addends import one_by_one
-from transpile.loops.affine import Linear
 from transpile.loops.conflicts import Conflicts
 from transpile.loops.emit_calls import Maker, Private, emitted, replaced_in
 from transpile.loops.product import Letter, Product, product_of

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import Access, Roots, Touches, is_pure
+from transpile.analysis.affine import Forms, Linear, Twins
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.dims import ANY
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -36,11 +39,8 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
-from transpile.loops.affine import Forms, Linear, Twins
 from transpile.loops.contract import points
-from transpile.loops.facts import Facts, is_integer
 from transpile.loops.fuse import is_conflict
-from transpile.loops.memory import Access, Roots, Touches, is_pure
 from transpile.loops.small import Small
 
 WIDE = 8

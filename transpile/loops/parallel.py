@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import is_array
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.nodes import Block, Const, For, Function, Let, Stmt, While
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine import Forms
 from transpile.loops.checks import raises
 from transpile.loops.chunks import Chunks, Plan
-from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import folds_of
-from transpile.loops.memory import is_array
 from transpile.loops.shares import is_product, shared
 from transpile.loops.sharing import Sharing, is_bound
 from transpile.loops.thread_lanes import in_lanes, lanes_of

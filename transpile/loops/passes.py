@@ -14,6 +14,7 @@ from transpile.loops.cheap import compute_again
 from transpile.loops.checks import hoist_checks
 from transpile.loops.contract import contract
 from transpile.loops.dead import remove_dead
+from transpile.loops.fitting import fit
 from transpile.loops.forward import forward
 from transpile.loops.fuse import fuse
 from transpile.loops.gather import gather
@@ -45,7 +46,7 @@ def optimise(
     independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the result
     calls nothing of `transpile_runtime.compiled.vector`.
     """
-    fn = expand_powers(remove_dead(see_through(forward(assume(fn, sizes)))))
+    fn = expand_powers(remove_dead(see_through(forward(assume(fit(fn), sizes)))))
     fn = forward(remove_dead(hoist_checks(fn)))
     fn = then(lambda new: forward(remove_dead(new)), hoist_checks, fn)  # what is simpler now may leave another loop
     fn = then(clean, without_questions, fn)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import is_pure, kinds_of
+from transpile.analysis.affine import Linear
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT
-from transpile.loops.affine import Linear
 from transpile.loops.assume import SMALL
-from transpile.loops.memory import is_pure, kinds_of
 from transpile.loops.terms import REALS, Code, Read, Term, Terms, negated
 
 ZERO = Linear(0)

@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import Roots, accesses
+from transpile.analysis.affine import Forms, Linear, computed
+from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core.loc import Loc
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -33,9 +36,6 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.affine import Forms, Linear, computed
-from transpile.loops.facts import Facts, is_integer
-from transpile.loops.memory import Roots, accesses
 
 SUMS = ("float64", "float32")
 

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from transpile.analysis.value_ranges import LONGEST
 from transpile.core.nodes import Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Var, While
 from transpile.core.walk import blocks, statements
 from transpile.loops import intervals
-from transpile.loops.facts import LONGEST
 from transpile.loops.forward import ends
 from transpile.loops.intervals import FULL, Interval, is_inside, meet, union
 

@@ -17,11 +17,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.accesses import Roots, Touches, accesses, is_array
+from transpile.analysis.affine import Forms, Linear
 from transpile.core.nodes import SYNTHETIC, Alloc, Block, For, Function, Operand, Push, Stmt, Var, While
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, leaves, map_reads, reads, statements
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.memory import Roots, Touches, accesses, is_array
 
 Shape = tuple[Linear, ...]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations
 
+from transpile.analysis.affine import Linear
 from transpile.core.nodes import Var
 from transpile.core.types import INT
-from transpile.loops.affine import Linear
 from transpile.loops.product import Letter
 from transpile.loops.terms import Read, Term
 

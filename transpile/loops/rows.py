@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import Access, Roots, accesses
+from transpile.analysis.affine import Forms, Linear, computed
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Block, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.affine import Forms, Linear, computed
 from transpile.loops.contract import points
-from transpile.loops.memory import Access, Roots, accesses
 
 Key = tuple[Linear | None, ...]  # what all trips have at an axis; None where a row has an axis
 

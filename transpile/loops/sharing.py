@@ -9,14 +9,14 @@ A view is taken for the part that it is of its array, as far as that is known: o
 
 from __future__ import annotations
 
+from transpile.analysis.accesses import Access, Roots, Touches, is_array, kinds_of
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts
 from transpile.core.nodes import Alloc, Effect, For, Function, Let, NewStack, Operand, Pop, Push, Stmt, Var
 from transpile.core.walk import defined, statements
-from transpile.loops.affine import Forms
 from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import Plan
-from transpile.loops.facts import Facts
 from transpile.loops.hoist import READS, VIEWS
-from transpile.loops.memory import Access, Roots, Touches, is_array, kinds_of
 
 FAR = 8  # trips between which elements are shared, at most
 

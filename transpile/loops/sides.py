@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.accesses import is_array, may_raise
+from transpile.analysis.affine import form_of
 from transpile.core.dims import ANY
 from transpile.core.nodes import (
     SYNTHETIC,
@@ -41,10 +43,8 @@ from transpile.core.nodes import (
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, leaves, statements
-from transpile.loops.affine import form_of
 from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker, nest
-from transpile.loops.memory import is_array, may_raise
 from transpile.loops.product import Lying, lying
 from transpile.loops.terms import Code
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core.nodes import Const, Let, Operand, Var
 from transpile.core.types import BOOL, INT
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import Facts, as_extremum, is_integer
 
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import as_extremum
 from transpile.core.nodes import Const, For, Function, Let, Operand, Var
 from transpile.core.walk import statements
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import as_extremum
 
 
 class Small:

@@ -9,11 +9,11 @@ What the temporary was made of must still be there: a nest that overwrites it go
 
 from __future__ import annotations
 
+from transpile.analysis.accesses import Touches, accesses
+from transpile.analysis.affine import Linear
 from transpile.core.nodes import Alloc, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.walk import Cloner, blocks, leaves, reads, statements
-from transpile.loops.affine import Linear
 from transpile.loops.boxes import REALS, Boxes, Nest
-from transpile.loops.memory import Touches, accesses
 
 STEPS = 2  # operations that may be done again
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.accesses import Touches
+from transpile.analysis.affine import form_of
 from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Add, Alloc, Const, For, Let, Operand, Stmt, Store, Var
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
-from transpile.loops.affine import form_of
 from transpile.loops.boxes import Boxes, Nest, is_scalar, is_simple, number
 from transpile.loops.contract import points
-from transpile.loops.memory import Touches
 
 MOST = 2  # arrays that are made to hold values
 

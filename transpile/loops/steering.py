@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from transpile.analysis.accesses import Roots, accesses, is_array
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -31,7 +32,6 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import statements
-from transpile.loops.memory import Roots, accesses, is_array
 
 Of = frozenset[Var]
 NONE: Of = frozenset()

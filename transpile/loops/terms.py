@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import Roots, Touches, accesses, is_array
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import is_integer
 from transpile.core.nodes import Alloc, Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Store, Var
 from transpile.core.walk import blocks, defined, defines, leaves, reads
-from transpile.loops.affine import Forms, Linear
-from transpile.loops.facts import is_integer
-from transpile.loops.memory import Roots, Touches, accesses, is_array
 
 LIMIT = 4  # terms of a sum
 REALS = ("float64", "float32")

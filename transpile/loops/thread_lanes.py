@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from transpile.analysis.accesses import Access, is_array
+from transpile.analysis.affine import Linear
 from transpile.core.nodes import Alloc, Block, Const, Effect, For, If, Let, Operand, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT
 from transpile.core.walk import blocks, defined, leaves, reads, statements, uses
-from transpile.loops.affine import Linear
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL, Chunks, Plan
 from transpile.loops.contract import points
 from transpile.loops.folds import fold_of, folds_of, held_by
-from transpile.loops.memory import Access, is_array
 from transpile.loops.sharing import Sharing, is_bound
 
 _MANY = 1024  # lanes of a chunk, where they are neighbours: with 500 in each of two nothing is gained

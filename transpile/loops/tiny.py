@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.analysis.affine import Linear, form_of
 from transpile.core.nodes import Block, Const, For, Function, Let, Operand, Stmt, Store, Var
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine import Linear, form_of
 from transpile.loops.assume import SMALL
 from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker

@@ -18,15 +18,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var
 from transpile.core.walk import blocks, defined, free, statements
-from transpile.loops.affine import Forms
 from transpile.loops.apart import only_in_one_trip
 from transpile.loops.chunks import PARALLEL
-from transpile.loops.facts import Facts, is_integer
 from transpile.loops.folds import folds_of
-from transpile.loops.kinds import DEAR, has_recurrence, known_trips
-from transpile.loops.memory import Access, Roots, accesses, is_array, may_raise
+from transpile.loops.kinds import has_recurrence, known_trips
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
 LARGE = 200  # statements of a trip that are not written twice

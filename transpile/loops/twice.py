@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
+from transpile.analysis.affine import form_of
 from transpile.core.nodes import Add, Alloc, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var, is_literal
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import map_operands, statements
-from transpile.loops.affine import form_of
 from transpile.loops.contract import points
 from transpile.loops.emit_calls import Maker, nest
 from transpile.loops.product import lying

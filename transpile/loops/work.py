@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from transpile.analysis.accesses import is_array, kinds_of
+from transpile.analysis.value_ranges import is_integer
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.nodes import Add, Alloc, Block, Const, For, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
-from transpile.loops.facts import is_integer
-from transpile.loops.kinds import DEAR
-from transpile.loops.memory import is_array, kinds_of
 
 Emit = Callable[..., Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[Var, int], Operand]  # of an array that is there, and an axis: the size

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from transpile.analysis.affine import Forms, Linear
 from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Var, While, is_literal
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands
-from transpile.loops.affine import Forms, Linear
 from transpile.loops.kinds import is_serial
 
 WRAP = "arrays.wrap"

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.analysis.accesses import Roots, Touches, is_pure
 from transpile.core.nodes import SYNTHETIC, Add, Block, For, Function, If, Let, Operand, Stmt, Var, is_literal
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL
 from transpile.core.walk import blocks, defines, leaves, map_operands, statements
 from transpile.loops.choices import choices, is_guard
 from transpile.loops.kinds import known_trips
-from transpile.loops.memory import Roots, Touches, is_pure
 
 FEW = 16  # trips that cost less than a branch that goes the wrong way
 

@@ -12,21 +12,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transpile.core.nodes import Block, Const, Diagonal, Function, Let, Operand, Stmt, Var
-from transpile.core.rebuild import with_blocks, with_stmts
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements
-from transpile.lower.shared import Matrices
-from transpile.transform.dce import remove_dead
+from transpile.lower.factored import Matrices
 
 NAME = "cholesky_adjoint"
 
 
 def known_adjoints(fn: Function) -> Function:
-    """The function with such formulas as one primitive each, of the transposed factor and the adjoint of the factor."""
+    """The function with such formulas as one primitive each, of the transposed factor and the adjoint of the factor; what only
+    the formulas needed is still there."""
     if not any(isinstance(s, Let) and s.prim == "cholesky" for s in statements(fn.body)):
         return fn
-    search = _Search(fn)
-    body = search.block(fn.body)
-    return fn if body is fn.body else remove_dead(replace(fn, body=body))
+    return with_body(fn, _Search(fn).block(fn.body))
 
 
 class _Search:

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import INT
 from transpile.lower.elements import Elements, is_one, read, write
-from transpile.lower.views import At, Range, View, lying, number, operand, reshaped, scaled
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
+from transpile.lower.memory_layout import lying, number, operand, reshaped, scaled
+from transpile.lower.views import At, Range, View
 
 SMALL = 4  # sizes up to this, if they are known, make loops that LLVM unrolls
 
@@ -96,7 +94,7 @@ def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Element
         return x.at([zero if one else next(rest) for one in ones])
 
     view = lying(x)
-    made = None if view is None else view.indexed(lw, [At(zero.op) if one else None for one in ones])
+    made = None if view is None else view.indexed(lw.b, [At(zero.op) if one else None for one in ones])
     sizes = tuple(x.sizes[k] for k in kept)
     return "".join(letters[k] for k in kept), replace(x, sizes=sizes, root=None, made=made, unit=None, at=at)
 
@@ -223,7 +221,7 @@ def _groups(p: Product, target: View) -> list[str]:
 def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
     """Adds the product to ``beta`` times the target, which is a view of the result's axes."""
     zero = At(Const(0, INT))
-    target = target.indexed(lw, [None if k in p.axes else zero for k in range(len(target.order))])
+    target = target.indexed(lw.b, [None if k in p.axes else zero for k in range(len(target.order))])
     groups = _groups(p, target)
     if groups:
         whole, p = p, _merged(lw, p, groups)
@@ -245,7 +243,7 @@ def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
         where = dict(zip(around, idx))
 
         def part(view: View, letters: str, wanted: str) -> Operand:
-            view = view.indexed(lw, [At(where[c].op) if c in where else None for c in letters])
+            view = view.indexed(lw.b, [At(where[c].op) if c in where else None for c in letters])
             left = [c for c in letters if c not in where]
             return operand(lw, view.permuted([left.index(c) for c in wanted]))
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, is_one, stored
-from transpile.lower.library import view
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import view
 
 _BLOCK = {
     ("random_bits", "uint32"): "bits32",

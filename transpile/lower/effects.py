@@ -1,24 +1,17 @@
-"""What compiled code raises and prints: the message is a site of `transpile_runtime.compiled.errors`, found by a number.
-
-A kernel raises ``errors.IndexError_(site, i, n)``; the class puts the message together when it is raised, so that no string
-is compiled. A site's number is a hash of its message, so that texts that say the same are the same.
-"""
+"""What compiled code raises and prints, as statements: each has its message (`transpile.analysis.sites`)."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
+from transpile.analysis.sites import Parts, place, site
+from transpile.analysis.value_ranges import LONGEST
 from transpile.core.builder import Expr
 from transpile.core.nodes import Const, Effect, Loc, Operand
 from transpile.core.types import INT
 from transpile.errors import error
-from transpile.loops.facts import LONGEST
 from transpile.lower.elements import Elements
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
 
 CLASSES = """
     ArithmeticError AssertionError AttributeError BufferError ConnectionError DeprecationWarning EOFError Exception
@@ -28,13 +21,6 @@ CLASSES = """
     TypeError UnboundLocalError UnicodeError UserWarning ValueError Warning ZeroDivisionError
 """.split()
 """What `transpile_runtime.compiled.errors` can raise: each has its class there."""
-
-Parts = tuple[Any, ...]
-
-
-def site(parts: Parts) -> int:
-    """The number of a message."""
-    return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:13], 16)
 
 
 def _raise(
@@ -48,11 +34,6 @@ def _raise(
     entry = (name, dtypes, *parts, *line)
     params = {"class": f"{name}_", "site": site(entry), "entry": entry}
     return Effect("raise", args, params, loc)
-
-
-def place(loc: Loc) -> tuple[Any, ...]:
-    """The part of a message that says the user's line; the path is shown relative to where the program runs."""
-    return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
 
 
 def in_range(loc: Loc, at: Expr, size: Expr, given: Expr, low: bool) -> Effect:
@@ -117,12 +98,3 @@ def lower_effect(lw: Lowering, stmt: Effect) -> None:
         return
     entry = (None, dtypes, *stmt.params["parts"], stmt.params.get("sep", " "), stmt.params.get("end", "\n"))
     lw.b.emit(Effect("print", tuple(args), {"site": site(entry), "entry": entry}, stmt.loc))
-
-
-def sites(fn: Any) -> dict[int, Any]:
-    """All messages of a lowered function: what `transpile_runtime.compiled.errors.SITES` must hold before it runs."""
-    from transpile.core.walk import statements
-
-    return {
-        s.params["site"]: s.params["entry"] for s in statements(fn.body) if isinstance(s, Effect) and s.params["entry"]
-    }

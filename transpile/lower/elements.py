@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.nodes import SYNTHETIC, Const, Index, Operand, Point, Var
-from transpile.core.types import INT, Type
-
-if TYPE_CHECKING:
-    from transpile.lower.views import Made
+from transpile.core.types import Type
+from transpile.lower.views import Made
 
 At = Callable[[Sequence[Expr]], Expr]
 
@@ -52,6 +49,14 @@ class Elements:
     def scalar_type(self) -> Type:
         return Type(self.dtype)
 
+    def put_into(self, var: Var) -> bool:
+        """Fills new memory, where that is not done element by element; whether it did."""
+        return False
+
+    def formed(self, name: str) -> Elements:
+        """The same with elements that can be asked for."""
+        return self
+
     def also(self, *others: Elements) -> Elements:
         """Depends on what the others depend on as well; dear if one of them is."""
         deps = self.deps.union(*(o.deps for o in others))
@@ -87,5 +92,8 @@ def stored(b: Builder, var: Var, sizes: Sequence[Operand], deps: frozenset[Var] 
     )
 
 
-def constant_index(k: int) -> Const:
-    return Const(k, INT)
+def loop_order(elements: Elements) -> list[int] | None:
+    """The axes with the one that is contiguous innermost; None for the order that they have."""
+    if elements.unit is None or elements.unit == elements.rank - 1:
+        return None
+    return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add, mul
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.dims import Atom, Dim
 from transpile.core.nodes import Block, Const, If, Var
 from transpile.core.types import FLOAT64
 from transpile.lower.effects import in_size, raise_value
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
 
 MOST = 2.0**59  # elements of an array
 FEW = 1000

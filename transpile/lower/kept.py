@@ -7,7 +7,7 @@ RecursionError where Python does by default.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import ANY
@@ -16,11 +16,9 @@ from transpile.core.routines import Routine, apart, invoke, reached, result_size
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower import effects
 from transpile.lower.elements import Elements, stored
-from transpile.lower.library import fresh
+from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import fresh
 from transpile.rules.tables import prims
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
 
 DEPTH = 1000  # calls inside calls, as many as Python's own limit
 

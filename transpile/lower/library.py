@@ -4,62 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
-from transpile.core.dims import ANY
 from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.lower.elements import Elements, stored
 from transpile.lower.folds import cast
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
-
-
-def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = SYNTHETIC) -> Elements:
-    """A call that gives a new array."""
-    b = lw.b
-    var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
-    lw.owned.add(var)
-    return fresh(lw, var)
-
-
-def fresh(lw: Lowering, var: Var) -> Elements:
-    sizes = tuple(lw.b.let("dim", var, axis=k).op for k in range(var.type.rank))
-    return stored(lw.b, var, sizes)
-
-
-def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operand) -> list[Any]:
-    """A call that gives several arrays and numbers."""
-    b = lw.b
-    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
-    found: list[Any] = []
-    for k, (dtype, rank) in enumerate(types):
-        var = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
-        if rank:
-            lw.owned.add(var)
-        found.append(fresh(lw, var) if rank else var)
-    return found
-
-
-def flat(lw: Lowering, x: Elements, name: str = "flat") -> Operand:
-    """The variable of all entries in C order, of rank 1."""
-    x = lw.rooted(x, name)
-    if x.rank == 1:
-        return x.root  # type: ignore[return-value]
-    n = lw.b.expr(1)
-    for s in x.sizes:
-        n = n * lw.b.expr(s)
-    return view(lw, x, (n.op,))
-
-
-def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
-    assert x.root is not None
-    if x.rank == 0:
-        raise AssertionError("a scalar has no view")
-    return lw.b.bind(SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
-
+from transpile.lower.indices import unravel
+from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import call, flat, items, view
 
 # -------------------------------------------------------------------------------------------- rows along an axis
 
@@ -157,8 +111,6 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 
 
 def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
-    from transpile.lower.places import unravel
-
     x = lw.rooted(lw.elements(stmt.args[0]), SYNTHETIC)
     found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, x))
     _settle(found, stmt.var.type.items[0])
@@ -176,8 +128,6 @@ def _settle(found: Elements, type_: Type) -> None:
 
 
 def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
-    from transpile.lower.places import unravel
-
     x = lw.steady(lw.elements(stmt.args[0]), SYNTHETIC)
     sizes = [lw.scalar(a).op for a in stmt.args[1:]]
     if not x.rank:

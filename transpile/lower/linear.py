@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
-from transpile.core.dims import ANY
-from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
+from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT, Type
 from transpile.lower.adjoints import NAME as CHOLESKY_ADJOINT
-from transpile.lower.elements import Elements, is_one, stored, write
+from transpile.lower.elements import Elements, stored, write
+from transpile.lower.lowering import Lowering
+from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
 from transpile.lower.shared import Factors, factors_of, flag
-from transpile.lower.views import At, Range, View, lying, operand, view_of
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
 
 
 @dataclass(frozen=True)
@@ -36,15 +33,6 @@ class Result:
     rank: int
 
 
-Given = Callable[[Sequence[Expr]], list[Operand]]  # from the index of a matrix in the stack to operands
-
-
-def passed(lw: Lowering, matrices: Sequence[Elements]) -> Given:
-    """The matrices as operands."""
-    views = [stacked(lw, x) for x in matrices]
-    return lambda idx: [matrix(lw, v, x, idx) for v, x in zip(views, matrices)]
-
-
 def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[Operand], results: Sequence[Result]) -> list[Any]:
     """The results of a function of matrices, for each of a stack: elements, or numbers where there is no stack."""
     batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
@@ -53,7 +41,7 @@ def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[Operand], results
 
     def one(idx: list[Expr]) -> None:
         args = [*given(idx), *flags]
-        out = [part(lw, _whole(var, r.sizes), idx) for var, r in zip(made, results) if var is not None and r.rank]
+        out = [part(lw, whole(var, r.sizes), idx) for var, r in zip(made, results) if var is not None and r.rank]
         into = tuple(range(len(args), len(args) + len(out)))
         numbers[:] = _call(lw, fn, (*args, *out), into, results)
         for var, value in zip(made, numbers):
@@ -77,51 +65,8 @@ def _call(
         return []
     if len(scalars) == 1:
         return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn, "into": ()}))]
-    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn, "into": ()})
-    return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (whole,), {"k": k})) for k, r in enumerate(scalars)]
-
-
-def stacked(lw: Lowering, x: Elements) -> View:
-    """How the matrices of an array lie; in memory of their own if they do not."""
-    view = lying(x)
-    if view is None or view.factor is not None or (x.rank == 1 and not _is_row(view)):
-        view = view_of(lw.in_memory(x, "a"))
-    assert view is not None
-    return view
-
-
-def _is_row(view: View) -> bool:
-    """Whether a vector is all of the last axis, so that it is contiguous for Numba too."""
-    last = view.parts[-1]
-    return isinstance(last, Range) and last.start is None
-
-
-def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> Operand:
-    """The matrix of the stack at an index of the batch, which is the end of ``idx`` where the stack has fewer axes."""
-    if x.rank == 1:
-        return _column(lw, operand(lw, view), x.sizes[0])
-    own = _own_index(lw, x.sizes[:-2], idx)
-    return operand(lw, view.indexed(lw, [*(At(k.op) for k in own), None, None]))
-
-
-def _own_index(lw: Lowering, batch: Sequence[Operand], idx: Sequence[Expr]) -> list[Expr]:
-    """The index in a stack whose axes broadcast to those that ``idx`` counts."""
-    zero = lw.b.expr(0)
-    return [zero if is_one(s) else k for s, k in zip(batch, idx[len(idx) - len(batch) :])]
-
-
-def _whole(var: Var, sizes: Sequence[Operand]) -> View:
-    return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))
-
-
-def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> Operand:
-    """What belongs to one of a stack, of an array that has an entry for each."""
-    return operand(lw, view.indexed(lw, [*(At(k.op) for k in idx), *[None] * (len(view.order) - len(idx))]))
-
-
-def _column(lw: Lowering, vector: Operand, size: Operand) -> Operand:
-    """A vector as a matrix of one column."""
-    return lw.b.bind(SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), "view", (vector, size, Const(1, INT)), {})
+    several = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn, "into": ()})
+    return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (several,), {"k": k})) for k, r in enumerate(scalars)]
 
 
 # -------------------------------------------------------------------------------------------------------- rules
@@ -184,7 +129,7 @@ def _kept(lw: Lowering, factors: Factors) -> Given:
     """The factors as operands."""
 
     def given(idx: Sequence[Expr]) -> list[Operand]:
-        own = _own_index(lw, factors.batch, idx)
+        own = own_index(lw, factors.batch, idx)
         return [part(lw, factors.columns, own), part(lw, factors.pivots, own)]
 
     return given
@@ -225,8 +170,8 @@ def _equation(lw: Lowering, stmt: Any, fn: str, flags: Sequence[Operand], factor
 
     def one(idx: list[Expr]) -> None:
         args = [*first(idx), *(() if factors is None else flags), *second(idx), *(flags if factors is None else ())]
-        out = part(lw, _whole(var, sizes), idx)
-        out = _column(lw, out, sizes[-1]) if is_vector else out
+        out = part(lw, whole(var, sizes), idx)
+        out = column(lw, out, sizes[-1]) if is_vector else out
         lw.b.bind("done", INT, "call", (*args, out), {"fn": fn, "into": (len(args),)})
 
     lw.nest(sizes[:-1] if is_vector else sizes[:-2], one)

@@ -11,25 +11,19 @@ that subscripts have. Whole numbers that only feed floats are computed as floats
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from transpile.core.builder import Expr
-from transpile.core.loc import Loc
 from transpile.core.nodes import Const, Let, Operand, Undef, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
-from transpile.core.walk import blocks, reads, statements
-from transpile.core.walk import leaves as yields_of
-from transpile.errors import error
 from transpile.lower.effects import unless
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
+from transpile.lower.weak_integers import COUNTS, LEAST, MOST, is_weak
 
 Rule = Callable[["Lowering", Let, Sequence[Expr]], "Expr | None"]
 
-LEAST, MOST = -(2**63), 2**63 - 1
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "neg": "-", "absolute": "abs", "floordiv": "//", "pow": "**", "left_shift": "<<",
     "gcd": "math.gcd", "lcm": "math.lcm", "factorial": "math.factorial", "comb": "math.comb", "perm": "math.perm",
@@ -41,22 +35,6 @@ def compute(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr:
     rule = _RULES.get(stmt.prim)
     found = None if rule is None else rule(lw, stmt, args)
     return lw.compute(stmt.prim, args, stmt.var, stmt.params) if found is None else found
-
-
-def is_weak(type_: Type) -> bool:
-    return type_.weak and type_.dtype == "int64" and not type_.dims
-
-
-def check_constant(op: Operand, loc: Loc) -> None:
-    """Refuses an integer of Python's that has more bits than its type."""
-    if isinstance(op, Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
-        ends = np.iinfo(op.type.dtype)
-        if not ends.min <= op.value <= ends.max:
-            raise error("T502", f"Python integer {op.value} out of bounds for {op.type.dtype}", loc)
-    if isinstance(op, Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
-        shown = str(op.value) if abs(op.value) < 10**40 else f"of {op.value.bit_length()} bits"
-        hint = "write it as a float, or run the function without jit"
-        raise error("T502", f"the integer {shown} does not fit in the 64 bits of compiled code", loc, hint=hint)
 
 
 # ------------------------------------------------------------------------------------------------- what is asked
@@ -180,22 +158,6 @@ def _whole(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
 
 # ------------------------------------------------------------------------------------------------- into floats
 
-COUNTS = ("factorial", "comb", "perm")
-
-
-def only_floats(fn: Any) -> dict[Var, Let]:
-    """The factorials and their like that are read as floats only."""
-    found = {s.var: s for s in statements(fn.body) if isinstance(s, Let) and s.prim in COUNTS}
-    if not found:
-        return {}
-    others: set[Operand] = set(yields_of(fn.body))
-    for stmt in statements(fn.body):
-        if not (isinstance(stmt, Let) and stmt.prim == "cast" and stmt.var.type.is_float and not stmt.var.type.dims):
-            others.update(reads(stmt))
-        for block in blocks(stmt):
-            others.update(yields_of(block))
-    return {var: let for var, let in found.items() if var not in others}
-
 
 def _count(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     if stmt.var in lw.counted:
@@ -243,15 +205,6 @@ def _integer(lw: Lowering, op: Operand) -> Expr | None:
         return lw.b.expr(int(op.value)) if abs(op.value) <= MOST and op.value == int(op.value) else None
     let = lw.integers.get(op) if isinstance(op, Var) else None
     return None if let is None else lw.scalar(let.args[0])
-
-
-def integers_as_floats(fn: Any) -> dict[Var, Let]:
-    """The casts of Python's integers to floats."""
-    return {
-        s.var: s
-        for s in statements(fn.body)
-        if isinstance(s, Let) and s.prim == "cast" and s.var.type == FLOAT and is_weak(s.args[0].type)
-    }
 
 
 _RULES: dict[str, Rule] = {

@@ -6,7 +6,7 @@ A product with a matrix is a call of BLAS where `transpile.lower.contractions` f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Block, Const, If, Operand
@@ -14,10 +14,9 @@ from transpile.core.types import INT, Type
 from transpile.lower.effects import raise_value
 from transpile.lower.elements import Elements, is_one, stored, write
 from transpile.lower.folds import add_up, cast, number, op, wide
-from transpile.lower.sums import Pending, formed, pending
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.indices import broadcast_index
+from transpile.lower.lowering import Lowering
+from transpile.lower.sums import Pending, pending
 
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
@@ -76,7 +75,7 @@ def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dty
         letters = "".join(c for c in dict.fromkeys(two[0][0] + two[1][0]) if c in needed)
         inner = einsum(lw, two, letters, dtype, "")
         if isinstance(inner, Pending):
-            inner = formed(lw, inner, "")
+            inner = inner.formed("")
         return einsum(lw, [(letters, inner), *rest], output, dtype, name)
     return contract(lw, parts, output, dtype, name)
 
@@ -126,8 +125,6 @@ def _outer(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _cross(lw: Lowering, stmt: Any) -> Elements:
-    from transpile.lower.places import broadcast_index
-
     b = lw.b
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     dtype = stmt.var.type.dtype

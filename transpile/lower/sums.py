@@ -7,19 +7,18 @@ accumulate where they are wanted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.nodes import Add, Const, Operand, Store, Var
 from transpile.core.types import INT, Type
 from transpile.lower.contractions import Product, emit, product
 from transpile.lower.elements import Elements, is_one, stored
-from transpile.lower.places import Place
-from transpile.lower.views import Times, View, lying, number, operand, scaled, uniform, view_of
-
-if TYPE_CHECKING:
-    from transpile.lower.lowering import Lowering
+from transpile.lower.lowering import Lowering
+from transpile.lower.mapped_places import Place, put
+from transpile.lower.memory_layout import lying, number, operand, scaled, uniform, view_of
+from transpile.lower.views import Times, View
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,21 @@ class Pending(Elements):
 
     products: tuple[Product, ...] = ()
     rest: Elements | None = None
+    lw: Lowering = field(kw_only=True, repr=False, compare=False)
+
+    def formed(self, name: str) -> Elements:
+        """The products in memory; what is added to them is still an element function."""
+        found = stored(self.lw.b, self.lw.materialise(replace(self, rest=None), name), self.sizes)
+        return found if self.rest is None else _plus(self.lw, "add", found, self.rest)
+
+    def put_into(self, var: Var) -> bool:
+        """Computes all of it into new memory."""
+        lw, whole = self.lw, view_of(stored(self.lw.b, var, self.sizes))
+        assert whole is not None
+        if self.rest is not None:
+            lw.fill(var, self.rest)
+        accumulate(lw, self, whole, number(lw, 0.0 if self.rest is None else 1.0, self.dtype).op)
+        return True
 
 
 def _refuse(idx: Sequence[Expr]) -> Expr:
@@ -45,7 +59,7 @@ def pending(
     found = product(lw, parts, output, axes)
     if found is None:
         return None
-    return Pending(tuple(sizes), parts[0][1].dtype, _refuse, deps=found.deps, cheap=False, products=(found,))
+    return Pending(tuple(sizes), parts[0][1].dtype, _refuse, deps=found.deps, cheap=False, products=(found,), lw=lw)
 
 
 def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str) -> Pending | None:
@@ -74,21 +88,6 @@ def peek(lw: Lowering, op: Operand) -> Pending | None:
     """The operand, if it is a product that nobody else reads."""
     held = lw.held(op) if isinstance(op, Var) and op.type.dims else None
     return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
-
-
-def formed(lw: Lowering, x: Pending, name: str) -> Elements:
-    """The products in memory; what is added to them is still an element function."""
-    found = stored(lw.b, lw.materialise(replace(x, rest=None), name), x.sizes)
-    return found if x.rest is None else _plus(lw, "add", found, x.rest)
-
-
-def fill(lw: Lowering, var: Var, x: Pending) -> None:
-    """Computes all of it into new memory."""
-    whole = view_of(stored(lw.b, var, x.sizes))
-    assert whole is not None
-    if x.rest is not None:
-        lw.fill(var, x.rest)
-    accumulate(lw, x, whole, number(lw, 0.0 if x.rest is None else 1.0, x.dtype).op)
 
 
 def accumulate(lw: Lowering, x: Pending, target: View, beta: Operand) -> None:
@@ -212,7 +211,7 @@ def write(lw: Lowering, stmt: Store | Add, x: Pending, place: Place) -> bool:
     if rest is not None:
         if stmt.buf in rest.deps and own is None:
             rest = lw.in_memory(rest, "")
-        lw.put(stmt, place, rest)
+        put(lw, stmt, place, rest)
     accumulate(lw, x, target, beta)
     return True
 
@@ -234,6 +233,3 @@ def _beta(lw: Lowering, own: View, target: View) -> Operand:
         return own.factor.op
     args = (own.factor.op, operand(lw, target))
     return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept", "into": (1,)})
-
-
-__all__ = ["Pending", "accumulate", "disguised", "fill", "formed", "linear", "peek", "pending", "summed", "write"]

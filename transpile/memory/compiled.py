@@ -8,14 +8,13 @@ its own, nothing is said.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from transpile.core.nodes import Function, Loc
 from transpile.errors import TranspileError
-from transpile.lower.numba import text_of
 from transpile.memory.formula import Formula
 from transpile.memory.numbers import Values
 from transpile.memory.peak import Array, Peak
@@ -93,7 +92,10 @@ class Plan:
         return Peak(sum(a.bytes for _, a in best), total, loc, tuple(a for _, a in best), exact)
 
 
-def compiled_plan(core: Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]]) -> Plan | None:
+TextOf = Callable[[Function], tuple[str, Mapping[int, Loc]]]  # and the user's line of each of its lines
+
+
+def compiled_plan(core: Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]], text_of: TextOf) -> Plan | None:
     """The arrays of the compiled function; None if it cannot be compiled, or if the size of one is not known.
 
     ``stacks`` are those of the text, in order, with the dims of their entries.

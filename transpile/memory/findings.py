@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.core.nodes import Function, Var
 from transpile.core.routines import reached
-from transpile.memory.compiled import Plan, compiled_plan
+from transpile.memory.compiled import Plan, TextOf, compiled_plan
 from transpile.memory.formula import Formula
 from transpile.memory.numbers import Values
 from transpile.memory.peak import Peak, Walk, variables
@@ -22,17 +22,17 @@ POINTER = 8  # bytes of an entry of a Python list, without what it points at
 NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
 
 
-def find(core: Function, signature: str, given: Mapping[Var, Any], run: Run) -> Report:
+def find(core: Function, signature: str, given: Mapping[Var, Any], run: Run, text_of: TextOf) -> Report:
     """What a derivative does with memory in a call: ``given`` are the values of its parameters, ``run`` runs another function on
-    the arguments; ``signature`` says in the report what these are."""
-    found = _Findings(core, Sizes(core, given))
+    the arguments, ``text_of`` is what Numba compiles for a function; ``signature`` says in the report what the arguments are."""
+    found = _Findings(core, Sizes(core, given), text_of)
     return found.report(signature, values_of(found.sizes, found.amounts, found.every(), run))
 
 
 class _Findings:
     """What can be said of a function before any number is known."""
 
-    def __init__(self, core: Function, sizes: Sizes) -> None:
+    def __init__(self, core: Function, sizes: Sizes, text_of: TextOf) -> None:
         self.core, self.sizes = core, sizes
         self.amounts = amounts(sizes)
         self.stacks = [a for a in self.amounts if a.entries is not None]
@@ -42,7 +42,7 @@ class _Findings:
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, Var)]
         self.calls = bool(reached(core))  # of functions that hold memory of their own
         given = [(a, self.dims_of(a.var)) for a in self.stacks]
-        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given)
+        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, text_of)
 
     def most(self, formula: Formula) -> Formula:
         """The formula in the trip that makes it largest."""

@@ -7,7 +7,8 @@ from the text as before, and so is everything with a version of Numba that was n
 
 `function` compiles a whole function, `statements` has the control flow, `scalars` the elementwise primitives, `arrays` the
 accesses, `memory` their owners, `small` finds arrays of few elements, `stacks` has what loops record, `failures` the exceptions,
-`kept` the calls of functions that call themselves, `threads` the loops that run on several cores, `library` the optimiser.
+`operands` what is written of operands, `kept` the calls of functions that call themselves, `threads` the loops that run on several
+cores, `library` the optimiser.
 """
 
 from transpile.native.function import Unsupported, compile_function

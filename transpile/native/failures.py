@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from transpile.analysis.sites import place, site
 from transpile.core.loc import NOWHERE
-from transpile.lower.effects import place, site
 from transpile.native import arrays
 from transpile.native.memory import Memory
 from transpile.native.parts import new_builder, remove_unread

@@ -7,13 +7,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+from transpile.codegen.entry_guard import Guard
 from transpile.core.nodes import Alloc, For, Function, Var
 from transpile.core.output import Output
 from transpile.core.walk import statements
 from transpile.loops.apart import loops_apart
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.steering import steering
-from transpile.lower.entry import Guard
 from transpile.native.hints import LARGE
 from transpile.native.kept import described, result_types
 from transpile.native.library import new_library

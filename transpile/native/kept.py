@@ -5,13 +5,11 @@ An exception of a callee is the caller's, once it has given back what it holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.core.nodes import Function, Let
+from transpile.native.operands import Operands
 from transpile.native.values import Array, Scalar, Value, numba_type_of
-
-if TYPE_CHECKING:
-    from transpile.native.statements import Statements
 
 
 def described(context: Any, fn: Function, name: str, has_watch: bool = False) -> Any:
@@ -52,7 +50,7 @@ def result_types(fn: Function) -> list[Any]:
     return [numba_type_of(y.type) for y in fn.body.yields]
 
 
-def call(written: Statements, stmt: Let) -> Scalar:
+def call(written: Operands, stmt: Let) -> Scalar:
     """The result of a call of a kept function."""
     b, context = written.builder, written.context
     target = written.kept[stmt.params["fn"]]

@@ -1,4 +1,4 @@
-"""Scalar operations: how `transpile.lower.scalars` spells a primitive is read and written as instructions.
+"""Scalar operations: how `transpile.codegen.numba_scalars` spells a primitive is read and written as instructions.
 
 What is a single instruction is written here; for all else the implementation that Numba has for the types is called.
 """

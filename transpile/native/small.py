@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from transpile.analysis.accesses import accesses, handed
 from transpile.core.nodes import (
     Alloc,
     Block,
@@ -31,7 +32,6 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.walk import blocks, statements
-from transpile.loops.memory import accesses, handed
 
 FEW, FEWER = 32, 8  # elements of an array that is handed on by value; the second is for a function that may call itself
 MANY = 512  # of one that lies in the stack frame
@@ -225,7 +225,7 @@ def _leaving(fn: Function, small: Small) -> set[Var]:
 def _written_later(fn: Function, small: Small) -> set[Var]:
     """What is handed on and then written by its old name: a copy of the elements would not see that.
 
-    No pass leaves it so (`transpile.loops.memory.Touch`); if one did, numbers would be wrong.
+    No pass leaves it so (`transpile.analysis.accesses.Touch`); if one did, numbers would be wrong.
     """
     base = {s.var: s.args[0] for s in statements(fn.body) if isinstance(s, Let) and s.prim in _VIEWS}
     found: set[Var] = set()

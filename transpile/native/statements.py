@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
+from transpile.codegen.numba_scalars import spell
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -33,14 +33,12 @@ from transpile.loops.both_ends import is_question
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.lanes import lanes_of
 from transpile.loops.wrapped import EDGE
-from transpile.lower.scalars import spell
 from transpile.native import kept, threads
 from transpile.native.hints import describe, group_of_accesses
+from transpile.native.operands import Operands, plain
 from transpile.native.scalars import named, parsed
-from transpile.native.small import Small
-from transpile.native.stacks import Stack
 from transpile.native.values import Array, Scalar, Unsupported, Value, scalar_type
-from transpile.native.watching import Watching, cost
+from transpile.native.watching import cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,47 +50,7 @@ class Cells:
     sizes: Sequence[int] = ()
 
 
-class Statements(Watching):
-    def __init__(self, context: Any, typing: Any) -> None:
-        super().__init__(context, typing)
-        self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
-        self.small = Small()
-        self.is_large = False  # whether the function is one of which less code is made
-        self.apart: set[Var] = set()  # indices of loops whose trips do not meet in memory
-        self.numbers = count()  # of outlined loops
-        self.starts_threads = False
-        self.stacks: dict[Var, Stack] = {}
-
-    # ---- operands
-
-    def value(self, op: Operand) -> Value:
-        if isinstance(op, Var):
-            return self.values[op]
-        if isinstance(op, Undef):
-            return self.undefined(op.type)
-        type_ = scalar_type(op.type)
-        return self.constant(_plain(op.value, op.type), type_)
-
-    def scalar(self, op: Operand) -> Scalar:
-        found = self.value(op)
-        if not isinstance(found, Scalar):
-            raise Unsupported(f"{op} is an array")
-        return found
-
-    def index(self, op: Operand) -> Any:
-        return self.cast(self.scalar(op), self.types.intp).value
-
-    def whole(self, op: Operand) -> Array:
-        found = self.value(op)
-        if not isinstance(found, Array):
-            raise Unsupported(f"{op} is no array")
-        return found
-
-    def undefined(self, type_: Type) -> Value:
-        if type_.dims:
-            return self.nothing(scalar_type(type_), len(type_.dims))
-        return self.constant(_plain(0, type_), scalar_type(type_))
-
+class Statements(Operands):
     # ---- blocks
 
     def block(self, block: Block) -> None:
@@ -137,7 +95,7 @@ class Statements(Watching):
         (op,), to = stmt.args, stmt.var.type
         x, wanted = self.scalar(op), scalar_type(to)
         if to.dtype == "bool" and not op.type.is_bool:
-            zero = self.constant(_plain(0, op.type), x.type)
+            zero = self.constant(plain(0, op.type), x.type)
             return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
         return self.cast(x, wanted)
 
@@ -265,7 +223,7 @@ class Statements(Watching):
             if own.array is None:
                 value = self.taken(value)
             if isinstance(op, Undef) and own.array is not None:
-                found.append([self.constant(_plain(0, Type(type_.dtype)), own.array.dtype)] * math.prod(own.sizes))
+                found.append([self.constant(plain(0, Type(type_.dtype)), own.array.dtype)] * math.prod(own.sizes))
             else:
                 found.append(self.parts(own, value, type_))
         return found
@@ -468,11 +426,6 @@ def _lanes(loop: For) -> int | None:
 
 def _is_other_sizes(stmt: Stmt) -> bool:
     return isinstance(stmt, Effect) and stmt.params.get("class") == "OtherSizes"
-
-
-def _plain(value: Any, type_: Type) -> Any:
-    """The constant as a Python number of the type."""
-    return bool(value) if type_.is_bool else float(value) if type_.is_float else int(value)
 
 
 _LETS: dict[str, Callable[[Statements, Let], Value]] = {

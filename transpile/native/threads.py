@@ -12,26 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from transpile.analysis.value_ranges import is_integer
 from transpile.core.nodes import Const, For, Let, Operand, Var
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
-from transpile.loops.facts import is_integer
 from transpile.native import watch
 from transpile.native.kept import describe
+from transpile.native.operands import Operands
 from transpile.native.values import Scalar, Unsupported, Value
 from transpile_runtime.compiled import threads as layer
-
-if TYPE_CHECKING:
-    from transpile.native.statements import Statements
 
 # The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
 # interpreter's lock; whether the call is bare (`watch`); and how many these are.
 _CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
 
 
-def loop(written: Statements, stmt: For) -> None:
+def loop(written: Operands, stmt: For) -> None:
     """The loop, its trips at once."""
     from llvmlite import ir
 
@@ -73,7 +71,7 @@ class _Given:
     Sums of sizes are computed again: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
     """
 
-    def __init__(self, written: Statements, stmt: For) -> None:
+    def __init__(self, written: Operands, stmt: For) -> None:
         changed = (changed_by(s) for s in statements(stmt.body))
         found = dict.fromkeys(op for op in (*uses(stmt.body), *changed) if isinstance(op, Var))
         if any(op in written.stacks for op in found):
@@ -90,7 +88,7 @@ class _Given:
                     self.places[part] = len(self.passed) + _FIELDS
                     self.passed.append(part)
 
-    def take(self, written: Statements, op: Operand) -> None:
+    def take(self, written: Operands, op: Operand) -> None:
         if not isinstance(op, Var) or op not in written.values or op in self.values or op in self.again:
             return
         let = written.lets.get(op)
@@ -101,7 +99,7 @@ class _Given:
             self.take(written, a)
         self.again[op] = let
 
-    def read(self, inner: Statements, frame: Any) -> None:
+    def read(self, inner: Operands, frame: Any) -> None:
         """In the function, the values from the frame."""
         b = inner.builder
         parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
@@ -131,13 +129,13 @@ def _is_constant(part: Any) -> bool:
     return isinstance(part, (ir.Constant, ir.GlobalValue))
 
 
-def _described(written: Statements) -> Any:
+def _described(written: Operands) -> Any:
     types = written.types
     name = f"{written.builder.function.name}.chunk{next(written.numbers)}"
     return describe(written.context, name, (types.intp, types.intp, types.voidptr), types.none)
 
 
-def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -> Any:
+def _body(written: Operands, stmt: For, own: Any, given: _Given, type_: Any) -> Any:
     """The function of the trips, from a first one and so many."""
     context = written.context
     inner = type(written)(context, written.typing)
@@ -163,7 +161,7 @@ def _body(written: Statements, stmt: For, own: Any, given: _Given, type_: Any) -
     return function
 
 
-def _pooled(written: Statements, own: Any, type_: Any) -> Any:
+def _pooled(written: Operands, own: Any, type_: Any) -> Any:
     """The function as the layer calls it: the address of the first argument is the number of the first trip."""
     from llvmlite import ir
 
@@ -182,7 +180,7 @@ def _pooled(written: Statements, own: Any, type_: Any) -> Any:
     return made
 
 
-def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
+def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
     """Runs trips in this thread; of the exceptions of all threads that of the first trips stays in the frame."""
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
@@ -206,7 +204,7 @@ def _call(written: Statements, own: Any, body: Any, trips: Sequence[Any], frame:
         b.atomic_rmw("xchg", lock, free, "seq_cst")
 
 
-def _forget(written: Statements, code: Any, info: Any) -> None:
+def _forget(written: Operands, code: Any, info: Any) -> None:
     """Gives back the memory of an exception that is not raised."""
     from numba.core import callconv
 
@@ -214,7 +212,7 @@ def _forget(written: Statements, code: Any, info: Any) -> None:
         written.context.call_conv.forget(written.builder, info)
 
 
-def _start(written: Statements, pooled: Any, chunks: Any, data: Any) -> None:
+def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:
     """Gives the chunks to the threads and waits for all."""
     from llvmlite import ir
 

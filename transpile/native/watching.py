@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from transpile.analysis.accesses import is_array
+from transpile.analysis.vector_forms import DEAR
 from transpile.core.nodes import Add, Block, Const, For, Function, If, Let, Operand, Stmt, Store, Var, While
 from transpile.core.walk import blocks, statements
 from transpile.loops.chunks import PARALLEL
-from transpile.loops.kinds import DEAR
-from transpile.loops.memory import is_array
 from transpile.native import watch
 from transpile.native.stacks import Stacks
 from transpile.native.values import Array, Scalar, Value

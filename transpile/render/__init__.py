@@ -26,6 +26,6 @@ def render(fn: Function, *, runtime: bool = True) -> Rendered:
 def render_module(fns: Sequence[Function], *, runtime: bool = True) -> str:
     """The text of one module with several functions, whose names and those of what they keep differ.
 
-    With ``runtime=False`` it imports of ``transpile_runtime`` only what `transpile.lower.standalone.copied` puts in it.
+    With ``runtime=False`` it imports of ``transpile_runtime`` only what `transpile.codegen.standalone.copied` puts in it.
     """
     return render_functions(fns, runtime).text

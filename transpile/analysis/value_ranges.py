@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from transpile.analysis.affine import Forms, Linear
 from transpile.core.nodes import Const, For, Let, Operand, Var
-from transpile.loops.affine import Forms, Linear
 
 DEPTH = 5
 ONE = Linear(1)

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transpile import making
 from transpile.aggregates import Leaf, Node, Static, Tree
+from transpile.codegen.numba_text import Options
+from transpile.codegen.standalone import inlined
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.lower.numba import Options, text_of_several
-from transpile.lower.standalone import inlined
 from transpile.render.layout import WIDTH, Line, wrap
 
+Kernels = Callable[[Sequence[Function], Options, Sequence[str]], str]
+"""The text of several kernels, each with its arguments of ``njit``."""
 
-def modules_text(cores: Sequence[tuple[Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
+
+def modules_text(
+    cores: Sequence[tuple[Function, set[int]]], kernels: Kernels, standalone: bool = False, level: Any = None
+) -> str:
     """Kernels and wrappers of several functions as one module; with each the parameters that it writes into.
 
     ``level`` is the `Jit` that was asked for, if one was.
@@ -31,9 +36,9 @@ def modules_text(cores: Sequence[tuple[Function, set[int]]], standalone: bool = 
     options = Options(vectors=not standalone)  # those are made of Numba's internals
     if level is not None:
         options = replace(options, fastmath=level.fastmath)
-    kernels = [replace(core, name=f"_{core.name}") for core, _ in cores]
+    named = [replace(core, name=f"_{core.name}") for core, _ in cores]
     decorators = [f"{signature(core)}, cache=True, {options.text}" for core, _ in cores]
-    text = text_of_several(kernels, options, decorators)
+    text = kernels(named, options, decorators)
     if standalone:
         text = inlined(text, cores[0][0])
     whole = "\n\n".join([text, "\n\n".join(wrapper(core, written) for core, written in cores)])

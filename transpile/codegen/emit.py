@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.codegen.kernel_names import shared_names
+from transpile.codegen.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
+from transpile.codegen.wraps import CALLS, wrapping
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -43,9 +46,6 @@ from transpile.loops.both_ends import is_question
 from transpile.loops.checks import raises
 from transpile.loops.chunks import PARALLEL
 from transpile.loops.small import Small
-from transpile.lower.names import shared_names
-from transpile.lower.scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
-from transpile.lower.wraps import CALLS, wrapping
 
 _WIDTH = 88  # an expression longer than this gets a name
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from transpile.analysis.value_ranges import is_integer
 from transpile.core.nodes import (
     Add,
     Alloc,
@@ -25,7 +26,6 @@ from transpile.core.nodes import (
 )
 from transpile.core.walk import blocks, statements, uses
 from transpile.loops.chunks import PARALLEL
-from transpile.loops.facts import is_integer
 from transpile.loops.small import Small
 
 CALLS = {"add": "scalars.plus", "sub": "scalars.minus", "mul": "scalars.times"}

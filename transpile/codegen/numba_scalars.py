@@ -2,7 +2,7 @@
 
 A template is filled with the printed operands, which have the dtypes that core gives them. What Numba's own function does
 differently (NaN, zero, negative integers, small dtypes) goes through `transpile_runtime.compiled.scalars`, njit functions with
-NumPy's meaning. `transpile.loops.blocks` names the functions of `transpile_runtime.compiled.vector` that take the place of others.
+NumPy's meaning. `transpile.loops.blocks` puts those of `transpile_runtime.compiled.vector` in the place of some.
 """
 
 from __future__ import annotations
@@ -59,35 +59,6 @@ overflows_left_shift overflows_gcd overflows_lcm overflows_comb overflows_perm""
 
 _SPECIAL = """digamma polygamma betaln beta gammainc gammaincc betainc betaincc erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr
 expit log_expit logit xlogy xlog1py entr rel_entr kl_div i0 i1 iv i0e i1e ive j0 j1 jv loggamma""".split()
-
-
-DRAWS = {
-    **{f"random.{n}": f"vector.random_{n}" for n in "word bits32 bits64 unit32 unit64 normal32 normal64".split()},
-    "random.normals": "draws.normals",
-    "random.normals32": "draws.normals32",
-}
-"""Calls of `transpile_runtime.compiled.random`, and what does the same with the instructions of a vector."""
-
-PLAIN = {n: n for n in """maximum minimum fmax fmin clip sign heaviside copysign floor ceil trunc rint isnan isinf isfinite signbit
-nan_to_num random_between sqrt""".split()} | {"round": "rint"}  # fmt: skip
-"""What `transpile_runtime.compiled.vector` computes of floats as fast alone as in a loop, and by which name."""
-
-WHOLE = frozenset(
-    """exp expm1 log log1p log2 log10 exp2 sinh cosh tanh arctan arctan2 arcsin arccos arcsinh arccosh arctanh hypot pow cbrt
-    erf erfc erfinv ndtr expit log_expit logit logaddexp logaddexp2 xlogy xlog1py entr""".split()
-)
-"""What it computes in a loop that LLVM vectorises several times faster than the C library; alone that is faster."""
-
-PARTLY = {
-    **{n: (f"{n}_bounded", "outside_bounded") for n in ("sin", "cos", "tan", "sinc")},
-    **{n: (f"{n}_near", "outside_near") for n in ("mod", "floordiv", "fmod")},
-    **{n: (f"{n}_normal", "outside_normal") for n in ("log", "log2")},
-    "exp2": ("exp2_moderate", "outside_moderate"),
-    "pow": ("pow_moderate", "outside_moderate_pow"),
-    "gammaln": ("gammaln_normal", "outside_normal"),
-    "digamma": ("digamma_positive", "outside_positive"),
-}
-"""What it computes so, or still faster, where a test of the arguments holds: the function and the test."""
 
 
 _NARROW = frozenset("add sub mul div neg where square positive identity copy".split())

@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from transpile.codegen.numba_text import MODULES
 from transpile.core.nodes import Function
 from transpile.errors import error
-from transpile.lower.numba import MODULES
 
 PACKAGE = "transpile_runtime.compiled"
 READABLE = "transpile_runtime.random"

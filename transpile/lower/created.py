@@ -1,0 +1,101 @@
+"""Arrays that are made of numbers: filled, counted, spaced, told by their index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import SYNTHETIC, Const
+from transpile.core.types import INT, Type
+from transpile.lower.elements import Elements, stored
+from transpile.lower.lowering import Lowering
+from transpile.lower.overflow import check_narrow
+from transpile.lower.views import Uniform
+
+Rule = Callable[[Lowering, Any], Elements]
+
+
+def _full(lw: Lowering, stmt: Any) -> Elements:
+    check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
+    value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
+    return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
+
+
+def _empty(lw: Lowering, stmt: Any) -> Elements:
+    sizes = lw.sizes(stmt.params["dims"])
+    return (
+        stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
+        if not _is_alloc(stmt)
+        else Elements(sizes, stmt.var.type.dtype, lambda idx: lw.b.expr(Const(0, INT)))
+    )
+
+
+def _is_alloc(stmt: Any) -> bool:
+    return bool(stmt.var.buffer)
+
+
+def _arange(lw: Lowering, stmt: Any) -> Elements:
+    b = lw.b
+    result = Type(stmt.var.type.dtype)
+    args = [lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args]
+    start, step = (args[0] if len(args) > 1 else None), (args[2] if len(args) > 2 else None)
+    if all(lw.is_known(s) for s in stmt.params["dims"][0].symbols()):
+        sizes = lw.sizes(stmt.params["dims"])
+    else:
+        ends = (b.expr(Const(0, result)), args[0]) if len(args) == 1 else args[:2]
+        by = b.expr(Const(1, result)) if step is None else step
+        count = b.bind("size", INT, "call", (*(e.op for e in ends), by.op), {"fn": "arrays.steps"})
+        count.form = stmt.var.type.dims[0]
+        sizes = (count,)
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        k = lw.compute("cast", [idx[0]], result, {})
+        if result.is_float and start is not None:
+            by = b.expr(Const(1.0, result)) if step is None else step
+            return b.expr(b.bind(SYNTHETIC, result, "call", (start.op, by.op, k.op), {"fn": "arrays.arange_at"}))
+        k = k if step is None else lw.compute("mul", [k, step], result, {})
+        return k if start is None else lw.compute("add", [start, k], result, {})
+
+    return Elements(sizes, result.dtype, at)
+
+
+def _linspace(lw: Lowering, stmt: Any) -> Elements:
+    b = lw.b
+    result = Type(stmt.var.type.dtype)
+    start, stop = (lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args[:2])
+    parts = lw.scalar(stmt.args[2]) - (1 if stmt.params["endpoint"] else 0)
+    shares = lw.compute("cast", [parts], result, {})
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        k = lw.compute("cast", [idx[0]], result, {})
+        last = idx[0].eq(parts) if stmt.params["endpoint"] else b.expr(Const(False, Type("bool")))
+        args = (start.op, stop.op, shares.op, k.op, last.op)
+        return b.expr(b.bind(SYNTHETIC, result, "call", args, {"fn": "arrays.linspace_at"}))
+
+    return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
+
+
+def _positional(test: Callable[[Expr, Expr, int], Expr]) -> Rule:
+    """A matrix of 1 where a test of its index holds."""
+
+    def rule(lw: Lowering, stmt: Any) -> Elements:
+        result = Type(stmt.var.type.dtype)
+        k = stmt.params.get("k", 0)
+
+        def at(idx: Sequence[Expr]) -> Expr:
+            return lw.compute("cast", [test(idx[0], idx[1], k)], result, {})
+
+        return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at)
+
+    return rule
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
+    "full": _full,
+    "empty": _empty,
+    "arange": _arange,
+    "linspace": _linspace,
+    "eye": _positional(lambda i, j, k: j.eq(i + k)),
+    "tri": _positional(lambda i, j, k: j <= i + k),
+}

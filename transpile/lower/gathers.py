@@ -1,0 +1,156 @@
+"""Places that arrays of integers and masks select.
+
+The entries of an index array are checked where they are read. Where one mask selects alone its positions are found by walking it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Const, Gather, Index, Mask, NewAxis, Operand, Point, Slice, Var
+from transpile.core.types import INT
+from transpile.errors import error
+from transpile.lower.elements import Elements, is_one
+from transpile.lower.index_bounds import check_shape, check_sizes, checked, guarded, named, span, stretch
+from transpile.lower.indices import broadcast_index, unravel
+from transpile.lower.lowering import Lowering
+from transpile.lower.mapped_places import Place
+from transpile.lower.runtime_calls import call, flat
+
+
+def gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
+    """Integer arrays, and points and masks beside them, which broadcast together as NumPy lets them."""
+    arrays: dict[int, list[Elements]] = {}  # for each item its entries, of a mask one array an axis
+    axis = 0
+    for k, item in enumerate(step.items):
+        if isinstance(item, Gather):
+            arrays[k] = [lw.steady(lw.elements(args[item.arg]), "index")]
+        elif isinstance(item, Mask):
+            arrays[k] = _positions(lw, lw.elements(args[item.arg]), place.sizes[axis:])
+        axis += len(arrays[k]) if k in arrays else not isinstance(item, NewAxis)
+    points = [k for k, item in enumerate(step.items) if isinstance(item, (Gather, Mask, Point))]
+    together = points[-1] - points[0] == len(points) - 1
+    shape = _common(lw, [a for found in arrays.values() for a in found])
+    sizes: list[Operand] = []
+    parts: list[Any] = []
+    at: int | None = None
+    axis = 0
+    for k, item in enumerate(step.items):
+        if k in points and at is None:
+            at = len(sizes)
+            if together:
+                sizes += shape
+        match item:
+            case NewAxis():
+                sizes.append(Const(1, INT))
+                continue
+            case Slice():
+                start, count, stride = span(lw, item, args, place.sizes[axis])
+                parts.append((len(sizes), start, stride))
+                sizes.append(count)
+            case Point():
+                parts.append(checked(lw, args[item.arg], place.sizes[axis]))
+            case Gather():
+                parts.append((arrays[k][0], place.sizes[axis]))
+            case Mask():
+                parts += [(a, None) for a in arrays[k]]
+                axis += len(arrays[k]) - 1
+        axis += 1
+    if not together:
+        parts = [(p[0] + len(shape), *p[1:]) if isinstance(p, tuple) and isinstance(p[0], int) else p for p in parts]
+        sizes, at = [*shape, *sizes], 0
+    here = at or 0
+    width = len(shape)
+
+    def inner(idx: Sequence[Expr]) -> list[Expr]:
+        common = list(idx[here : here + width])
+        out = []
+        for part in parts:
+            if isinstance(part, Expr):
+                out.append(part)
+            elif isinstance(part[0], int):
+                out.append(stretch(idx[part[0]], part[1], part[2]))
+            else:
+                out.append(_entry(lw, part[0], part[1], common))
+        return out
+
+    deps = place.deps.union(*(a.deps for found in arrays.values() for a in found))
+    return place.then(sizes, inner, None, deps=deps)
+
+
+def _positions(lw: Lowering, mask: Elements, sizes: Sequence[Operand]) -> list[Elements]:
+    """Where a mask holds, one array of indices an axis."""
+    mask = lw.rooted(mask, "mask")
+    check_shape(lw, mask.sizes, sizes)
+    found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, mask), name="places")
+    if mask.rank == 1:
+        return [found]
+
+    def along(k: int) -> Elements:
+        return replace(found, root=None, at=lambda idx: unravel(lw, found.at(idx), mask.sizes)[k])
+
+    return [along(k) for k in range(mask.rank)]
+
+
+def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[Operand]:
+    """The sizes that the index arrays broadcast to; those of masks are checked, as only the run knows them."""
+    rank = max(a.rank for a in arrays)
+    sizes: list[Operand] = [Const(1, INT)] * rank
+    for a in arrays:
+        for k, s in enumerate(a.sizes, rank - a.rank):
+            if is_one(s):
+                continue
+            if not is_one(sizes[k]) and not _are_equal(sizes[k], s):
+                check_sizes(lw, s, sizes[k])
+            sizes[k] = s
+    return sizes
+
+
+def _are_equal(a: Operand, b: Operand) -> bool:
+    """Whether two sizes are known to be the same."""
+    if a == b:
+        return True
+    return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
+
+
+def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Expr]) -> Expr:
+    """An entry of an index array, checked if ``size`` is that of an axis."""
+    b = lw.b
+    x = array.at(broadcast_index(lw, array, idx))
+    x = lw.compute("cast", [x], INT, {}) if x.dtype != "int64" else x
+    if size is None:  # a position of a mask
+        return x
+    n = b.expr(size)
+    at = named(lw, b.elementwise("where", x < 0, x + n, x), "at")
+    return guarded(lw, at, x, n)
+
+
+def masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
+    """One boolean array, ranges full on the other axes: positions are found by walking the mask; else by gathers."""
+    assert place.mask is None  # what a mask selects is no view
+    masks = [k for k, i in enumerate(step.items) if isinstance(i, Mask)]
+    others = [i for i in step.items if not isinstance(i, Mask)]
+    if len(masks) > 1 or not all(isinstance(i, Slice) and i.is_full for i in others):
+        return gathered(lw, place, step, args)
+    lead = masks[0]
+    mask = lw.rooted(lw.elements(args[step.items[lead].arg]), "mask")  # type: ignore[union-attr]
+    if mask.rank + len(others) != len(place.sizes):
+        raise error("T207", "a mask that does not fit the array", lw.b.loc)
+    check_shape(lw, mask.sizes, place.sizes[lead : lead + mask.rank])
+    count = count_true(lw, mask)
+    sizes = (*place.sizes[:lead], count.op, *place.sizes[lead + mask.rank :])
+    return replace(place, sizes=sizes, mask=mask, lead=lead, unit=None, identity=False, moves=None,
+                   deps=place.deps | mask.deps)  # fmt: skip
+
+
+def count_true(lw: Lowering, mask: Elements) -> Expr:
+    """How many entries hold."""
+    b = lw.b
+
+    def body(idx: list[Expr], values: list[Expr]) -> list[Expr]:
+        return [values[0] + lw.compute("cast", [mask.at(idx)], INT, {})]
+
+    return lw.fold(mask.sizes, [b.expr(0)], body, ("count",))[0]

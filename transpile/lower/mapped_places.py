@@ -1,0 +1,98 @@
+"""A place as a map from its index to the index in the source, and what is written there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import Add, Block, If, Operand, Store, Var
+from transpile.core.types import INT
+from transpile.lower.elements import Elements, loop_order, write
+from transpile.lower.indices import Map
+from transpile.lower.lowering import Lowering
+from transpile.lower.views import View
+
+Move = Callable[[View], View]
+
+
+@dataclass
+class Place:
+    """``sizes`` of the place and ``at``: from its index to the index in the source.
+
+    A mask has no such map: ``mask`` is its elements, the axes of the source that it covers begin at ``lead``, and its axis
+    in the place is number ``lead`` too (`each` then walks the mask).
+    """
+
+    sizes: tuple[Operand, ...]
+    at: Map
+    cheap: bool = True
+    unit: int | None = None
+    deps: frozenset[Var] = frozenset()
+    mask: Elements | None = None
+    lead: int = 0
+    identity: bool = field(default=False)
+    moves: tuple[Move, ...] | None = ()  # how it lies in the source, if it is as memory lies
+
+    def then(self, sizes: Sequence[Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
+        outer = self.at
+        return replace(
+            self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
+        )
+
+    def view(self, lw: Lowering, source: View | None, name: Any = None) -> View | None:
+        """How the place lies, if it is part of how the source lies."""
+        if source is None or self.moves is None:
+            return None
+        for move in self.moves:
+            source = move(source)
+        return replace(source, source=name)
+
+    def each(self, lw: Lowering, body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
+        """Runs ``body`` with each index of the place."""
+        if self.mask is None:
+            lw.nest(self.sizes, body, order)
+        else:
+            walk_mask(lw, self, body)
+
+
+def put(lw: Lowering, stmt: Store | Add, place: Place, value: Elements) -> None:
+    """Writes elements that do not read what is written before them."""
+    var = lw.buffers[stmt.buf]
+    adds = isinstance(stmt, Add)
+
+    def one(idx: Sequence[Expr]) -> None:
+        write(lw.b, var, place.at(idx), value.at(idx) if value.rank else value.at(()), adds)
+
+    place.each(lw, one, order=loop_order(value) if value.rank else None)
+
+
+def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) -> None:
+    """Runs ``body`` with each index of a masked place: the entries of the mask in order, counted where it holds.
+
+    The map of the place is set for the entry at hand: the place's index on the mask's axis stands for it.
+    """
+    assert place.mask is not None
+    b, mask, lead = lw.b, place.mask, place.lead
+    source_at = place.at
+
+    def visit(idx: list[Expr], values: list[Expr]) -> list[Expr]:
+        (count,) = values
+        hit = Block()
+        with b.into(hit):
+
+            def inner(rest: list[Expr]) -> None:
+                here = [*rest[:lead], count, *rest[lead:]]
+                place.at = lambda k: source_at([*k[:lead], *idx, *k[lead + 1 :]])
+                body(here)
+
+            lw.nest((*place.sizes[:lead], *place.sizes[lead + 1 :]), inner)
+            more = count + 1
+            hit.yields = (more.op,)
+        result = Var("count", INT)
+        b.emit(If(mask.at(idx).op, hit, Block((), [], (count.op,)), (result,), b.loc))
+        return [b.expr(result)]
+
+    lw.fold(mask.sizes, [b.expr(0)], visit, ("count",))
+    place.at = source_at

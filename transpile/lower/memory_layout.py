@@ -1,0 +1,117 @@
+"""How an array lies, if it is part of memory: what library calls take where it is.
+
+`operand` gives the variable, ``x[i, :, a:b]`` or ``x.T`` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.core.builder import Expr
+from transpile.core.dims import ANY
+from transpile.core.nodes import SYNTHETIC, Const, Operand
+from transpile.core.types import INT, Type
+from transpile.lower.elements import Elements, is_one
+from transpile.lower.lowering import Lowering
+from transpile.lower.views import At, Made, Range, Times, Uniform, View
+
+
+def view_of(x: Elements) -> View | None:
+    """How the array lies, if it is part of memory, or such a part with a factor."""
+    if x.root is not None:
+        return View(x.root, tuple(Range(None, s) for s in x.sizes), tuple(range(x.rank)))
+    return x.made if isinstance(x.made, View) else None
+
+
+def repeated(x: Elements, lead: int) -> View | None:
+    """The array repeated along ``lead`` new axes in front, and along those of size 1."""
+    view = view_of(x)
+    if view is None:
+        return None
+    order = tuple(None if is_one(s) else k for s, k in zip(x.sizes, view.order))
+    dropped = [k for k, o in zip(view.order, order) if o is None and k is not None]
+    parts = tuple(At(_first(p)) if k in dropped else p for k, p in enumerate(view.parts))
+    return replace(view, parts=parts, order=(*[None] * lead, *order))
+
+
+def _first(part: At | Range) -> Operand:
+    return part.index if isinstance(part, At) else Const(0, INT) if part.start is None else part.start
+
+
+def lying(x: Elements) -> View | None:
+    """As `view_of`, of what is not repeated along an axis."""
+    view = view_of(x)
+    return None if view is None or None in view.order else view
+
+
+def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | None:
+    """What is known of the result of an elementwise primitive."""
+    arrays = [x for x in operands if uniform(x) is None]
+    if prim not in ("mul", "neg") or not arrays or arrays[0].dtype not in ("float64", "float32"):
+        return None
+    views = [view_of(x) for x in arrays]
+    if any(v is None for v in views):
+        return None
+    if len(views) == 2:
+        return Times(views[0], views[1])  # type: ignore[arg-type]
+    view = views[0]
+    assert view is not None
+    if prim == "neg":
+        return replace(view, factor=scaled(lw, view.factor, number(lw, -1.0, arrays[0].dtype)))
+    factor = next(f for f in map(uniform, operands) if f is not None)
+    return replace(view, factor=scaled(lw, view.factor, factor))
+
+
+def uniform(x: Elements) -> Expr | None:
+    """The number that all elements are, if that is known."""
+    if not x.rank:
+        return x.at(())
+    return x.made.value if isinstance(x.made, Uniform) else None
+
+
+def number(lw: Lowering, value: float, dtype: str) -> Expr:
+    return lw.b.expr(Const(value, Type(dtype)))
+
+
+def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
+    """The product of two factors; None is 1."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a.op, Const) and isinstance(b.op, Const):
+        return number(lw, a.op.value * b.op.value, a.dtype)
+    return lw.compute("mul", [a, b], Type(a.dtype), {})
+
+
+# ------------------------------------------------------------------------------------------- operands of calls
+
+
+def operand(lw: Lowering, view: View) -> Operand:
+    """The view as an operand of a call: its axes are in the order in which they lie, or two in the other order."""
+    b, dtype = lw.b, view.var.type.dtype
+    found = view.var
+    if not view.is_full:
+        args, kinds = [], []
+        for part in view.parts:
+            if isinstance(part, At):
+                args.append(part.index)
+                kinds.append("point")
+            elif part.start is None:
+                kinds.append("all")
+            else:
+                args += [part.start, (b.expr(part.start) + b.expr(part.size)).op]
+                kinds.append("range")
+        while kinds[-1] == "all":
+            kinds.pop()
+        rank = len(view.order)
+        found = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "row", (view.var, *args), {"kinds": tuple(kinds)})
+    if list(view.order) != sorted(view.order):  # type: ignore[type-var]
+        assert len(view.order) == 2
+        found = b.bind(SYNTHETIC, Type(dtype, (ANY, ANY)), "swap", (found,), {})
+    return found
+
+
+def reshaped(lw: Lowering, view: View, sizes: Sequence[Operand]) -> View:
+    """All of a variable with axes taken together."""
+    var = lw.b.bind(SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), "view", (view.var, *sizes), {})
+    return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))

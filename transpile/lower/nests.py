@@ -1,0 +1,125 @@
+"""Memory and loops of the function that is made: arrays that are filled element by element, scalars that loops carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import ANY, Dim
+from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Operand, Var
+from transpile.core.types import INT, Type
+from transpile.errors import error
+from transpile.lower.elements import Elements, is_one, loop_order, stored, write
+from transpile.rules.tables import prims
+
+
+class Nests:
+    def __init__(self) -> None:
+        self.b = Builder(prims())
+        self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
+
+    def memory(self, name: str, dtype: str, sizes: Sequence[Operand]) -> Var:
+        """A new array, not filled."""
+        self.check_dtype(dtype)
+        var = Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
+        self.b.emit(Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
+        self.owned.add(var)
+        return var
+
+    def check_dtype(self, dtype: str) -> None:
+        if dtype == "float16":
+            raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
+
+    def nest(
+        self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
+    ) -> None:
+        """Loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
+        order = list(range(len(sizes))) if order is None else list(order)
+        indices: list[Expr | None] = [None] * len(sizes)
+
+        def level(k: int) -> None:
+            if k == len(order):
+                body(indices)  # type: ignore[arg-type]
+                return
+            axis = order[k]
+            if is_one(sizes[axis]):
+                indices[axis] = self.b.expr(0)
+                level(k + 1)
+                return
+            index = Var("ijklmn"[axis] if axis < 6 else f"i{axis}", INT)
+            index.form = Dim.integer(f"{index.name}#{id(index)}")
+            self.b.symbols[str(index.form)] = index
+            indices[axis] = self.b.expr(index)
+            with self.b.into(Block()) as block:
+                level(k + 1)
+            self.b.emit(For(index, Const(0, INT), sizes[axis], Const(1, INT), (), block, loc=self.b.loc))
+
+        level(0)
+
+    def fold(
+        self,
+        sizes: Sequence[Operand],
+        inits: Sequence[Expr],
+        body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
+        names: Sequence[str] = ("total",),
+    ) -> list[Expr]:
+        """Loops that carry scalars: ``body(indices, values)`` gives the new values."""
+        b = self.b
+
+        def level(k: int, indices: list[Expr], values: list[Expr]) -> list[Expr]:
+            if k == len(sizes):
+                return list(body(indices, values))
+            if is_one(sizes[k]):
+                return level(k + 1, [*indices, b.expr(0)], values)
+            index = Var("ijklmn"[k] if k < 6 else f"i{k}", INT)
+            index.form = Dim.integer(f"{index.name}#{id(index)}")
+            b.symbols[str(index.form)] = index
+            params = tuple(Var(n, v.type.strong) for n, v in zip(names, values))
+            with b.into(Block(params)) as block:
+                outs = level(k + 1, [*indices, b.expr(index)], [b.expr(p) for p in params])
+                block.yields = tuple(o.op for o in outs)
+            results = tuple(Var(p.name, p.type) for p in params)
+            inits_ = tuple(v.op for v in values)
+            b.emit(For(index, Const(0, INT), sizes[k], Const(1, INT), inits_, block, results, loc=b.loc))
+            return [b.expr(r) for r in results]
+
+        return level(0, [], list(inits))
+
+    def materialise(self, elements: Elements, name: str) -> Var:
+        """Memory that holds the elements."""
+        var = self.memory(name, elements.dtype, elements.sizes)
+        self.fill(var, elements)
+        return var
+
+    def fill(self, var: Var, elements: Elements) -> None:
+        if not elements.put_into(var):
+            order = loop_order(elements)
+            self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
+
+    def rooted(self, elements: Elements, name: str) -> Elements:
+        """The same elements with memory."""
+        if elements.root is not None:
+            return elements
+        return self.in_memory(elements, name)
+
+    def in_memory(self, elements: Elements, name: str) -> Elements:
+        var = self.materialise(elements, name)
+        return stored(self.b, var, elements.sizes)
+
+    def steady(self, elements: Elements, name: str) -> Elements:
+        """The same elements, cheap to read any number of times."""
+        return elements if elements.cheap else self.in_memory(elements, name)
+
+    def in_memory_if_array(self, elements: Elements, name: str) -> Elements:
+        return self.rooted(elements, name) if elements.rank else elements
+
+    def compute(self, prim: str, args: Sequence[Expr], var: Var | Type, params: Any) -> Expr:
+        """One scalar operation with exactly this result type."""
+        name, type_ = (SYNTHETIC, var) if isinstance(var, Type) else (var.name, var.type)
+        type_ = Type(type_.dtype, (), type_.weak)
+        self.check_dtype(type_.dtype)
+        if prim == "cast":
+            (x,) = args
+            return x if x.dtype == type_.dtype else Expr(self.b, self.b.bind(name, type_, "cast", (x.op,), params))
+        return Expr(self.b, self.b.bind(name, type_, prim, tuple(a.op for a in args), params))

@@ -1,0 +1,206 @@
+"""Arrays that are put together of others, or moved within their axes: joins, rolls, padding, triangles, diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
+from transpile.core.types import INT, Type
+from transpile.lower import effects
+from transpile.lower.elements import Elements, stored, write
+from transpile.lower.indices import quick
+from transpile.lower.lowering import Lowering, name_of
+
+Rule = Callable[[Lowering, Any], Elements]
+
+
+def _concatenate(lw: Lowering, stmt: Any) -> Elements:
+    """Each part is written behind the one before it."""
+    b, axis = lw.b, stmt.params["axis"]
+    parts = [lw.elements(a) for a in stmt.args]
+    total = b.expr(0)
+    starts = []
+    for p in parts:
+        starts.append(total)
+        total = total + b.expr(p.sizes[axis])
+    sizes = tuple(total.op if k == axis else s for k, s in enumerate(parts[0].sizes))
+    var = lw.memory(name_of(stmt.var), stmt.var.type.dtype, sizes)
+    for p, start in zip(parts, starts):
+
+        def put(idx: list[Expr], p: Elements = p, start: Expr = start) -> None:
+            write(b, var, [start + i if k == axis else i for k, i in enumerate(idx)], p.at(idx))
+
+        lw.nest(p.sizes, put)
+    return stored(b, var, sizes)
+
+
+def _stack(lw: Lowering, stmt: Any) -> Elements:
+    b, axis = lw.b, stmt.params["axis"]
+    parts = [lw.elements(a) for a in stmt.args]
+    inner = parts[0].sizes
+    sizes = (*inner[:axis], Const(len(parts), INT), *inner[axis:])
+    var = lw.memory(name_of(stmt.var), stmt.var.type.dtype, sizes)
+    for n, p in enumerate(parts):
+
+        def put(idx: list[Expr], n: int = n, p: Elements = p) -> None:
+            write(b, var, [*idx[:axis], b.expr(n), *idx[axis:]], p.at(idx))
+
+        lw.nest(inner, put)
+    return stored(b, var, sizes)
+
+
+def _moved(lw: Lowering, stmt: Any, sizes: Sequence[Operand], move: Callable[[Sequence[Expr]], list[Expr]]) -> Elements:
+    """Every element is one of the operand's."""
+    x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
+    return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(move(idx)))
+
+
+def _flip(lw: Lowering, stmt: Any) -> Elements:
+    x = lw.elements(stmt.args[0])
+    axes = stmt.params["axes"]
+    tops = {k: lw.b.expr(x.sizes[k]) - 1 for k in axes}
+    return replace(
+        x, root=None, made=None, at=lambda idx: x.at([tops[k] - i if k in tops else i for k, i in enumerate(idx)])
+    )
+
+
+def _roll(lw: Lowering, stmt: Any) -> Elements:
+    sizes = lw.elements(stmt.args[0]).sizes
+    shifts = {k: _turn(lw, lw.scalar(a), sizes[k]) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
+
+    def move(idx: Sequence[Expr]) -> list[Expr]:
+        return [_wrapped(lw, i - shifts[k], sizes[k]) if k in shifts else i for k, i in enumerate(idx)]
+
+    return _moved(lw, stmt, sizes, move)
+
+
+def _turn(lw: Lowering, shift: Expr, size: Operand) -> Expr:
+    """How far to roll: a number that is known as it is, another one as what it comes to, from 0 to the size."""
+    if isinstance(shift.op, Const):
+        return shift
+    return _wrapped(lw, shift, lw.b.bind(SYNTHETIC, INT, "maximum", (size, Const(1, INT)), {"py": True}))
+
+
+def _wrapped(lw: Lowering, i: Expr, size: Operand) -> Expr:
+    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
+
+
+def _tile(lw: Lowering, stmt: Any) -> Elements:
+    inner = lw.elements(stmt.args[0]).sizes
+    return _moved(
+        lw,
+        stmt,
+        lw.sizes(stmt.params["dims"]),
+        lambda idx: [quick(lw, "quick_mod", i, lw.b.expr(s)) for i, s in zip(idx, inner)],
+    )
+
+
+def _repeat(lw: Lowering, stmt: Any) -> Elements:
+    axis, times = stmt.params["axis"], lw.scalar(stmt.args[1])
+    return _moved(
+        lw,
+        stmt,
+        lw.sizes(stmt.params["dims"]),
+        lambda idx: [quick(lw, "quick_div", i, times) if k == axis else i for k, i in enumerate(idx)],
+    )
+
+
+def _pad(lw: Lowering, stmt: Any) -> Elements:
+    b, mode = lw.b, stmt.params["mode"]
+    x = lw.elements(stmt.args[0])
+    before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))
+    for width in (*before, *after):
+        if not isinstance(width.op, Const) or width.op.value < 0:
+            b.emit(effects.in_size(b.loc, width, ("arrays cannot be padded by ", 0)))
+    sizes = lw.sizes(stmt.params["dims"])
+    result = Type(stmt.var.type.dtype)
+    if mode == "constant":
+        value = lw.scalar(stmt.args[2 * x.rank + 1]) if len(stmt.args) > 2 * x.rank + 1 else b.expr(Const(0, result))
+        value = lw.compute("cast", [value], result, {})
+        var = lw.memory(name_of(stmt.var), result.dtype, sizes)
+        lw.nest(sizes, lambda idx: write(b, var, idx, value))
+        lw.nest(x.sizes, lambda idx: write(b, var, [i + s for i, s in zip(idx, before)], x.at(idx)))
+        return stored(b, var, sizes)
+
+    def move(idx: Sequence[Expr]) -> list[Expr]:
+        args = [(i - s, size) for i, s, size in zip(idx, before, x.sizes)]
+        return [Expr(b, b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args]
+
+    return _moved(lw, stmt, sizes, move)
+
+
+def _triangle(lower: bool) -> Rule:
+    def rule(lw: Lowering, stmt: Any) -> Elements:
+        x = lw.elements(stmt.args[0])
+        zero = Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
+        k = stmt.params["k"]
+
+        def at(idx: Sequence[Expr]) -> Expr:
+            i, j = idx[-2], idx[-1]
+            keep = j <= i + k if lower else j >= i + k
+            return _choose(lw, keep, lambda: x.at(idx), lw.b.expr(zero), stmt.var.type.dtype)
+
+        return replace(x, root=None, made=None, cheap=False, at=at)
+
+    return rule
+
+
+def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr, dtype: str) -> Expr:
+    """A value where a test holds; it is not computed elsewhere."""
+    b = lw.b
+    with b.into(Block()) as side:
+        side.yields = (then().op,)
+    result = Var(SYNTHETIC, Type(dtype))
+    b.emit(If(test.op, side, Block((), [], (otherwise.op,)), (result,), b.loc))
+    return b.expr(result)
+
+
+def _diagonal(lw: Lowering, stmt: Any) -> Elements:
+    x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
+    first, second = stmt.params["axes"]
+    offset = stmt.params["offset"]
+    b = lw.b
+    m, n = b.expr(x.sizes[first]), b.expr(x.sizes[second])
+    size = Expr(b, b.bind("size", INT, "call", (m.op, n.op, b.expr(offset).op), {"fn": "arrays.diagonal_size"}))
+    if m.op == n.op and not offset:
+        size = m
+    rest = [k for k in range(x.rank) if k not in (first, second)]
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        out: list[Any] = [None] * x.rank
+        for k, i in zip(rest, idx):
+            out[k] = i
+        out[first] = idx[-1] + max(-offset, 0)
+        out[second] = idx[-1] + max(offset, 0)
+        return x.at(out)
+
+    return replace(x, sizes=(*(x.sizes[k] for k in rest), size.op), root=None, made=None, unit=None, at=at)
+
+
+def _diag(lw: Lowering, stmt: Any) -> Elements:
+    x = lw.elements(stmt.args[0])
+    b, offset = lw.b, stmt.params["offset"]
+    size = (b.expr(x.sizes[0]) + abs(offset)).op
+    var = lw.memory(name_of(stmt.var), x.dtype, (size, size))
+    zero = b.expr(Const(0.0 if stmt.var.type.is_float else 0, Type(x.dtype)))
+    lw.nest((size, size), lambda idx: write(b, var, idx, zero))
+    lw.nest(x.sizes, lambda idx: write(b, var, [idx[0] + max(-offset, 0), idx[0] + max(offset, 0)], x.at(idx)))
+    return stored(b, var, (size, size))
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "flip": _flip,
+    "roll": _roll,
+    "tile": _tile,
+    "repeat": _repeat,
+    "pad": _pad,
+    "tril": _triangle(True),
+    "triu": _triangle(False),
+    "diagonal": _diagonal,
+    "diag": _diag,
+}

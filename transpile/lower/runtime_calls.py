@@ -1,0 +1,56 @@
+"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core.dims import ANY
+from transpile.core.nodes import SYNTHETIC, Operand, Var
+from transpile.core.types import Type
+from transpile.lower.elements import Elements, stored
+from transpile.lower.lowering import Lowering
+
+
+def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = SYNTHETIC) -> Elements:
+    """A call that gives a new array."""
+    b = lw.b
+    var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
+    lw.owned.add(var)
+    return fresh(lw, var)
+
+
+def fresh(lw: Lowering, var: Var) -> Elements:
+    sizes = tuple(lw.b.let("dim", var, axis=k).op for k in range(var.type.rank))
+    return stored(lw.b, var, sizes)
+
+
+def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operand) -> list[Any]:
+    """A call that gives several arrays and numbers."""
+    b = lw.b
+    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    found: list[Any] = []
+    for k, (dtype, rank) in enumerate(types):
+        var = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
+        if rank:
+            lw.owned.add(var)
+        found.append(fresh(lw, var) if rank else var)
+    return found
+
+
+def flat(lw: Lowering, x: Elements, name: str = "flat") -> Operand:
+    """The variable of all entries in C order, of rank 1."""
+    x = lw.rooted(x, name)
+    if x.rank == 1:
+        return x.root  # type: ignore[return-value]
+    n = lw.b.expr(1)
+    for s in x.sizes:
+        n = n * lw.b.expr(s)
+    return view(lw, x, (n.op,))
+
+
+def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
+    assert x.root is not None
+    if x.rank == 0:
+        raise AssertionError("a scalar has no view")
+    return lw.b.bind(SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
