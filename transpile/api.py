@@ -13,12 +13,16 @@ import numpy as np
 
 from transpile import options
 from transpile.aggregates import flatten
+from transpile.captured import holding
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.errors import error
 from transpile.foreign import as_arrays
 from transpile.frames import CAUGHT, edge, framed
+from transpile.held import Held
 from transpile.intrinsics import stop_gradient as stop_gradient
 from transpile.levels import Grad, Level, Pullback, Pushforward
+from transpile.nested import fitted, own
+from transpile.sharing import copied
 from transpile.specialize import Specializer
 
 if TYPE_CHECKING:
@@ -239,10 +243,6 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 @edge
 def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]:
     """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
-    from transpile.captured import holding
-    from transpile.held import Held
-    from transpile.nested import own
-    from transpile.sharing import copied
 
     given, primals = primals, own(primals)
     push = _made(f, Pushforward(value=False))
@@ -276,10 +276,6 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
     does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
-    from transpile.captured import holding
-    from transpile.held import Held
-    from transpile.nested import fitted, own
-    from transpile.sharing import copied
 
     given, primals = primals, own(primals)
     pull = _made(f, Pullback(has_aux))
@@ -315,8 +311,6 @@ def _check_since(f: Any, unchanged: Callable[[], bool], which: str) -> None:
 
 
 def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    from transpile.nested import fitted
-
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             hint = "write (x,) for one argument"

@@ -20,6 +20,7 @@ from transpile.errors import NO_COMPLEX, error
 from transpile.frames import framed
 from transpile.loader import load
 from transpile.program import Program, slim
+from transpile.render import render
 from transpile.repeated import Call, Otherwise
 from transpile.request import Request, leaf_slots
 from transpile.results import adjust_tree, converters
@@ -30,7 +31,6 @@ class Interpreted(Program):
     """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
 
     def __init__(self, target: Any, core: Function, request: Request, quiet: bool) -> None:
-        from transpile.render import render
 
         super().__init__()
         rendered = render(core)

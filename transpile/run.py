@@ -11,13 +11,16 @@ import numpy as np
 
 from transpile.captured import Place, holding
 from transpile.compiled import Compiled, Recipe
-from transpile.core.nodes import Function
+from transpile.core.nodes import Function, Let
+from transpile.core.text import dump_all
+from transpile.errors import error
 from transpile.interpreted import interpreted
 from transpile.levels import is_derivative, jit_level
 from transpile.pipeline import core_of
 from transpile.program import Program
+from transpile.render import render
 from transpile.request import Request, leaf_slots, nesting
-from transpile.results import flat_tree, wanted
+from transpile.results import flat_tree, rebuild, wanted
 
 __all__ = ["compiled", "core_of", "holding", "interpreted", "runner", "shapes", "text"]
 
@@ -33,14 +36,10 @@ def runner(target: Any, core: Function, request: Request) -> Program:
 
 def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
     """The generated text for a call with these arguments."""
-    from transpile.errors import error
-
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = request.lift(target)
     if stage == "core":
-        from transpile.core.text import dump_all
-
         return dump_all(core) + "\n"
     if stage == "loops":
         from transpile.backend import Options, text_of
@@ -52,8 +51,6 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
         )[0]
     if stage != "derivative":
         raise error("T505", f"unknown stage {stage!r}", hint="one of 'derivative', 'core', 'loops'")
-    from transpile.render import render
-
     return render(core).text
 
 
@@ -132,9 +129,6 @@ def _is_made(wanted: Any, returned: str) -> bool:
 
 def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
     """The result's structure with ``make(shape, dtype)`` for each leaf."""
-    from transpile.core.nodes import Let
-    from transpile.results import rebuild
-
     request = Request.of(args, kwargs)
     core = request.lift(target)
     values: dict[Any, Any] = {core.params[k]: request.leaves[leaf] for k, leaf in enumerate(leaf_slots(core, request))}

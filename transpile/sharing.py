@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from transpile.aggregates import flatten, open_node, unflatten
+from transpile.captured import Place
+from transpile.errors import TranspileError, error
 from transpile.frontend.changes import SHARED
 from transpile.frontend.reads import MISSING, Read
 from transpile.levels import level_of, peeled
-
-if TYPE_CHECKING:
-    from transpile.captured import Place
-    from transpile.errors import TranspileError
 
 ndarray = np.ndarray
 
@@ -87,7 +85,6 @@ def instead(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def refusal(target: Any) -> TranspileError:
     """The diagnostic, to be raised."""
-    from transpile.errors import error
     from transpile.frontend.resolve import definition_loc
 
     while level_of(target) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile import treedef
+from transpile import tree, treedef
 from transpile.aggregates import REGISTERED
 from transpile.aggregates import Static as StaticTree
 from transpile.errors import TranspileError
@@ -170,8 +170,6 @@ def placed(lx: Lifter, failed: TranspileError, node: Any) -> TranspileError:
 
 
 def _bound(name: str, args: Args, kwargs: Kwargs) -> inspect.BoundArguments:
-    from transpile import tree
-
     return inspect.signature(getattr(tree, name)).bind(*args, **kwargs)
 
 

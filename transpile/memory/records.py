@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +13,11 @@ from transpile.core.nodes import Alloc, For, If, Let, Loc, NewStack, Push, Var, 
 from transpile.core.routines import routine_of
 from transpile.errors import source_line
 from transpile.memory.formula import Formula, product_text
+from transpile.memory.numbers import Values
 from transpile.memory.sizes import Loop, Sizes
 from transpile.render.alias import is_view
 from transpile.rules.tables import prims
 from transpile.transform import reasons
-
-if TYPE_CHECKING:
-    from transpile.memory.numbers import Values
 
 
 @dataclass(frozen=True)
