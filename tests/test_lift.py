@@ -13,6 +13,7 @@ from core_eval import evaluate
 from corpus import all_programs
 from verified import verify
 
+from transpile import lifts
 from transpile.aggregates import flatten, unflatten
 from transpile.core.nodes import Function
 from transpile.frontend import NeedStatic, lift
@@ -26,7 +27,7 @@ def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[Function, list[A
         dynamic = [k for k in range(len(request.leaves)) if k not in request.known]
         trees, named = request.typed()
         try:
-            core = lift(fn, trees, named, mutable=mutable)
+            core = lift(fn, trees, named, mutable=mutable, transforms=lifts.lift)
         except NeedStatic as need:
             request.known.add(dynamic[need.leaf])
             continue
