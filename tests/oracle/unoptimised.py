@@ -39,18 +39,18 @@ def unoptimised(compiled: Callable[..., Any], args: tuple[Any, ...]) -> str:
 @contextmanager
 def _instead() -> Iterator[None]:
     """Modules are taken in the place of being compiled."""
-    from transpile.lower import build
+    from transpile import machine_code
     from transpile.native import function, library
 
     def new_library(codegen: Any, name: str) -> Any:
         return _library(library._kind())(codegen, name)
 
-    def by_text(name: str, text: str, *rest: Any) -> NoReturn:
+    def by_text(text: str, *rest: Any) -> NoReturn:
         raise _Taken(NUMBA + text)
 
     with (
         mock.patch.object(function, "new_library", new_library),
-        mock.patch.object(build, "_by_text", by_text),
+        mock.patch.object(machine_code, "loaded", by_text),
         mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=0)),  # part of the function's name
     ):
         yield
