@@ -228,7 +228,15 @@ def unread(x):
     return x * 2.0
 
 
-@pytest.mark.parametrize("f", [program, unread])
+LEVELS = np.array([2, 1])
+
+
+def as_deep_as_the_run_says(x):
+    """What is called stays a function: nobody knows its depth before the run."""
+    return told(x, LEVELS[0]) + told(x * x, LEVELS[1])
+
+
+@pytest.mark.parametrize("f", [program, unread, as_deep_as_the_run_says])
 @pytest.mark.parametrize("stack", ["vmap", "of_grad", "compiled", "compiled_grad"])
 @pytest.mark.numba
 def test_prints_are_in_the_order_of_lanes(f: Any, stack: str, capfd: Any, cache_directory: Any) -> None:

@@ -1088,9 +1088,9 @@ FAULTS: tuple[Fault, ...] = (
         "if isinstance(stmt, (NewStack, Push, Pop)):",
         "a size that lanes share is found in their region, and asked for before it",
         (
-            "tests/test_batch.py",
+            "tests/test_vmap_kept.py",
             "-k",
-            "size_of_the_run",
+            "sizes_that_only_a_call_tells",
             "-m",
             "numba",
         ),
@@ -1177,6 +1177,8 @@ FAULTS: tuple[Fault, ...] = (
             "tests/test_vmap_raises.py",
             "-k",
             "prints",
+            "-m",
+            "numba",
         ),
     ),
     Fault(
