@@ -48,17 +48,15 @@ def factor(columns, pivots):
 def substitute(columns, pivots, transposed, out):
     """From the right sides in ``out`` to the solutions, by the factors that `factor` found; of the transpose if that is wanted."""
     n, width = out.shape
-    for k in range(0 if transposed else n):
-        other = pivots[k]
-        if other != k:
-            for c in range(width):
-                out[k, c], out[other, c] = out[other, c], out[k, c]
-    if max(n, width) <= _SHORT and transposed:
-        _substitute_few_transposed(columns, out)
-    elif max(n, width) <= _SHORT:
+    if not transposed:
+        _exchange(out, pivots, False)
+    is_short = max(n, width) <= _SHORT
+    if transposed and (is_short or width == 1):
+        _substitute_transposed(columns, out)
+    elif is_short:
         _substitute_few(columns, out)
     elif width == 1:
-        _substitute_one(columns, transposed, out)
+        _substitute_one(columns, out)
     else:
         one, ld = out.dtype.type(1), max(width, 1)
         if transposed:
@@ -67,29 +65,26 @@ def substitute(columns, pivots, transposed, out):
         else:
             _trsm(_RIGHT, _LOWER, _YES, _UNIT, width, n, one, columns, n, out, ld)
             _trsm(_RIGHT, _UPPER, _YES, _NO, width, n, one, columns, n, out, ld)
-    for k in range(n - 1 if transposed else -1, -1, -1):
+    if transposed:
+        _exchange(out, pivots, True)
+
+
+@inner
+def _exchange(out, pivots, back):
+    """The rows in the order of the pivots, or ``back`` from it."""
+    n = out.shape[0]
+    for step in range(n):
+        k = n - 1 - step if back else step
         other = pivots[k]
         if other != k:
-            for c in range(width):
+            for c in range(out.shape[1]):
                 out[k, c], out[other, c] = out[other, c], out[k, c]
 
 
 @inner
-def _substitute_one(columns, transposed, out):
+def _substitute_one(columns, out):
     """Of one right side, by loops along the columns: a call of the library takes longer up to a hundred rows, and no less above."""
     n = out.shape[0]
-    if transposed:
-        for i in range(n):
-            total = out[i, 0]
-            for k in range(i):
-                total -= columns[i, k] * out[k, 0]
-            out[i, 0] = total / columns[i, i]
-        for i in range(n - 1, -1, -1):
-            total = out[i, 0]
-            for k in range(i + 1, n):
-                total -= columns[i, k] * out[k, 0]
-            out[i, 0] = total
-        return
     for k in range(n):
         x = out[k, 0]
         for i in range(k + 1, n):
@@ -119,7 +114,8 @@ def _substitute_few(columns, out):
 
 
 @inner
-def _substitute_few_transposed(columns, out):
+def _substitute_transposed(columns, out):
+    """As `_substitute_few`, of the transpose, whose rows are the columns."""
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
@@ -144,7 +140,7 @@ def lu_factor(a, columns, pivots):
     if a.shape[0] != n or a.shape[1] != n or pivots.shape[0] != n + 1:
         raise ValueError("lu_factor: the sizes do not agree")
     put_turned(a, columns)
-    if 0 < n <= _FEW:
+    if n <= _FEW:
         if _far_from_singular(columns, pivots):
             pivots[n] = 0
             return
