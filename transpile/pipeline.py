@@ -23,16 +23,16 @@ from transpile.transform.tidy import tidy
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
     """The core function of ``target``, a function or a stack of transforms over one."""
 
+    source = partial(lift_source, mutable=mutable, transforms=lifts.lift)
+
     def function(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Function:
-        if is_method(target):
-            name, at = target.__func__.__wrapped__.__name__, definition_loc(target.__func__)
-            called = partial(call_custom, target.__func__, target.__self__)
-            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at, transforms=lifts.lift)
-        if isinstance(target, Custom):  # called by a function of ours, so that the call carries the user's rule
-            name, at = target.__wrapped__.__name__, definition_loc(target)
-            called = partial(call_custom, target)
-            return lift_source(called, args, kwargs, name=name, mutable=mutable, pinned=at, transforms=lifts.lift)
-        return lift_source(target, args, kwargs, mutable=mutable, transforms=lifts.lift)
+        bound = is_method(target)
+        if not bound and not isinstance(target, Custom):
+            return source(target, args, kwargs)
+        own = target.__func__ if bound else target
+        # called by a function of ours, so that the call carries the user's rule
+        called = partial(call_custom, own, target.__self__) if bound else partial(call_custom, own)
+        return source(called, args, kwargs, name=own.__wrapped__.__name__, pinned=definition_loc(own))
 
     return lifts.lift(function, target, args, kwargs)
 

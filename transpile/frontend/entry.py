@@ -51,7 +51,6 @@ def lift(
     arg_trees: Sequence[Any],
     kwarg_trees: Mapping[str, Any] | None = None,
     *,
-    example: Any = None,
     name: str | None = None,
     mutable: bool = False,
     outer: Lifter | None = None,
