@@ -93,11 +93,11 @@ def always(monkeypatch):
 
     from thread_calls import cut
 
+    from transpile.codegen.llvm import Unsupported, function
     from transpile.loops import passes
-    from transpile.native import Unsupported, function
 
     original = function.compile_function
-    monkeypatch.setattr("transpile.native.compile_function", direct)
+    monkeypatch.setattr("transpile.codegen.llvm.compile_function", direct)
     monkeypatch.setattr(passes, "parallelise", cut)
 
 
@@ -106,7 +106,7 @@ def forks(monkeypatch):
     """The chunks of each start of threads; they run one after the other, the last one first."""
     from llvmlite import binding
 
-    from transpile.native import threads
+    from transpile.codegen.llvm import threads
 
     body = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 4)  # the lock stays held, as by the layer
     found = []

@@ -10,28 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    NewStack,
-    Operand,
-    Point,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Undef,
-    Var,
-    While,
-)
-from transpile.core.text import dump_stmt
+from transpile.core import nodes as ir
+from transpile.core.dump import dump_stmt
 from transpile.core.types import Type
 from transpile.core.walk import defines
 from transpile.loops import passes
@@ -44,7 +24,7 @@ class Malformed(AssertionError):
     """A pass has made scalar core that means nothing."""
 
 
-def check(fn: Function, after: str = "") -> Function:
+def check(fn: ir.Function, after: str = "") -> ir.Function:
     """``fn`` itself; raises `Malformed` if it is not well formed."""
     _Check(fn, after).function()
     return fn
@@ -55,7 +35,7 @@ def checked_passes() -> Iterator[None]:
     """Within it, what each pass of `transpile.loops.passes` returns is checked."""
     kept = {name: f for name, f in vars(passes).items() if callable(f) and _is_pass(f)}
 
-    def wrapped(name: str, run: Callable[..., Function]) -> Callable[..., Function]:
+    def wrapped(name: str, run: Callable[..., ir.Function]) -> Callable[..., ir.Function]:
         return lambda *args: check(run(*args), name)
 
     for name, f in kept.items():
@@ -69,17 +49,17 @@ def checked_passes() -> Iterator[None]:
 
 def _is_pass(f: Any) -> bool:
     hints = getattr(f, "__annotations__", {})
-    return not isinstance(f, type) and hints.get("return") in ("Function", Function) and f.__name__ != "optimise"
+    return not isinstance(f, type) and hints.get("return") in ("Function", ir.Function) and f.__name__ != "optimise"
 
 
 class _Check:
-    def __init__(self, fn: Function, after: str) -> None:
+    def __init__(self, fn: ir.Function, after: str) -> None:
         self.fn, self.after = fn, after
-        self.seen: set[Var] = set()
-        self.visible: set[Var] = set()
-        self.inside: list[Var] = []  # what the block that is checked has defined
-        self.memory: set[Var] = set()  # what may be written
-        self.stmt: Stmt | None = None
+        self.seen: set[ir.Var] = set()
+        self.visible: set[ir.Var] = set()
+        self.inside: list[ir.Var] = []  # what the block that is checked has defined
+        self.memory: set[ir.Var] = set()  # what may be written
+        self.stmt: ir.Stmt | None = None
 
     def fail(self, message: str) -> NoReturn:
         where = f"\n  in: {dump_stmt(self.stmt).splitlines()[0]}" if self.stmt is not None else ""
@@ -89,21 +69,21 @@ class _Check:
         if not condition:
             self.fail(message)
 
-    def define(self, var: Var) -> None:
+    def define(self, var: ir.Var) -> None:
         if var in self.seen:
             self.fail(f"{var} is defined twice")
         self.seen.add(var)
         self.visible.add(var)
         self.inside.append(var)
 
-    def use(self, op: Operand) -> None:
-        if isinstance(op, Var):
+    def use(self, op: ir.Operand) -> None:
+        if isinstance(op, ir.Var):
             if op not in self.visible:
                 self.fail(f"{op} is used {'out of scope' if op in self.seen else 'before it is defined'}")
-        elif not isinstance(op, (Const, Undef)):
+        elif not isinstance(op, (ir.Const, ir.Undef)):
             self.fail(f"{op!r} is not an operand")
 
-    def number(self, op: Operand, what: str) -> None:
+    def number(self, op: ir.Operand, what: str) -> None:
         self.use(op)
         if op.type.dtype != "int64" or op.type.dims:
             self.fail(f"{what} is {op.type}")
@@ -120,7 +100,7 @@ class _Check:
         for y in self.fn.body.yields:
             self.use(y)
 
-    def block(self, block: Block) -> None:
+    def block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             self.stmt = stmt
             _HANDLERS[type(stmt)](self, stmt)
@@ -135,7 +115,7 @@ class _Check:
         self.visible.difference_update(self.inside)
         self.inside = around
 
-    def carried(self, given: Sequence[Operand], taken: Sequence[Var], what: str) -> None:
+    def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
         self.ask(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
         for op, var in zip(given, taken):
             self.use(op)
@@ -145,14 +125,14 @@ class _Check:
         if (a.dtype, a.rank, a.kind) != (b.dtype, b.rank, b.kind):
             self.fail(f"{what}: {a} and {b}")
 
-    def flag(self, op: Operand) -> None:
+    def flag(self, op: ir.Operand) -> None:
         self.use(op)
         if not op.type.is_bool or op.type.dims:
             self.fail(f"a test is {op.type}")
 
     # ---- statements
 
-    def let(self, s: Let) -> None:
+    def let(self, s: ir.Let) -> None:
         for a in s.args:
             self.use(a)
         if s.prim == "index":
@@ -166,31 +146,31 @@ class _Check:
         elif s.prim == "dim":
             self.ask(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
 
-    def access(self, root: Operand, indices: Sequence[Operand], path: Any) -> None:
+    def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
-        self.ask(isinstance(root, Var), "what is accessed is no variable")
+        self.ask(isinstance(root, ir.Var), "what is accessed is no variable")
         self.ask(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
         items = [i for step in path for i in step.items]
-        if [i.arg for i in items if isinstance(i, Point)] != list(range(len(indices))):
+        if [i.arg for i in items if isinstance(i, ir.Point)] != list(range(len(indices))):
             self.fail(f"the path {path}")
         for i in indices:
             self.number(i, "a subscript")
 
-    def alloc(self, s: Alloc) -> None:
+    def alloc(self, s: ir.Alloc) -> None:
         self.ask(s.prim == "empty" and s.var.buffer, "memory that is not empty")
         self.ask(len(s.args) == s.var.type.rank, f"{len(s.args)} sizes of rank {s.var.type.rank}")
         for a in s.args:
             self.number(a, "a size")
         self.memory.add(s.var)
 
-    def store(self, s: Store | Add) -> None:
+    def store(self, s: ir.Store | ir.Add) -> None:
         self.access(s.buf, s.args, s.path)
         self.use(s.value)
         if s.buf not in self.memory:
             self.fail(f"{s.buf} is written")
         self.alike(s.value.type, Type(s.buf.type.dtype), "a write")
 
-    def branch(self, s: If) -> None:
+    def branch(self, s: ir.If) -> None:
         self.flag(s.test)
         for side in (s.then, s.orelse):
             with self.scope():
@@ -198,7 +178,7 @@ class _Check:
                 self.stmt = s
                 self.carried(side.yields, s.results, "yields")
 
-    def loop(self, s: For) -> None:
+    def loop(self, s: ir.For) -> None:
         for op, what in ((s.start, "start"), (s.bound, "bound"), (s.step, "step")):
             self.number(op, f"the {what}")
         self.carried(s.inits, s.body.params, "inits")
@@ -206,7 +186,7 @@ class _Check:
             self.define(s.index)
             self.body(s)
 
-    def repeat(self, s: While) -> None:
+    def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.body.params, "inits")
         self.carried(s.inits, s.test.params, "inits")
         with self.scope():
@@ -218,7 +198,7 @@ class _Check:
         with self.scope():
             self.body(s)
 
-    def body(self, s: For | While) -> None:
+    def body(self, s: ir.For | ir.While) -> None:
         for p in s.body.params:
             self.define(p)
         self.block(s.body)
@@ -230,14 +210,14 @@ class _Check:
         for r, p in zip(s.results, s.body.params):
             self.alike(r.type, p.type, "results")
 
-    def push(self, s: Push) -> None:
+    def push(self, s: ir.Push) -> None:
         self.use(s.stack)
         self.use(s.value)
 
-    def pop(self, s: Pop) -> None:
+    def pop(self, s: ir.Pop) -> None:
         self.use(s.stack)
 
-    def effect(self, s: Effect) -> None:
+    def effect(self, s: ir.Effect) -> None:
         for a in s.args:
             self.use(a)
         if s.kind == "check":
@@ -246,20 +226,20 @@ class _Check:
             for a in s.args[3:]:
                 self.flag(a)
 
-    def new_stack(self, s: NewStack) -> None:
+    def new_stack(self, s: ir.NewStack) -> None:
         self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
 _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
-    Let: _Check.let,
-    Alloc: _Check.alloc,
-    Store: _Check.store,
-    Add: _Check.store,
-    If: _Check.branch,
-    For: _Check.loop,
-    While: _Check.repeat,
-    NewStack: _Check.new_stack,
-    Push: _Check.push,
-    Pop: _Check.pop,
-    Effect: _Check.effect,
+    ir.Let: _Check.let,
+    ir.Alloc: _Check.alloc,
+    ir.Store: _Check.store,
+    ir.Add: _Check.store,
+    ir.If: _Check.branch,
+    ir.For: _Check.loop,
+    ir.While: _Check.repeat,
+    ir.NewStack: _Check.new_stack,
+    ir.Push: _Check.push,
+    ir.Pop: _Check.pop,
+    ir.Effect: _Check.effect,
 }

@@ -10,7 +10,7 @@ from loop_text import Loops
 
 import transpile as tp
 from transpile.aggregates import flatten
-from transpile.loops.trips import AT_ONCE
+from transpile.loops.unroll_and_jam_legality import AT_ONCE
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 names = lambda x: getattr(x, "__name__", "")  # noqa: E731

@@ -11,9 +11,9 @@ from loop_compare import Subject
 from loop_text import Loops
 
 import transpile as tp
-from transpile.core.nodes import For
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-from transpile.loops.apart import loops_apart
+from transpile.loops.independent_iterations import loops_apart
 
 
 def numbers(*shape: int, seed: int = 0) -> np.ndarray:
@@ -24,7 +24,7 @@ def innermost(f: Callable[..., Any], *args: Any) -> list[bool]:
     """For each innermost loop that writes, in order, whether it is one of them."""
     fn = Loops(f, args).function("optimised")
     apart = loops_apart(fn)
-    loops = [s for s in statements(fn.body) if isinstance(s, For) and not any(blocks(t) for t in s.body.stmts)]
+    loops = [s for s in statements(fn.body) if isinstance(s, ir.For) and not any(blocks(t) for t in s.body.stmts)]
     return [s.index in apart for s in loops]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 rng = np.random.default_rng(0)
 
@@ -528,11 +528,11 @@ def test_integers_are_specialised_where_they_must_be():
 
 
 def test_specialisation_is_by_structure_and_type(monkeypatch):
-    from transpile import run
+    from transpile.driver import runners
 
     built = []
-    original = run.runner
-    monkeypatch.setattr(run, "runner", lambda *a: built.append(1) or original(*a))
+    original = runners.runner
+    monkeypatch.setattr(runners, "runner", lambda *a: built.append(1) or original(*a))
     g = tp.grad(lambda x, n: np.sum(x) * n)
     g(np.ones(3), 2)
     g(np.ones(5), 7)

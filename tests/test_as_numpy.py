@@ -10,7 +10,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 VALUES = {
     "x": 3.0,

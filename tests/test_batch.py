@@ -13,7 +13,7 @@ from verified import verify
 
 import transpile as tp
 from transpile.aggregates import flatten
-from transpile.request import Request
+from transpile.driver.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
 REFUSED = {"indexing.mask_beside_indices", "cumulative.grouped_sum"}  # the size of a result is a lane's own

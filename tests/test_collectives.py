@@ -17,11 +17,11 @@ from verified import verify
 import transpile as tp
 from transpile import lax
 from transpile.aggregates import flatten
-from transpile.axis_names import NamedAxis, binding
-from transpile.core.nodes import Let
+from transpile.base.axis_names import NamedAxis, binding
+from transpile.core import nodes as ir
 from transpile.core.walk import statements
-from transpile.request import Request
-from transpile.rules.collectives import COLLECTIVES
+from transpile.driver.request import Request
+from transpile.ops.lane_collectives import COLLECTIVES
 from transpile.tree import map as map_leaves
 
 KINKS = {"ties"}  # where differences say nothing
@@ -251,7 +251,7 @@ def test_each_primitive_is_in_a_case() -> None:
         one = tuple(a if axis is None else map_leaves(lambda leaf: leaf[0], a) for a, axis in zip(args, axes))
         with binding(NamedAxis("i", 4)):
             lets = statements(Request.of(one, {}).lift(f).body)
-        found |= {s.prim for s in lets if isinstance(s, Let)} & set(COLLECTIVES)
+        found |= {s.prim for s in lets if isinstance(s, ir.Let)} & set(COLLECTIVES)
     assert found == set(COLLECTIVES)
 
 

@@ -468,7 +468,7 @@ def test_a_file_is_whole_or_as_it_was(folder, capsys, monkeypatch, step):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"transpile.command.output.{step}", full)
+    monkeypatch.setattr(f"transpile.command.destination.{step}", full)
     status, _, err = run(capsys, "grad", "prog.py:loss", "-o", "out.py", "--force")
     assert status == 2 and "No space left on device" in err
     assert (folder / "out.py").read_text() == "before"
@@ -476,7 +476,7 @@ def test_a_file_is_whole_or_as_it_was(folder, capsys, monkeypatch, step):
 
 
 def test_a_file_that_came_to_be_meanwhile(folder, capsys, monkeypatch):
-    monkeypatch.setattr("transpile.command.output.check", lambda path, read, force: None)
+    monkeypatch.setattr("transpile.command.destination.check", lambda path, read, force: None)
     (folder / "out.py").write_text("precious")
     status, _, err = run(capsys, "grad", "prog.py:loss", "-o", "out.py")
     assert status == 2 and "is there already" in err and (folder / "out.py").read_text() == "precious"

@@ -13,7 +13,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 X = np.array([1.0, 2.0])
 Z = X * 1j

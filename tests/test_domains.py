@@ -14,7 +14,7 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 CALLS = """
 np.take(x, k)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from transpile.core.nodes import NOWHERE, Loc
+from transpile.core import nodes as ir
 from transpile.errors import CODES, Diagnostic, Findings, TranspileError, carets, error
 
 
@@ -28,9 +28,9 @@ def test_the_example_of_the_style_guide(source):
     lines = [""] * 40
     lines[13] = "        yield theta"
     file = source("\n".join(lines))
-    caller = Loc(file, 31, 12, 31, 20, "energy")
+    caller = ir.Loc(file, 31, 12, 31, 20, "energy")
     found = Diagnostic(
-        "T104", "'yield' cannot be transformed", Loc(file, 14, 9, 14, 20, "step", caller),
+        "T104", "'yield' cannot be transformed", ir.Loc(file, 14, 9, 14, 20, "step", caller),
         hint="collect the values in an array and return it", context="reverse mode, with respect to theta",
     )  # fmt: skip
     assert str(found) == textwrap.dedent("""\
@@ -48,14 +48,14 @@ def test_without_a_place():
 
 
 def test_a_file_that_is_gone():
-    assert str(Diagnostic("T405", "name 'z' is not defined", Loc("<cell 3>", 3, 5))) == (
+    assert str(Diagnostic("T405", "name 'z' is not defined", ir.Loc("<cell 3>", 3, 5))) == (
         "<cell 3>:3:5: error[T405]: name 'z' is not defined"
     )
 
 
 def test_a_line_alone(source):
     file = source("x = 1\n")
-    assert str(Diagnostic("T101", "no", Loc(file, 1))) == "pendulum.py:1: error[T101]: no\n 1 | x = 1"
+    assert str(Diagnostic("T101", "no", ir.Loc(file, 1))) == "pendulum.py:1: error[T101]: no\n 1 | x = 1"
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_a_line_alone(source):
     ],
 )
 def test_carets(line, col, end, marks):
-    assert carets(line, Loc("f.py", 1, col, 1, end)) == marks
+    assert carets(line, ir.Loc("f.py", 1, col, 1, end)) == marks
 
 
 def test_a_span_of_several_lines_ends_with_the_first():
-    assert carets("x = f(a,  # why", Loc("f.py", 1, 5, 3, 4)) == "    ^^^^^^^^^^^"
+    assert carets("x = f(a,  # why", ir.Loc("f.py", 1, 5, 3, 4)) == "    ^^^^^^^^^^^"
 
 
 def test_a_long_chain_of_calls_is_shortened():
-    loc = Loc("f.py", 1, 1, function="f0")
+    loc = ir.Loc("f.py", 1, 1, function="f0")
     for k in range(1, 12):
-        loc = Loc("f.py", k, 1, function=f"f{k}", caller=loc)
+        loc = ir.Loc("f.py", k, 1, function=f"f{k}", caller=loc)
     notes = [line for line in str(Diagnostic("T115", "recursion", loc)).splitlines() if "note" in line]
     assert len(notes) == 7
     assert "'f11', called from 'f10'" in notes[0]
@@ -95,9 +95,9 @@ def test_several_are_reported_together(source):
     file = source("a\nb\nc\n")
     findings = Findings()
     findings.check()
-    findings.add("T108", "second", Loc(file, 2, 1))
-    findings.add("T105", "first", Loc(file, 1, 1))
-    findings.add("T105", "first", Loc(file, 1, 1))
+    findings.add("T108", "second", ir.Loc(file, 2, 1))
+    findings.add("T105", "first", ir.Loc(file, 1, 1))
+    findings.add("T105", "first", ir.Loc(file, 1, 1))
     with pytest.raises(TranspileError) as caught:
         findings.check()
     assert caught.value.codes == ("T105", "T108")
@@ -108,13 +108,13 @@ def test_several_are_reported_together(source):
 
 
 def test_context_is_added_where_there_is_none():
-    found = error("T101", "no", Loc("f.py", 1, 1, function="f")).within("forward mode").within("later")
+    found = error("T101", "no", ir.Loc("f.py", 1, 1, function="f")).within("forward mode").within("later")
     assert str(found).splitlines()[-1] == "   = note: in 'f' (forward mode)"
 
 
 def test_codes_are_known():
     with pytest.raises(KeyError):
-        Diagnostic("T000", "no such code", NOWHERE)
+        Diagnostic("T000", "no such code", ir.NOWHERE)
     assert list(CODES) == sorted(CODES)
     assert len(set(CODES.values())) == len(CODES)
 

@@ -9,8 +9,8 @@ import textwrap
 import gast
 import pytest
 
-from transpile.frontend.definite import maybe_unassigned
-from transpile.frontend.exits import STOP, Desugared, desugar
+from transpile.frontend.sources.definite import maybe_unassigned
+from transpile.frontend.sources.structured_exits import STOP, Desugared, desugar
 
 
 def parse(source: str) -> gast.FunctionDef:

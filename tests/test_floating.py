@@ -125,7 +125,7 @@ def test_other_settings_inside_a_function(setting):
 
 def test_what_other_threads_print_arrives(capsys):
     """The function runs once more than is asked for: what that prints is not seen, all else is."""
-    from transpile.floating import _silent
+    from transpile.driver.errstate import _silent
 
     with _silent():
         print("inside")

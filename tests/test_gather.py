@@ -13,12 +13,12 @@ from loop_compare import Subject
 from loop_text import MODULES, Loops
 
 import transpile as tp
-from transpile.codegen.emit import emit
-from transpile.loops.checks import hoist_checks
-from transpile.loops.dead import remove_dead
-from transpile.loops.forward import forward
-from transpile.loops.gather import gather
+from transpile.codegen.numba.loop_text import emit
+from transpile.loops.check_hoisting import hoist_checks
+from transpile.loops.scatter_to_gather import gather
 from transpile.loops.unroll import unroll
+from transpile.loops.value_numbering import forward
+from transpile.simplify.dead_loop_code import remove_dead
 
 
 def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> str | None:

@@ -16,9 +16,9 @@ from differences import Subject, check_jvp, check_vjp
 from verified import verify
 
 import transpile as tp
-from transpile.core.nodes import Alloc, For, Function, While
+from transpile.core import nodes as ir
 from transpile.core.walk import statements
-from transpile.request import Request
+from transpile.driver.request import Request
 
 NAMES = ("a", "b", "c")
 UPDATES = ("set", "add", "multiply", "max")
@@ -152,14 +152,14 @@ def test_programs_at_random(block):
             check_vjp(subject, tp.jvp, tp.vjp)
 
 
-def core(f: Any, *args: Any) -> Function:
+def core(f: Any, *args: Any) -> ir.Function:
     return verify(Request.of(args, {}).lift(f))
 
 
-def copies_in_loops(fn: Function) -> Iterator[Alloc]:
+def copies_in_loops(fn: ir.Function) -> Iterator[ir.Alloc]:
     for stmt in statements(fn.body):
-        if isinstance(stmt, (For, While)):
-            yield from (s for s in statements(stmt.body) if isinstance(s, Alloc))
+        if isinstance(stmt, (ir.For, ir.While)):
+            yield from (s for s in statements(stmt.body) if isinstance(s, ir.Alloc))
 
 
 IN_PLACE = {

@@ -10,8 +10,8 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.cli import main
-from transpile.levels import Level
 
 FUNCTIONS = """
 import numpy as np

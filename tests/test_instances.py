@@ -10,8 +10,8 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 HEAD = '''
 import abc, collections, collections.abc, functools, math, numbers, types, typing

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from transpile import backend
+from transpile.driver import backend
 from transpile.errors import TranspileError
 
 pytestmark = pytest.mark.numba

@@ -12,7 +12,7 @@ from scipy import special
 
 import transpile as tp
 from transpile.aggregates import flatten
-from transpile.codegen.differences import TABLE
+from transpile.codegen.numba.differences import TABLE
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 rng = np.random.default_rng(0)

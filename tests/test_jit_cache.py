@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from transpile.cache import calls, directory, kernels
-from transpile.request import Request
+from transpile.driver.cache import cached_calls, cached_kernels, directory
+from transpile.driver.request import Request
 
 pytestmark = pytest.mark.numba
 ROOT = str(Path(__file__).parent.parent)
@@ -33,7 +33,9 @@ class Project:
         self.folder, self.names, self.lifted = folder, set(), 0
         monkeypatch.setenv("TRANSPILE_CACHE_DIR", str(folder / "cache"))
         monkeypatch.syspath_prepend(str(folder))
-        monkeypatch.setattr(calls, "_is_current", lambda: True)  # somebody may be editing the sources of transpile
+        monkeypatch.setattr(
+            cached_calls, "_is_current", lambda: True
+        )  # somebody may be editing the sources of transpile
         lift = Request.lift
 
         def counted(request, target):
@@ -378,9 +380,8 @@ def test_values_that_are_built_in(project):
 @pytest.mark.slow
 def test_what_a_function_means_does_not_depend_on_the_hash_seed(tmp_path):
     (tmp_path / "main.py").write_text(STATIC + "\ndef g(x):\n    return f(x) if x in {'p', 'q', 'r', 's'} else x\n")
-    program = (
-        "import main; from transpile.cache.likeness import likeness; print(likeness([main.f, main.g, main.Options]))"
-    )
+    means = "from transpile.driver.cache.fingerprint import likeness"
+    program = f"import main; {means}; print(likeness([main.f, main.g, main.Options]))"
     env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
     found = {
         subprocess.run(
@@ -523,7 +524,7 @@ def test_structures_are_given_back(project):
 
 def forget():
     """As in a process that has loaded nothing."""
-    kernels._loaded.clear()
+    cached_kernels._loaded.clear()
 
 
 DAMAGE = {
@@ -568,11 +569,11 @@ def test_each_file_alone_is_missing(project):
 def test_an_entry_of_other_versions(project, monkeypatch):
     project.write(main=SIMPLE)
     run(project, 2.0)
-    monkeypatch.setattr(calls, "environment", lambda: "another processor")
-    calls._versions.cache_clear()
+    monkeypatch.setattr(cached_calls, "environment", lambda: "another processor")
+    cached_calls._versions.cache_clear()
     assert run(project, 2.0) == (12.0, False)
     monkeypatch.undo()
-    calls._versions.cache_clear()
+    cached_calls._versions.cache_clear()
 
 
 def test_a_kernel_that_calls_what_is_not_there(project):
@@ -652,7 +653,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import transpile as tp
-from transpile.cache import calls
+from transpile.driver.cache import calls
 calls._is_current = lambda: True
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from transpile.lower.effects import CLASSES
+from transpile.lower.lowered_effects import CLASSES
 from transpile_runtime.compiled import errors
 
 pytestmark = pytest.mark.numba

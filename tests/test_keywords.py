@@ -12,7 +12,7 @@ import pytest
 import transpile as tp
 from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 G = 3.0
 

@@ -13,14 +13,14 @@ from core_eval import evaluate
 from corpus import all_programs
 from verified import verify
 
-from transpile import lifts
 from transpile.aggregates import flatten, unflatten
-from transpile.core.nodes import Function
+from transpile.core import nodes as ir
+from transpile.driver import lifts
+from transpile.driver.request import Request
 from transpile.frontend import NeedStatic, lift
-from transpile.request import Request
 
 
-def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[Function, list[Any]]:
+def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[ir.Function, list[Any]]:
     """The core function for these arguments, and its leaves; integers that must be known are."""
     request = Request.of(args, {})
     while True:

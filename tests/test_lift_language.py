@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_lift import check, lifted, run
 
-from transpile.core.text import dump
+from transpile.core.dump import dump
 from transpile.errors import TranspileError
 
 X = np.array([0.5, -1.25, 2.0, 0.75])

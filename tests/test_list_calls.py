@@ -9,8 +9,8 @@ import pytest
 from fuzz.check import load
 
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 MADE = {
     # by what Python knows of them: written out, or as many as only the run knows

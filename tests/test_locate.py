@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from transpile.errors import TranspileError
-from transpile.frontend.locate import locate, unwrap
+from transpile.frontend.sources.locate import locate, unwrap
 
 SCALE = 2.0
 

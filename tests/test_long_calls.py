@@ -489,9 +489,9 @@ def test_which_arrays_steer(fn):
 
 
 def steered(g, *args):
-    from transpile.backend import Options, lowered
-    from transpile.levels import jit_level
-    from transpile.request import Request
+    from transpile.base.levels import jit_level
+    from transpile.driver.backend import Options, lowered
+    from transpile.driver.request import Request
 
     request = Request.of(args, {})
     request.make_static(g)

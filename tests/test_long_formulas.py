@@ -9,7 +9,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 
 def terms(n, form, join):

@@ -4,8 +4,8 @@ import numpy as np
 from test_loops import READY, A, X, agree, stays, text
 
 import transpile as tp
-from transpile.loops.order import order
-from transpile.loops.views import see_through
+from transpile.loops.interchange import order
+from transpile.loops.unit_axes import see_through
 
 
 def column(x):

@@ -18,27 +18,27 @@ from loop_compare import Subject
 from loop_text import MODULES, Loops
 
 import transpile as tp
-from transpile.codegen.emit import emit
+from transpile.codegen.numba.loop_text import emit
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import Alloc, Block, Const, For, Function, Let, Store, Var
 from transpile.core.types import FLOAT64, INT, Type
-from transpile.loops.assume import assume, assumed
-from transpile.loops.blocks import by_vectors
-from transpile.loops.checks import hoist_checks
-from transpile.loops.contract import contract, points
-from transpile.loops.dead import remove_dead
-from transpile.loops.forward import forward
-from transpile.loops.fuse import fuse
-from transpile.loops.hoist import hoist
-from transpile.loops.invariant import move_invariants
-from transpile.loops.order import order
-from transpile.loops.parallel import parallelise
-from transpile.loops.powers import expand_powers
-from transpile.loops.promote import promote
-from transpile.loops.reuse import reuse
+from transpile.loops.allocation_motion import hoist
+from transpile.loops.array_contraction import contract, points
+from transpile.loops.buffer_reuse import reuse
+from transpile.loops.check_hoisting import hoist_checks
+from transpile.loops.fusion import fuse
+from transpile.loops.interchange import order
+from transpile.loops.invariant_motion import move_invariants
+from transpile.loops.power_expansion import expand_powers
+from transpile.loops.scalar_replacement import promote
+from transpile.loops.schedule.parallel import parallelise
+from transpile.loops.size_assumptions import assume, assumed
 from transpile.loops.unroll import unroll
+from transpile.loops.value_numbering import forward
+from transpile.loops.vector_functions import by_vectors
+from transpile.simplify.dead_loop_code import remove_dead
 
-Pass = Callable[[Function], Function]
+Pass = Callable[[ir.Function], ir.Function]
 READY = (forward, hoist_checks, forward)  # what stands before most passes
 
 X, Y, K = np.linspace(0.5, 2.0, 4), np.linspace(-1.0, 1.0, 4), np.array([0, 2, 2, 1])
@@ -717,7 +717,7 @@ def test_memory_that_another_trip_reads_is_left(f: Any, args: tuple[Any, ...]) -
 # ----------------------------------------------------------------------------------------------------- parallel
 
 
-def in_chunks(fn: Function) -> Function:
+def in_chunks(fn: ir.Function) -> ir.Function:
     return parallelise(fn, 2, 1.0)
 
 
@@ -822,22 +822,22 @@ def last_read_after(x):
     return last
 
 
-def parts() -> tuple[Function, Var, Var]:
+def parts() -> tuple[ir.Function, ir.Var, ir.Var]:
     """A function of ``x`` and ``n`` with a loop that writes an array that nobody reads, and one that writes ``x``."""
-    x, n, i = Var("x", VECTOR, buffer=True), Var("n", INT), Var("i", INT)
-    own = Var("t", VECTOR, buffer=True)
-    value = Var("v", FLOAT64)
-    read = Let(value, "index", (x, i), {"path": points(1), "dims": ()})
-    body = [read, Store(own, points(1), (i,), value), Store(x, points(1), (i,), Const(1.0, FLOAT64))]
-    loop = For(i, Const(0, INT), n, Const(1, INT), (), Block((), body), ())
-    return Function("f", (x, n), Block((), [Alloc(own, "empty", (n,), {}), loop], ()), {}), own, value
+    x, n, i = ir.Var("x", VECTOR, buffer=True), ir.Var("n", INT), ir.Var("i", INT)
+    own = ir.Var("t", VECTOR, buffer=True)
+    value = ir.Var("v", FLOAT64)
+    read = ir.Let(value, "index", (x, i), {"path": points(1), "dims": ()})
+    body = [read, ir.Store(own, points(1), (i,), value), ir.Store(x, points(1), (i,), ir.Const(1.0, FLOAT64))]
+    loop = ir.For(i, ir.Const(0, INT), n, ir.Const(1, INT), (), ir.Block((), body), ())
+    return ir.Function("f", (x, n), ir.Block((), [ir.Alloc(own, "empty", (n,), {}), loop], ()), {}), own, value
 
 
 def test_dead_arrays_go_with_their_writes() -> None:
     fn, own, value = parts()
     found = remove_dead(check(fn))
     (loop,) = check(found).body.stmts
-    assert isinstance(loop, For) and [type(s) for s in loop.body.stmts] == [Store]
+    assert isinstance(loop, ir.For) and [type(s) for s in loop.body.stmts] == [ir.Store]
 
 
 def test_what_is_read_after_a_loop_stays() -> None:
@@ -851,7 +851,7 @@ def test_what_is_read_after_a_loop_stays() -> None:
 def test_the_verifier_refuses_what_a_pass_must_not_leave() -> None:
     fn, own, value = parts()
     loop = fn.body.stmts[1]
-    assert isinstance(loop, For)
+    assert isinstance(loop, ir.For)
     loop.body.stmts.append(loop.body.stmts[0])
     with pytest.raises(Malformed, match="defined twice"):
         check(fn)

@@ -13,17 +13,17 @@ import pytest
 from rule_check import Program, symbolic
 from test_rules import ELEMENTWISE, EXAMPLES, arguments, build_of, example
 
-from transpile.backend import compile_core
-from transpile.codegen.numba_scalars import spell
-from transpile.codegen.numba_text import Options
-from transpile.core.nodes import Block, Function
-from transpile.core.text import dump
+from transpile.codegen.numba.numba_scalars import spell
+from transpile.codegen.numba.numba_text import Options
+from transpile.core import nodes as ir
+from transpile.core.dump import dump
 from transpile.core.types import FLOAT64
-from transpile.loops.hoist import hoist
+from transpile.driver.backend import compile_core
+from transpile.loops.allocation_motion import hoist
 from transpile.lower import lower
-from transpile.lower.primitives import ARRAYS, SEVERAL
-from transpile.rules.collectives import COLLECTIVES
-from transpile.rules.tables import prims
+from transpile.lower.lowering_rules import ARRAYS, SEVERAL
+from transpile.ops.lane_collectives import COLLECTIVES
+from transpile.ops.tables import prims
 
 pytestmark = pytest.mark.numba
 
@@ -56,13 +56,13 @@ def groups(first_only: bool, size: int = 16) -> list[list[tuple[str, Any, Any]]]
     return [every[k : k + size] for k in range(0, len(every), size)]
 
 
-def merged(programs: list[Program]) -> Function:
+def merged(programs: list[Program]) -> ir.Function:
     """One function that computes all of them."""
     params = tuple(p for program in programs for p in program.params)
     stmts = [s for program in programs for s in program.b.block.stmts]
     yields = tuple(o.op for program in programs for o in program.outs)
     symbols = {k: v for program in programs for k, v in program.b.symbols.items()}
-    return Function("kernel", params, Block((), stmts, yields), symbols)
+    return ir.Function("kernel", params, ir.Block((), stmts, yields), symbols)
 
 
 def check_group(group: list[tuple[str, Any, Any]]) -> None:

@@ -15,7 +15,7 @@ from verified import verify
 
 import transpile as tp
 import transpile.frontend
-from transpile.pipeline import clean
+from transpile.driver.pipeline import clean
 
 PARTS = 12
 lift = transpile.frontend.lift

@@ -13,7 +13,7 @@ import transpile as tp
 from transpile.aggregates import flatten, leaf_numbers, walk_leaves
 from transpile.analysis.mapped import Mapped
 from transpile.analysis.summaries import Called
-from transpile.request import Request
+from transpile.driver.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
 

@@ -7,8 +7,8 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 
 def placed(x, m):

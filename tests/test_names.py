@@ -14,8 +14,8 @@ from verified import verify
 
 import transpile as tp
 from transpile.analysis.undefined import Undefined
-from transpile.request import Request
-from transpile.transform.placeholders import is_any, is_move, with_placeholders
+from transpile.driver.request import Request
+from transpile.simplify.placeholders import is_any, is_move, with_placeholders
 
 STEP = 1e-5
 

@@ -5,8 +5,9 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
 import transpile as tp
-from transpile import api, backend
-from transpile.native import Unsupported, function, library
+from transpile import api
+from transpile.codegen.llvm import Unsupported, function, llvm_library
+from transpile.driver import backend
 
 pytestmark = pytest.mark.numba
 
@@ -151,7 +152,7 @@ def direct(monkeypatch):
             raise AssertionError(str(error)) from error
 
     original = function.compile_function
-    monkeypatch.setattr("transpile.native.compile_function", refused)
+    monkeypatch.setattr("transpile.codegen.llvm.compile_function", refused)
 
 
 @pytest.mark.parametrize(("f", "args", "wrt"), CASES, ids=lambda x: getattr(x, "__name__", ""))
@@ -223,7 +224,7 @@ def test_what_is_not_written_directly(is_direct, capsys, monkeypatch):
         return original(*args)
 
     original = function.compile_function
-    monkeypatch.setattr("transpile.native.compile_function", noted)
+    monkeypatch.setattr("transpile.codegen.llvm.compile_function", noted)
 
     def f(x, a):
         print("at", x, a[1:], np.float32(x), sep="; ")
@@ -245,7 +246,7 @@ def test_small_arrays_need_no_memory(counted_memory):
 
 def test_vectors_that_are_not_well_formed(monkeypatch):
     """What LLVM makes wrong is made again, without them: found in a random program, which is too long to stand here."""
-    kind = library._kind()
+    kind = llvm_library._kind()
     original, runs = kind._run_passes, []
 
     def run(self, **options):
@@ -273,7 +274,7 @@ def sorted_often(x):
 
 def test_exits_do_not_choose_for_each_array_where_they_come_from(monkeypatch):
     """Each array may be there or not where another one cannot be made: choices for all of them take longer than all else."""
-    kind = library._kind()
+    kind = llvm_library._kind()
     original, texts = kind._run_passes, []
 
     def run(self, **options):

@@ -19,12 +19,12 @@ from fuzz.check import load
 import transpile as tp
 from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
+from transpile.base.levels import Level
+from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.printed_exits import resolve
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, If, Let, Var
 from transpile.core.types import Type
-from transpile.levels import Level
-from transpile.render.exits import resolve
-from transpile.render.nesting import Nested
 
 CHANGES = {
     "written": "B[0] = B[1] + 0.5 * x[{k}]",
@@ -150,10 +150,10 @@ def test_compiled_exits(every: int, tmp_path: Path) -> None:
 def test_an_exit_reads_what_the_trip_computed():
     """Of an expression too, which stands for what a loop around would hand on."""
     array, number = Type("float64", (Dim(3),)), Type("float64")
-    handed, here, copy, chosen = Var("result", array), Var("B", array), Var("t", array), Var("t", number)
-    test, first, second = Var("flag", Type("bool")), Var("c", number), Var("d", number)
-    choice = If(test, Block(yields=(first,)), Block(yields=(Const(0.0, number),)), (chosen,))
-    nested = Nested(None, {copy: Let(copy, "copy", (handed,)), chosen: choice}, None)  # type: ignore[arg-type]
+    handed, here, copy, chosen = ir.Var("result", array), ir.Var("B", array), ir.Var("t", array), ir.Var("t", number)
+    test, first, second = ir.Var("flag", Type("bool")), ir.Var("c", number), ir.Var("d", number)
+    choice = ir.If(test, ir.Block(yields=(first,)), ir.Block(yields=(ir.Const(0.0, number),)), (chosen,))
+    nested = Nested(None, {copy: ir.Let(copy, "copy", (handed,)), chosen: choice}, None)  # type: ignore[arg-type]
     found = resolve(copy, {handed: here}, nested)
     assert list(nested.leaves((found,))) == [here] and list(nested.leaves((copy,))) == [handed]
     assert list(nested.leaves((resolve(chosen, {first: second}, nested),))) == [test, second]

@@ -18,8 +18,8 @@ import shared_cases
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 GIVEN = (0.7, np.array(0.7), np.float64(0.7), np.array([0.7]), 2, np.array(2), True, np.array(True), np.float32(0.7))
 LEFT_OUT = (  # an axis that is (), an index that is no integer, sums of flags

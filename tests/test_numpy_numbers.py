@@ -15,7 +15,7 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 EXPRESSIONS = """
 np.abs(np.int8(-128)), -np.int8(-128), np.array([-128], np.int8) // np.int8(-1)

@@ -19,7 +19,7 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 CALLS = """
 np.{nanvar,nanstd,var,std}(x, axis={None,0,(0,1)}, ddof={1,2,3,5,0.5})

@@ -21,7 +21,7 @@ from matrix.operations import is_here, modules, names_of
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 OPTIONS: dict[str, str] = {
     "axis": "0 1 -1 None (0,1)", "keepdims": "True", "dtype": "bool int float 'float32'", "initial": "0.5", "ddof": "1",

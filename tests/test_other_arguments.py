@@ -20,7 +20,7 @@ from fuzz.check import limited
 import transpile as tp
 from transpile.aggregates import flatten, unflatten
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 Change = Callable[[list[Any]], list[Any]]
 EVERY = 5  # one program in so many, with one change each, in `make test`

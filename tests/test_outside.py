@@ -16,9 +16,9 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
+from transpile.driver.request import Request
 from transpile.errors import TranspileError
-from transpile.levels import Level
-from transpile.request import Request
 
 NUMBER: Any = 2.0
 FLAG: Any = True

@@ -16,7 +16,7 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 WAYS = {
     "branch": "    if c > 0.0:\n        z = a\n    else:\n        z = b\n",

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from transpile.render.printer import broken, flat
+from transpile.codegen.numpy.printer import broken, flat
 
 
 class _Maker:

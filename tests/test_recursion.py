@@ -18,8 +18,8 @@ from raised_at import raised_at
 from verified import verify
 
 import transpile as tp
-from transpile.core.routines import reached
-from transpile.request import Request
+from transpile.core.functions import reached
+from transpile.driver.request import Request
 
 X = np.array([0.3, 0.5, 0.7])
 ROOT = Path(__file__).parents[1]

@@ -18,7 +18,7 @@ from differences import Subject, check_jvp, check_value, check_vjp
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 # what is handed along -> its value, what it is read as for a count, and how a call may hand it on
 HANDED: dict[str, tuple[Any, str, tuple[str, ...]]] = {

@@ -8,8 +8,8 @@ import scipy.linalg
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 TRUTHS = [
     lambda x: np.gradient(x),

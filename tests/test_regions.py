@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from verified import verify
 
-from transpile.analysis.regions import may_overwrite
+from transpile.analysis.dependence import may_overwrite
 from transpile.analysis.scopes import definitions, sites
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, For, Function, If, Index, Let, Point, Slice, Store, Var, While
 from transpile.core.types import INT, Type
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 
 N = Dim.symbol("n")
 
@@ -24,8 +24,8 @@ class Nest(Builder):
 
     def __init__(self, rank: int) -> None:
         super().__init__(prims())
-        source = Var("a", Type("float64", (N,) * rank))
-        self.params = (source, Var("m", INT))
+        source = ir.Var("a", Type("float64", (N,) * rank))
+        self.params = (source, ir.Var("m", INT))
         n = self.bind("n", INT, "dim", (source,), {"axis": 0})
         n.form = N
         self.symbols["n"] = n
@@ -35,31 +35,31 @@ class Nest(Builder):
 
     def loop(self, start, bound, body, step=1, backwards=False, signed=False):
         name = f"i.{len(self.symbols)}"
-        index = Var("i", INT, form=Dim.integer(name) if signed else Dim.symbol(name))
+        index = ir.Var("i", INT, form=Dim.integer(name) if signed else Dim.symbol(name))
         self.symbols[name] = index
-        with self.into(Block()) as block:
+        with self.into(ir.Block()) as block:
             body(self.expr(index))
         step = step if isinstance(step, int) else self.operand(step)
-        step = Const(step, INT) if isinstance(step, int) else step
-        self.emit(For(index, self.operand(start), self.operand(bound), step, (), block, backwards=backwards))
+        step = ir.Const(step, INT) if isinstance(step, int) else step
+        self.emit(ir.For(index, self.operand(start), self.operand(bound), step, (), block, backwards=backwards))
 
     def down(self, start, bound, body):
         self.loop(start, bound, body, step=-1)
 
     def repeat(self, body):
-        with self.into(Block()) as test:
+        with self.into(ir.Block()) as test:
             test.yields = (self.operand(self.m < 3),)
-        with self.into(Block()) as block:
+        with self.into(ir.Block()) as block:
             body()
-        self.emit(While((), test, block))
+        self.emit(ir.While((), test, block))
 
     def when(self, condition, then, orelse=lambda: None):
         blocks = []
         for build in (then, orelse):
-            with self.into(Block()) as block:
+            with self.into(ir.Block()) as block:
                 build()
             blocks.append(block)
-        self.emit(If(self.operand(condition), *blocks))
+        self.emit(ir.If(self.operand(condition), *blocks))
 
     def path(self, subscripts):
         items, args = [], []
@@ -72,10 +72,10 @@ class Nest(Builder):
 
         for s in subscripts:
             if isinstance(s, slice):
-                items.append(Slice(slot(s.start), slot(s.stop), slot(s.step)))
+                items.append(ir.Slice(slot(s.start), slot(s.stop), slot(s.step)))
             else:
-                items.append(Point(slot(s)))
-        return (Index(tuple(items)),), args
+                items.append(ir.Point(slot(s)))
+        return (ir.Index(tuple(items)),), args
 
     def get(self, name, *subscripts):
         path, args = self.path(subscripts)
@@ -84,7 +84,7 @@ class Nest(Builder):
         return value
 
     def _last_index(self):
-        return next(s for s in reversed(self.block.stmts) if isinstance(s, Let) and s.prim == "index")
+        return next(s for s in reversed(self.block.stmts) if isinstance(s, ir.Let) and s.prim == "index")
 
     def put(self, name, *subscripts):
         path, args = self.path(subscripts)
@@ -93,7 +93,9 @@ class Nest(Builder):
         self.named[name] = self.block.stmts[-1]
 
     def function(self):
-        return Function("f", self.params, Block((), self.block.stmts, (self.operand(self.read(self.a)),)), self.symbols)
+        return ir.Function(
+            "f", self.params, ir.Block((), self.block.stmts, (self.operand(self.read(self.a)),)), self.symbols
+        )
 
     def overwritten(self, first, write):
         fn = verify(self.function())
@@ -351,14 +353,14 @@ def run(fn, n, m):
     }
 
     def value(o):
-        return o.value if isinstance(o, Const) else env[o]
+        return o.value if isinstance(o, ir.Const) else env[o]
 
     def touch(stmt, path, args):
         part = grid
         for step in path:
             subscript = []
             for item in step.items:
-                if isinstance(item, Point):
+                if isinstance(item, ir.Point):
                     subscript.append(value(args[item.arg]))
                 else:
                     subscript.append(
@@ -370,17 +372,17 @@ def run(fn, n, m):
     def block(b):
         for s in b.stmts:
             match s:
-                case Let(prim="dim"):
+                case ir.Let(prim="dim"):
                     env[s.var] = n
-                case Let(prim="index"):
+                case ir.Let(prim="index"):
                     touch(s, s.params["path"], s.args[1:])
-                case Let() if s.prim in binary and not s.var.type.dims and not s.var.type.is_float:
+                case ir.Let() if s.prim in binary and not s.var.type.dims and not s.var.type.is_float:
                     env[s.var] = binary[s.prim](*map(value, s.args))
-                case Store():
+                case ir.Store():
                     touch(s, s.path, s.args)
-                case If():
+                case ir.If():
                     block(s.then if value(s.test) else s.orelse)
-                case For():
+                case ir.For():
                     numbers = range(value(s.start), value(s.bound), value(s.step))
                     for env[s.index] in reversed(numbers) if s.backwards else numbers:
                         block(s.body)
@@ -444,10 +446,10 @@ def test_never_says_no_where_a_run_says_yes(seed):
     for n, m in ((1, 0), (3, 1), (4, 2), (5, -1), (6, 3)):
         touched = run(fn, n, m)
         for k, (later, part) in enumerate(touched):
-            if isinstance(at[later].stmt, Store):
+            if isinstance(at[later].stmt, ir.Store):
                 overwritten.update((first, later) for first, other in touched[:k] if part & other)
-    writes = [s for s in at.values() if isinstance(s.stmt, Store)]
-    touches = [s for s in at.values() if isinstance(s.stmt, Store) or getattr(s.stmt, "prim", "") == "index"]
+    writes = [s for s in at.values() if isinstance(s.stmt, ir.Store)]
+    touches = [s for s in at.values() if isinstance(s.stmt, ir.Store) or getattr(s.stmt, "prim", "") == "index"]
     for first in touches:
         for write in writes:
             if not may_overwrite(defs, fn.symbols, first, write):

@@ -16,35 +16,12 @@ import transpile as tp
 from tests import core_eval
 from tests.render_fuzz import random_function
 from transpile.aggregates import ArgSpec, Leaf, Node
+from transpile.codegen.numpy import render
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    SYNTHETIC,
-    Block,
-    Const,
-    Diagonal,
-    Effect,
-    For,
-    Function,
-    Gather,
-    If,
-    Index,
-    Loc,
-    Mask,
-    NewStack,
-    Path,
-    Permute,
-    Point,
-    Pop,
-    Push,
-    Slice,
-    Undef,
-    Var,
-    While,
-)
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
-from transpile.render import render
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 
 n, m = Dim.symbol("n"), Dim.symbol("m")
 VEC, MAT, IDX = Type("float64", (n,)), Type("float64", (n, m)), Type("int64", (m,))
@@ -58,7 +35,7 @@ class Sketch:
     def __init__(self, **types: Type) -> None:
         self.b = Builder(prims())
         self.b.unify = lambda a, c: a
-        self.params = [Var(name, type_) for name, type_ in types.items()]
+        self.params = [ir.Var(name, type_) for name, type_ in types.items()]
         for var in self.params:
             for axis, dim in enumerate(var.type.dims):
                 symbol = dim.as_symbol
@@ -71,52 +48,54 @@ class Sketch:
         return self.b.expr(self.params[k])
 
     def at(self, line: int) -> None:
-        self.b.loc = Loc("/home/me/f.py", line)
+        self.b.loc = ir.Loc("/home/me/f.py", line)
 
-    def done(self, *results: Any, **more: Any) -> Function:
+    def done(self, *results: Any, **more: Any) -> ir.Function:
         self.b.block.yields = tuple(self.b.operand(r) for r in results)
-        return Function("f", tuple(self.params), self.b.block, self.b.symbols, **more)
+        return ir.Function("f", tuple(self.params), self.b.block, self.b.symbols, **more)
 
     @contextmanager
     def loop(
         self, start: Any, bound: Any, *, index: str = "i", backwards: bool = False, **carried: Any
     ) -> Iterator[Any]:
         b = self.b
-        i = Var(index, INT)
+        i = ir.Var(index, INT)
         b.form(i)
         inits = tuple(b.operand(v) for v in carried.values())
-        body = Block(tuple(Var(name, o.type) for name, o in zip(carried, inits)))
-        results = tuple(Var(name, o.type) for name, o in zip(carried, inits))
+        body = ir.Block(tuple(ir.Var(name, o.type) for name, o in zip(carried, inits)))
+        results = tuple(ir.Var(name, o.type) for name, o in zip(carried, inits))
         with b.into(body):
             yield b.expr(i), [b.expr(p) for p in body.params], results, body
-        b.emit(For(i, b.operand(start), b.operand(bound), b.operand(1), inits, body, results, None, backwards, b.loc))
+        b.emit(
+            ir.For(i, b.operand(start), b.operand(bound), b.operand(1), inits, body, results, None, backwards, b.loc)
+        )
 
     @contextmanager
-    def side(self) -> Iterator[Block]:
-        with self.b.into(Block()) as block:
+    def side(self) -> Iterator[ir.Block]:
+        with self.b.into(ir.Block()) as block:
             yield block
 
-    def branch(self, test: Any, then: Block, orelse: Block, *names: str) -> tuple[Var, ...]:
+    def branch(self, test: Any, then: ir.Block, orelse: ir.Block, *names: str) -> tuple[ir.Var, ...]:
         results = tuple(
-            Var(name, (a if not isinstance(a, Undef) else o).type)
+            ir.Var(name, (a if not isinstance(a, ir.Undef) else o).type)
             for name, a, o in zip(names, then.yields, orelse.yields)
         )
-        self.b.emit(If(self.b.operand(test), then, orelse, results, self.b.loc))
+        self.b.emit(ir.If(self.b.operand(test), then, orelse, results, self.b.loc))
         return results
 
 
-def points(count: int) -> Path:
-    return (Index(tuple(Point(k) for k in range(count))),)
+def points(count: int) -> ir.Path:
+    return (ir.Index(tuple(ir.Point(k) for k in range(count))),)
 
 
-ROW: Path = (Index((Point(0), Slice())),)
+ROW: ir.Path = (ir.Index((ir.Point(0), ir.Slice())),)
 
 
-def part(start: int | None, stop: int | None) -> Path:
-    return (Index((Slice(start, stop),)),)
+def part(start: int | None, stop: int | None) -> ir.Path:
+    return (ir.Index((ir.Slice(start, stop),)),)
 
 
-def check(fn: Function, text: str, *args: Any) -> None:
+def check(fn: ir.Function, text: str, *args: Any) -> None:
     """The text is what is expected, and does what core does, without changing arguments or sharing memory."""
     rendered = render(fn)
     body = rendered.text.split("\n\n\n", 1)[-1]
@@ -124,7 +103,7 @@ def check(fn: Function, text: str, *args: Any) -> None:
     run(fn, rendered.text, *args)
 
 
-def run(fn: Function, text: str, *args: Any) -> None:
+def run(fn: ir.Function, text: str, *args: Any) -> None:
     given = copy.deepcopy(args)
     namespace: dict[str, Any] = {}
     exec(compile(text, "generated", "exec"), namespace)
@@ -211,15 +190,15 @@ def test_what_is_pushed_is_a_snapshot():
     s = Sketch(x=VEC)
     b = s.b
     u = b.copy("u", s[0])
-    tape = Var("u_tape", Type("float64", (n,), kind="stack"))
-    b.emit(NewStack(tape))
+    tape = ir.Var("u_tape", Type("float64", (n,), kind="stack"))
+    b.emit(ir.NewStack(tape))
     with s.loop(0, 3):
-        b.emit(Push(tape, b.read(u).op))
+        b.emit(ir.Push(tape, b.read(u).op))
         b.store(u, (), (), b.read(u) * 2.0)
     x_bar = b.zeros("x_bar", VEC)
     with s.loop(0, 3, backwards=True):
-        popped = Var("u", VEC)
-        b.emit(Pop(popped, tape))
+        popped = ir.Var("u", VEC)
+        b.emit(ir.Pop(popped, tape))
         b.add(x_bar, (), (), b.expr(popped) * 3.0)
     check(s.done(b.read(x_bar)), """
         def f(x):
@@ -278,9 +257,9 @@ def test_break_stands_where_it_was_decided():
     with s.loop(0, s[1], s=s[0], c=0.0) as (_, (v, c), results, body):
         sq = b.let("mul", v, v, name="sq")
         with s.side() as then:
-            then.yields = (Const(True, BOOL), v.op, (c + 1.0).op)
+            then.yields = (ir.Const(True, BOOL), v.op, (c + 1.0).op)
         with s.side() as orelse:
-            orelse.yields = (Const(False, BOOL), b.let("mul", v, 1.5, name="s").op, (c + sq).op)
+            orelse.yields = (ir.Const(False, BOOL), b.let("mul", v, 1.5, name="s").op, (c + sq).op)
         stop, *carried = s.branch(sq > 100.0, then, orelse, "stop", "s", "c")
         body.yields, body.stop = tuple(carried), stop
     check(s.done(*results), """
@@ -317,13 +296,13 @@ def test_a_stop_that_is_no_branch():
 def test_while_and_its_trips():
     s = Sketch(x=FLOAT)
     b = s.b
-    before, inside, after, trips = (Var(k, FLOAT) for k in ("y", "y", "y", "t"))
-    trips = Var("trips", INT)
-    with b.into(Block((before,))) as test:
+    before, inside, after, trips = (ir.Var(k, FLOAT) for k in ("y", "y", "y", "t"))
+    trips = ir.Var("trips", INT)
+    with b.into(ir.Block((before,))) as test:
         test.yields = ((b.expr(before) * b.expr(before) < 1000.0).op,)
-    with b.into(Block((inside,))) as body:
+    with b.into(ir.Block((inside,))) as body:
         body.yields = ((b.expr(inside) * 2.0).op,)
-    b.emit(While((s[0].op,), test, body, (after,), trips))
+    b.emit(ir.While((s[0].op,), test, body, (after,), trips))
     check(s.done(after, trips), """
         def f(x):
             y = x
@@ -338,13 +317,13 @@ def test_while_and_its_trips():
 def test_a_test_with_statements():
     s = Sketch(x=FLOAT)
     b = s.b
-    before, inside, after = (Var("y", FLOAT) for _ in range(3))
-    with b.into(Block((before,))) as test:
+    before, inside, after = (ir.Var("y", FLOAT) for _ in range(3))
+    with b.into(ir.Block((before,))) as test:
         sq = b.let("mul", before, before, name="sq")
         test.yields = ((sq < 100.0).op,)
-    with b.into(Block((inside,))) as body:
+    with b.into(ir.Block((inside,))) as body:
         body.yields = ((b.expr(inside) * 2.0).op,)
-    b.emit(While((s[0].op,), test, body, (after,)))
+    b.emit(ir.While((s[0].op,), test, body, (after,)))
     check(s.done(after), """
         def f(x):
             y = x
@@ -357,7 +336,7 @@ def test_a_test_with_statements():
         """, 1.5)  # fmt: skip
 
 
-def chain(s: Sketch, limits: list[float]) -> Var:
+def chain(s: Sketch, limits: list[float]) -> ir.Var:
     with s.side() as then:
         then.yields = ((s[0] * limits[0]).op,)
     with s.side() as orelse:
@@ -393,8 +372,8 @@ def test_each_side_of_a_last_branch_returns():
         y = b.let("mul", s[0], s[0], name="y")
         with s.side() as bad:
             parts = ("y is ", (0, "", ".3f"), " here")
-            b.emit(Effect("raise", (y.op,), {"exception": "ValueError", "parts": parts}))
-            bad.yields = (Undef(FLOAT),)
+            b.emit(ir.Effect("raise", (y.op,), {"exception": "ValueError", "parts": parts}))
+            bad.yields = (ir.Undef(FLOAT),)
         with s.side() as good:
             good.yields = ((y + 1.0).op,)
         orelse.yields = s.branch(y > 100.0, bad, good, "r")
@@ -415,10 +394,10 @@ def test_conditional_expressions():
     b = s.b
     with s.side() as then:
         then.yields = ((s[1] > 1.0).op,)
-    (both,) = s.branch(s[0] > 0.0, then, Block(yields=(Const(False, BOOL),)), SYNTHETIC)
+    (both,) = s.branch(s[0] > 0.0, then, ir.Block(yields=(ir.Const(False, BOOL),)), ir.SYNTHETIC)
     with s.side() as then:
         then.yields = ((s[1] * 2.0).op,)
-    (value,) = s.branch(both, then, Block(yields=(s[0].op,)), SYNTHETIC)
+    (value,) = s.branch(both, then, ir.Block(yields=(s[0].op,)), ir.SYNTHETIC)
     check(s.done(b.let("add", value, 1.0, name="z")), """
         def f(x, y):
             z = (y * 2.0 if x > 0.0 and y > 1.0 else x) + 1.0
@@ -428,7 +407,7 @@ def test_conditional_expressions():
 
 def test_print(capsys):
     s = Sketch(x=FLOAT)
-    s.b.emit(Effect("print", (s[0].op,), {"parts": (("x",), (0,), ("<", (0, "r", ""), ">")), "sep": "="}))
+    s.b.emit(ir.Effect("print", (s[0].op,), {"parts": (("x",), (0,), ("<", (0, "r", ""), ">")), "sep": "="}))
     check(s.done(s[0] * 2.0), """
         def f(x):
             print("x", x, f"<{x!r}>", sep="=")
@@ -458,9 +437,9 @@ def test_single_precision_stays_single():
     s = Sketch(x=Type("float32", (n,)), s=FLOAT)
     b = s.b
     z = b.elementwise("mul", s[0], s[1], name="z")
-    with s.loop(0, 3, acc=Const(0.0, Type("float32"))) as (_, (acc,), results, body):
+    with s.loop(0, 3, acc=ir.Const(0.0, Type("float32"))) as (_, (acc,), results, body):
         body.yields = ((acc + b.let("sum", z, axes=(0,), keepdims=False)).op,)
-    check(s.done(results[0], b.elementwise("mul", z, b.expr(Const(0.5, FLOAT64)))), """
+    check(s.done(results[0], b.elementwise("mul", z, b.expr(ir.Const(0.5, FLOAT64)))), """
         def f(x, s):
             z = x * s
             acc = np.float32(0.0)
@@ -474,9 +453,9 @@ def test_indices_masks_and_additions():
     s = Sketch(x=VEC, idx=IDX)
     b = s.b
     x_bar = b.zeros("x_bar", VEC)
-    gather: Path = (Index((Gather(0),)),)
+    gather: ir.Path = (ir.Index((ir.Gather(0),)),)
     b.add(x_bar, gather, (s[1],), b.read(s[0], gather, (s[1],)) * 2.0)
-    mask: Path = (Index((Mask(0),)),)
+    mask: ir.Path = (ir.Index((ir.Mask(0),)),)
     b.add(x_bar, mask, (s[0] > 2.0,), -b.read(s[0], mask, (s[0] > 2.0,)))
     check(s.done(b.read(x_bar)), """
         def f(x, idx):
@@ -491,8 +470,8 @@ def test_transposed_and_diagonal_places():
     s = Sketch(A=Type("float64", (n, n)), x=VEC)
     b = s.b
     buf = b.copy("B", s[0])
-    b.store(buf, (Permute((1, 0)), *ROW), (1,), s[1])
-    b.add(buf, (Diagonal(),), (), s[1])
+    b.store(buf, (ir.Permute((1, 0)), *ROW), (1,), s[1])
+    b.add(buf, (ir.Diagonal(),), (), s[1])
     b.store(buf, (), (), b.read(buf) * 2.0)
     check(s.done(b.read(buf)), """
         def f(A, x):
@@ -508,15 +487,15 @@ def test_transposed_and_diagonal_places():
 
 
 def test_header_comments_and_lines():
-    w, c, x = Var("w", MAT), Var("c", Type("float64", (m,))), Var("x", VEC)
+    w, c, x = ir.Var("w", MAT), ir.Var("c", Type("float64", (m,))), ir.Var("x", VEC)
     b = Builder(prims())
-    b.loc = Loc("/home/me/net.py", 5)
+    b.loc = ir.Loc("/home/me/net.py", 5)
     z = b.bind("z", Type("float64", (m,)), "matmul", (x, w), {})
-    b.loc = Loc("/home/me/net.py", 6)
+    b.loc = ir.Loc("/home/me/net.py", 6)
     y = b.elementwise("add", z, c, name="y")
     b.block.yields = (y.op, z)
     tree = Node("dict", (Leaf(0), Node("tuple", (Leaf(1),))), ("w", "c"))
-    fn = Function(
+    fn = ir.Function(
         "net", (w, c, x), b.block, {}, doc="What it gives.",
         arg_tree=(ArgSpec("params", tree), ArgSpec("x", Leaf(2))), out_tree=Node("dict", (Leaf(0), Leaf(1)), ("y", "z")),
     )  # fmt: skip

@@ -21,8 +21,8 @@ from corpus import (
 from corpus.program import definite, normal, positive
 
 import transpile as tp
-from transpile.memory.formula import Formula
-from transpile.memory.report import WIDTH
+from transpile.reports.formula import Formula
+from transpile.reports.report import WIDTH
 
 FACTOR = 1.25  # between the peak that is said and what NumPy reports, where arrays are what takes the memory
 

@@ -17,9 +17,9 @@ from numpy import sum as total
 
 from transpile.aggregates import Node, Static, structure_text, walk_leaves
 from transpile.errors import TranspileError
-from transpile.frontend.annotations import annotation_tree, parse_arg
-from transpile.frontend.bindings import Captured, Known, Literal, StaticClass, StaticValue, User
-from transpile.frontend.resolve import LiveScope, StaticModule, attribute, open_function
+from transpile.frontend.resolve.annotations import annotation_tree, parse_arg
+from transpile.frontend.resolve.bindings import Captured, Known, Literal, StaticClass, StaticValue, User
+from transpile.frontend.resolve.resolve import LiveScope, StaticModule, attribute, open_function
 
 WEIGHTS = np.ones(3)
 COUNT = 3

@@ -7,15 +7,15 @@ import pytest
 from core_eval import evaluate
 from verified import verify
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Block, Const, For, Function, If, Index, Point, Var, While
-from transpile.core.text import dump
+from transpile.core.dump import dump
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import defines, statements
-from transpile.rules.tables import prims
-from transpile.transform.forward import jvp
-from transpile.transform.reverse import vjp
+from transpile.ops.tables import prims
+from transpile.transform.jvp import jvp
+from transpile.transform.vjp import vjp
 
 N = Dim.symbol("n")
 VECTOR = Type("float64", (N,))
@@ -25,7 +25,7 @@ MATRIX = Type("float64", (N, N))
 class Script(Builder):
     """A builder with the control flow that the frontend would emit."""
 
-    def __init__(self, *params: Var) -> None:
+    def __init__(self, *params: ir.Var) -> None:
         super().__init__(prims())
         self.params = params
         self.n = self.bind("n", INT, "dim", (params[0],), {"axis": 0}) if params[0].type.dims else None
@@ -34,71 +34,71 @@ class Script(Builder):
             self.symbols["n"] = self.n
 
     def loop(self, start, bound, inits, body, step=1) -> list[Expr]:
-        index = Var("i", INT)
+        index = ir.Var("i", INT)
         index.form = Dim.symbol(f"i.{id(index)}")
         self.symbols[f"i.{id(index)}"] = index
         inits = tuple(self.operand(i) for i in inits)
-        params = tuple(Var(f"c{k}", i.type) for k, i in enumerate(inits))
-        with self.into(Block(params)) as block:
+        params = tuple(ir.Var(f"c{k}", i.type) for k, i in enumerate(inits))
+        with self.into(ir.Block(params)) as block:
             found = body(self.expr(index), *(self.expr(p) for p in params))
             block.yields = tuple(self.operand(f) for f in found)
-        results = tuple(Var(p.name, p.type) for p in params)
-        self.emit(For(index, self.operand(start), self.operand(bound), Const(step, INT), inits, block, results))
+        results = tuple(ir.Var(p.name, p.type) for p in params)
+        self.emit(ir.For(index, self.operand(start), self.operand(bound), ir.Const(step, INT), inits, block, results))
         return [self.expr(r) for r in results]
 
     def while_(self, inits, test, body, stop=None) -> list[Expr]:
         inits = tuple(self.operand(i) for i in inits)
         blocks = []
         for build in (test, body):
-            params = tuple(Var(f"c{k}", i.type) for k, i in enumerate(inits))
-            with self.into(Block(params)) as block:
+            params = tuple(ir.Var(f"c{k}", i.type) for k, i in enumerate(inits))
+            with self.into(ir.Block(params)) as block:
                 found = build(*(self.expr(p) for p in params))
                 block.yields = tuple(self.operand(f) for f in found)
                 if stop is not None and build is body:
                     block.stop = self.operand(stop(*(self.expr(y) for y in block.yields)))
             blocks.append(block)
-        results = tuple(Var(f"c{k}", i.type) for k, i in enumerate(inits))
-        self.emit(While(inits, blocks[0], blocks[1], results))
+        results = tuple(ir.Var(f"c{k}", i.type) for k, i in enumerate(inits))
+        self.emit(ir.While(inits, blocks[0], blocks[1], results))
         return [self.expr(r) for r in results]
 
     def branch(self, test, then, orelse) -> list[Expr]:
         sides = []
         for build in (then, orelse):
-            with self.into(Block()) as block:
+            with self.into(ir.Block()) as block:
                 block.yields = tuple(self.operand(f) for f in build())
             sides.append(block)
-        results = tuple(Var("r", o.type) for o in sides[0].yields)
-        self.emit(If(self.operand(test), sides[0], sides[1], results))
+        results = tuple(ir.Var("r", o.type) for o in sides[0].yields)
+        self.emit(ir.If(self.operand(test), sides[0], sides[1], results))
         return [self.expr(r) for r in results]
 
     def get(self, source, *indices) -> Expr:
-        return self.read(source, (Index(tuple(Point(k) for k in range(len(indices)))),), indices)
+        return self.read(source, (ir.Index(tuple(ir.Point(k) for k in range(len(indices)))),), indices)
 
     def put(self, buf, value, *indices) -> None:
-        self.store(buf, (Index(tuple(Point(k) for k in range(len(indices)))),), indices, value)
+        self.store(buf, (ir.Index(tuple(ir.Point(k) for k in range(len(indices)))),), indices, value)
 
-    def function(self, *results) -> Function:
-        return Function(
-            "f", self.params, Block((), self.block.stmts, tuple(self.operand(r) for r in results)), self.symbols
+    def function(self, *results) -> ir.Function:
+        return ir.Function(
+            "f", self.params, ir.Block((), self.block.stmts, tuple(self.operand(r) for r in results)), self.symbols
         )
 
 
 def while_power():
-    x = Var("x", FLOAT)
+    x = ir.Var("x", FLOAT)
     s = Script(x)
     (c,) = s.while_([1.0], lambda c: [c < 10.0], lambda c: [c * x])
     return s.function(c), [2.0]
 
 
 def product_of_trips():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
     (p,) = s.loop(0, s.n, [1.0], lambda i, p: [p * s.get(x, i)])
     return s.function(p), [np.array([1.5, 2.0, -0.7])]
 
 
 def recurrence():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
     u = s.zeros("u", VECTOR)
     s.put(u, s.get(x, 0), 0)
@@ -112,7 +112,7 @@ def recurrence():
 
 
 def in_place_square():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
     y = s.copy("y", x)
 
@@ -125,7 +125,7 @@ def in_place_square():
 
 
 def elimination():
-    a = Var("a", MATRIX)
+    a = ir.Var("a", MATRIX)
     s = Script(a)
     m = s.copy("m", a)
 
@@ -149,7 +149,7 @@ def elimination():
 
 
 def branches():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
 
     def body(i, acc):
@@ -163,7 +163,7 @@ def branches():
 
 
 def newton_inside_loop():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
 
     def body(i, total):
@@ -176,14 +176,14 @@ def newton_inside_loop():
 
 
 def while_with_stop():
-    x = Var("x", FLOAT)
+    x = ir.Var("x", FLOAT)
     s = Script(x)
     c, k = s.while_([1.0, 0.0], lambda c, k: [k < 10.0], lambda c, k: [c * x + k, k + 1.0], lambda c, k: c > 20.0)
     return s.function(c), [1.7]
 
 
 def swapped_vectors():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
 
     def body(i, u, v):
@@ -196,7 +196,7 @@ def swapped_vectors():
 
 
 def triangular():
-    x = Var("x", VECTOR)
+    x = ir.Var("x", VECTOR)
     s = Script(x)
 
     def outer(i, total):

@@ -18,12 +18,12 @@ from core_eval import evaluate, run_spelling
 from rule_check import Program, active_args, check, derivative
 from rule_points import HARD, PARAMS, POINTS, SCALAR, SPECIAL, STRUCTURAL
 
-from transpile.core.nodes import Block, Function
-from transpile.render import render
-from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO
-from transpile.rules.tables import prims
-from transpile.transform.forward import jvp
-from transpile.transform.reverse import vjp
+from transpile.codegen.numpy import render
+from transpile.core import nodes as ir
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO
+from transpile.ops.tables import prims
+from transpile.transform.jvp import jvp
+from transpile.transform.vjp import vjp
 
 PRIMS = prims()
 ELEMENTWISE = [name for name, p in PRIMS.items() if p.elementwise and name in POINTS]
@@ -215,10 +215,10 @@ def _has_special(args: Sequence[Any]) -> bool:
     return any(not np.all(np.isfinite(a)) for a in args if np.asarray(a).dtype.kind == "f")
 
 
-def function_of(program: Program) -> Function:
+def function_of(program: Program) -> ir.Function:
     """The program as a core function."""
-    body = Block((), list(program.b.block.stmts), tuple(o.op for o in program.outs))
-    return Function("f", tuple(program.params), body, program.b.symbols)
+    body = ir.Block((), list(program.b.block.stmts), tuple(o.op for o in program.outs))
+    return ir.Function("f", tuple(program.params), body, program.b.symbols)
 
 
 @pytest.mark.parametrize(("name", "k"), [*EXAMPLES, *((n, -1) for n in SMOOTH)])
@@ -276,7 +276,7 @@ def test_printed(name: str, k: int) -> None:
             _same_when_printed(vjp(function_of(program), active, seeds=True), [*args, *bars], f"vjp of {name}")
 
 
-def _same_when_printed(fn: Function, args: Sequence[Any], what: str) -> None:
+def _same_when_printed(fn: ir.Function, args: Sequence[Any], what: str) -> None:
     text = render(fn).text
     names: dict[str, Any] = {}
     exec(compile(text, f"<{what}>", "exec"), names)
@@ -306,8 +306,8 @@ def test_compiled(name: str, k: int) -> None:
         _same_when_compiled(fn, [*args, *bars], f"vjp of {name}")
 
 
-def _same_when_compiled(fn: Function, args: Sequence[Any], what: str) -> None:
-    from transpile.backend import Options, compile_core
+def _same_when_compiled(fn: ir.Function, args: Sequence[Any], what: str) -> None:
+    from transpile.driver.backend import Options, compile_core
 
     kernel = compile_core(fn, Options(), cache=False)
     found = kernel(*(np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a)[()] for a in args))

@@ -17,10 +17,10 @@ import scipy.special
 from rule_check import Program
 
 from transpile.errors import RuleError
-from transpile.rules.api import METHODS
-from transpile.rules.api_special import ONE, THREE, TWO
-from transpile.rules.api_tables import entries
-from transpile.rules.numpy_names import BINARY, UNARY
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import METHODS
+from transpile.numpy_api.scipy_special import ONE, THREE, TWO
+from transpile.ops.numpy_names import BINARY, UNARY
 
 ENTRIES = entries()
 NOT_UFUNCS_OF_NUMBERS = frozenset("isnat matmul matvec vecdot vecmat".split())
@@ -200,7 +200,7 @@ def test_special_is_complete() -> None:
 def test_sources_are_there() -> None:
     def is_there(source: str) -> bool:
         module, _, name = source.rpartition(":")
-        home = module if "." in module else f"transpile.rules.{module or 'library'}"
+        home = module if "." in module else f"transpile.numpy_api.{module or 'library'}"
         return callable(getattr(import_module(home), name, None))
 
     assert not [n for n, e in ENTRIES.items() if e.source and not is_there(e.source)]

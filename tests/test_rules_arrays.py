@@ -15,7 +15,7 @@ from array_cases import CASES, POOL
 from rule_check import Program, active_args, check, derivative, symbolic
 
 from transpile.core.dims import Dim
-from transpile.rules.api_tables import entries
+from transpile.numpy_api.entries import entries
 
 ENTRIES = entries()
 DIMS = {"const": Dim.of, "symbols": symbolic}

@@ -21,13 +21,13 @@ from rule_points import POINTS
 from test_rules import EXAMPLES, PRIMS, arguments, build_of, example, function_of, wrt
 from verified import verify
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import Function
 from transpile.errors import TranspileError
-from transpile.rules.reduction import sample
+from transpile.ops.reduction import sample
 from transpile.transform.batching import batch
-from transpile.transform.forward import jvp
-from transpile.transform.reverse import vjp
+from transpile.transform.jvp import jvp
+from transpile.transform.vjp import vjp
 
 LANES = (0, 1, 2, 7, 33)
 VECTOR, GRID, TIES = sample(5)(), sample(3, 4)(), (np.array([2.0, 1.0, 2.0, 0.5]),)
@@ -191,7 +191,7 @@ def stacked(each: Sequence[Any], like: Any, axis: int) -> np.ndarray:
     return np.stack([np.asarray(e) for e in each], axis)
 
 
-def run(fn: Function, args: Sequence[Any]) -> tuple[Any, ...]:
+def run(fn: ir.Function, args: Sequence[Any]) -> tuple[Any, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return evaluate(fn, *[a.copy() if isinstance(a, np.ndarray) else a for a in args])
@@ -269,7 +269,7 @@ COMPILED = [c for c in CASES if c not in OTHER_SIZES and c[0] not in FREE]
 @pytest.mark.numba
 @pytest.mark.parametrize(("name", "k"), [pytest.param(*c, marks=[pytest.mark.slow] * (c not in FEW)) for c in COMPILED])
 def test_compiled(name: str, k: int) -> None:
-    from transpile.backend import Options, compile_core
+    from transpile.driver.backend import Options, compile_core
 
     case = Case(name, k)
     case.is_rounded = True

@@ -9,7 +9,7 @@ import scipy.linalg
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 WAYS = [lambda f: Transformed(f, Level()), pytest.param(tp.jit, marks=pytest.mark.numba)]
 OLD = tuple(int(p) for p in scipy.__version__.split(".")[:2]) < (1, 16)

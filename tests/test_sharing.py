@@ -12,7 +12,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 
 @dataclasses.dataclass

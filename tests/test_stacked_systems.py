@@ -9,8 +9,8 @@ import scipy.linalg
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 
 def general(a, b):

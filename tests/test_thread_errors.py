@@ -5,7 +5,8 @@ import pytest
 from thread_calls import compiled, flat, same
 
 import transpile as tp
-from transpile import api, backend, run
+from transpile import api
+from transpile.driver import backend, runners
 
 pytestmark = pytest.mark.numba
 
@@ -56,7 +57,7 @@ def scattered(x, ix, out):
 
 @pytest.fixture(params=[2, 3, 8])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(run, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
     return request.param
 
 

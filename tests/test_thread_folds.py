@@ -5,7 +5,8 @@ import pytest
 from thread_calls import flat, same
 
 import transpile as tp
-from transpile import api, run
+from transpile import api
+from transpile.driver import runners
 
 pytestmark = pytest.mark.numba
 
@@ -65,7 +66,7 @@ def weights(a, k):
 
 @pytest.fixture(params=[2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(run, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
     return request.param
 
 

@@ -5,8 +5,9 @@ import pytest
 from thread_calls import flat, same
 
 import transpile as tp
-from transpile import api, run
-from transpile.loops import thread_lanes
+from transpile import api
+from transpile.driver import runners
+from transpile.loops.schedule import row_lanes
 
 pytestmark = pytest.mark.numba
 
@@ -122,8 +123,8 @@ CASES = [
 
 @pytest.fixture(params=[2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(run, "threads_of", lambda level: request.param if level.parallel else 0)
-    monkeypatch.setattr(thread_lanes, "_MANY", 1)
+    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(row_lanes, "_MANY", 1)
     return request.param
 
 
@@ -146,7 +147,7 @@ def test_as_interpreted_and_the_same_each_time(f, args, wrt, threads, always, fo
 def cut(monkeypatch):
     """The lines of the loops that are cut in lanes."""
     found = []
-    original = thread_lanes.in_lanes
+    original = row_lanes.in_lanes
 
     def in_lanes(loop, *rest):
         made = original(loop, *rest)
@@ -154,7 +155,7 @@ def cut(monkeypatch):
             found.append(loop.loc.line)
         return made
 
-    monkeypatch.setattr("transpile.loops.parallel.in_lanes", in_lanes)
+    monkeypatch.setattr("transpile.loops.schedule.parallel.in_lanes", in_lanes)
     return found
 
 
@@ -165,7 +166,7 @@ def cut(monkeypatch):
 )
 def test_which_loops(f, least, always, cut, monkeypatch):
     """Most have one there and one back; none where rows, or their sums, meet, or what is recorded has an order."""
-    monkeypatch.setattr(thread_lanes, "_MANY", 1)
+    monkeypatch.setattr(row_lanes, "_MANY", 1)
     args, wrt = next((a, w) for g, a, w in CASES if g is f)
     compiled(f, wrt)(*args)
     assert len(cut) >= least if least else not cut
@@ -184,7 +185,7 @@ def test_few_neighbours_are_not_cut(always, forks):
     """Of columns there are many in each chunk; rows may be few."""
     args, wrt = CASES[3][1:]
     compiled(solved, wrt)(*args)
-    wide = tuple(np.full((3, 2 * thread_lanes._MANY), 1.0 + 4.0 * (k == 1)) for k in range(4))
+    wide = tuple(np.full((3, 2 * row_lanes._MANY), 1.0 + 4.0 * (k == 1)) for k in range(4))
     before = len(forks)
     same(compiled(solved, wrt)(*wide), tp.value_and_grad(solved, argnums=wrt)(*wide))
     assert len(forks) > before

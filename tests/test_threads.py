@@ -11,8 +11,8 @@ from test_parallel import weighted
 from thread_calls import compiled, flat, same
 
 import transpile as tp
-from transpile import backend
-from transpile.native.statements import Statements
+from transpile.codegen.llvm.llvm_statements import Statements
+from transpile.driver import backend
 
 pytestmark = pytest.mark.numba
 
@@ -160,7 +160,7 @@ PROGRAM = """
 import os, sys, threading
 import numpy as np
 import transpile as tp
-import transpile.native as native
+import transpile.codegen.llvm as native
 from test_parallel import weighted
 
 a, w = np.arange(360000.0).reshape(600, 600) / 1e5, np.arange(600.0)

@@ -10,7 +10,7 @@ import pytest
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 NUMBERS = (0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, np.nan, 1e300, 2.0)
 RELATIVE = (0.0, 0.5, 1e-5, np.inf, np.nan, -1.0)

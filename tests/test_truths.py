@@ -10,8 +10,8 @@ from fuzz.check import load
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 TRUTHS = (
     *("bool(x[0])", "not x[1]", "x[0] > 1", "float(x[0]) > 1", "1.5 in [x[0], x[1]]", "k not in (1, 2)"),

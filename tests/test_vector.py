@@ -13,7 +13,7 @@ from accuracy import points, reference
 
 import transpile as tp
 from transpile.analysis import vector_forms
-from transpile.loops.blocks import SIZE
+from transpile.loops.vector_functions import SIZE
 from transpile_runtime.compiled import machine, vector
 
 pytestmark = pytest.mark.numba

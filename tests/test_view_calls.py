@@ -20,8 +20,8 @@ from shared_cases import ARGUMENTS, LAYOUTS, calls, cases, evaluated
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 HALVES = {
     "both": "s = r{way}\n    s *= 2.0\n    t = a * 1.0\n    a += 1.0\n    return t, s * 1.0",

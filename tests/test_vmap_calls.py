@@ -12,7 +12,7 @@ from lane_orders import order
 from verified import verify
 
 import transpile as tp
-from transpile.request import Request
+from transpile.driver.request import Request
 
 WEIGHTS = np.array([0.7, -1.3, 0.4, 1.9, 0.2])
 LANES = len(WEIGHTS)

@@ -11,8 +11,8 @@ from test_batch import order, stacked
 from verified import verify
 
 import transpile as tp
-from transpile.core.routines import reached
-from transpile.request import Request
+from transpile.core.functions import reached
+from transpile.driver.request import Request
 
 RNG = np.random.default_rng(0)
 A, M = RNG.uniform(0.5, 1.5, (5, 3)), RNG.standard_normal((4, 3, 3))

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import transpile as tp
-from transpile.frontend.locate import locate
+from transpile.frontend.sources.locate import locate
 
 PROGRAM = '''
 import functools
@@ -286,7 +286,7 @@ def test_optimised(tmp_path, options):
     (tmp_path / "written.py").write_text(PROGRAM)
     run = """
         import written
-        from transpile.frontend.locate import locate
+        from transpile.frontend.sources.locate import locate
         for f in (written.plain, written.guarded, written.inner, written.lone, written.Model.method):
             locate(f)
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from transpile.core import nodes as ir
 from transpile.core import verify as verifier
-from transpile.core.nodes import Function
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 
 
-def verify(fn: Function) -> Function:
+def verify(fn: ir.Function) -> ir.Function:
     """``fn`` itself, if it is well formed."""
     return verifier.verify(fn, prims())

@@ -35,7 +35,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "nothing_times_infinity",
-        "transpile/transform/forward.py",
+        "transpile/transform/jvp.py",
         "if steep is not None:",
         "if False:",
         "an infinite slope is multiplied by the tangent of a number that depends on nothing",
@@ -43,7 +43,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "zeros_of_later_trips",
-        "transpile/analysis/resting.py",
+        "transpile/analysis/zero_tangents.py",
         "if rests(init) or rests(out):",
         "if rests(init):",
         "a value that a trip sets to 0.0 meets an infinite slope in the next one",
@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "zeros_that_are_written",
-        "transpile/analysis/resting.py",
+        "transpile/analysis/zero_tangents.py",
         "if rests(stmt.value):",
         "if False:",
         "an array into which a 0.0 is written meets an infinite slope there",
@@ -59,7 +59,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "counting_run_writes",
-        "transpile/frontend/counting.py",
+        "transpile/frontend/control/dynamic_list_counts.py",
         "    _write_into_copies(lx, at_first)\n",
         "",
         "the run that counts how long a list becomes writes into the arrays of the program",
@@ -67,7 +67,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sorted_inside_of_each",
-        "transpile/frontend/number_calls.py",
+        "transpile/frontend/calls/number_calls.py",
         'if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):',
         'if "key" in kwargs:',
         "tuples are sorted inside of each",
@@ -75,7 +75,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "rows_of_a_grown_list",
-        "transpile/frontend/array_calls.py",
+        "transpile/frontend/calls/array_calls.py",
         'return lx.known_call("numpy.expand_dims", [whole, lx.const(1)], {}, node)',
         "return whole",
         "np.vstack of a list of numbers that grows is a vector",
@@ -83,7 +83,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tables_as_arguments",
-        "transpile/frontend/prune.py",
+        "transpile/simplify/unread.py",
         "if v in marker.needed or v.type.dims]",
         "]",
         "all numbers of a table are read at each call",
@@ -91,7 +91,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sizes_of_other_captures",
-        "transpile/frontend/prune.py",
+        "transpile/simplify/unread.py",
         "fn.taken.with_outside(kept)",
         "fn.taken",
         "what was taken of sizes is asked of the wrong arrays from outside",
@@ -107,7 +107,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "stale_windows",
-        "transpile/frontend/memory.py",
+        "transpile/frontend/values/memory.py",
         "if state.memo is None or state.memo[0] is not source:",
         "if state.memo is None:",
         "a view that is computed keeps what the array held when it was first read",
@@ -115,7 +115,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "plus_is_itself",
-        "transpile/frontend/expressions.py",
+        "transpile/frontend/values/expressions.py",
         "return lx.value(lx.b.cast(x, INT) if x.type.is_bool and x.type.weak else x)",
         "return value",
         "+x is x",
@@ -123,7 +123,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "layout_is_known",
-        "transpile/frontend/view_calls.py",
+        "transpile/frontend/calls/view_calls.py",
         'self.kind == "layout" or (self.kind == "ordered" and not memory.is_whole_in_order(self.lx, cell))',
         "False",
         "np.ravel of a strided vector is a view",
@@ -131,7 +131,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "number_or_array",
-        "transpile/frontend/aliases.py",
+        "transpile/frontend/values/aliases.py",
         "if cell.mixed and len(names) > 1:",
         "if False:",
         "+= on what is a number in one trip and an array of rank 0 in another writes into both",
@@ -209,28 +209,28 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "accumulation_replaces",
-        "transpile/transform/adjoints.py",
+        "transpile/transform/adjoint_table.py",
         "return Pending(plus(x.settle(), y.settle()))",
         "return y",
         "the last contribution wins",
     ),
     Fault(
         "mask_forgotten",
-        "transpile/transform/adjoints.py",
+        "transpile/transform/adjoint_table.py",
         'return self.value.b.elementwise("where", self.mask, self.value, 0.0)',
         "return self.value",
         "the mask of a where is not applied",
     ),
     Fault(
         "buffer_starts_empty",
-        "transpile/transform/adjoints.py",
+        "transpile/transform/adjoint_table.py",
         "self.buffers[var] = self._fresh(var, pending.settle())",
         "self.buffers[var] = self.b.zeros(self.name(var), var.type)",
         "an adjoint that becomes a buffer forgets what it had",
     ),
     Fault(
         "scatter_assigns",
-        "transpile/transform/adjoints.py",
+        "transpile/transform/adjoint_table.py",
         "write = self.b.store if self.is_first(buffer, part) else self.b.add",
         "write = self.b.store",
         "an indexed read assigns its adjoint instead of adding",
@@ -272,21 +272,21 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "index_of_a_stopped_loop",
-        "transpile/transform/record.py",
+        "transpile/transform/recording.py",
         "return (start + b.expr(level.index) * step).op",
         "return level.index",
         "a loop with break is mirrored from 0 by 1",
     ),
     Fault(
         "tape_never_written",
-        "transpile/transform/record.py",
+        "transpile/transform/recording.py",
         "self.b.emit(Store(tape, self.tape_path(var), tuple(ordinals), var, self.b.loc))",
         "pass",
         "what is recorded is not stored",
     ),
     Fault(
         "reads_always_stable",
-        "transpile/transform/needs.py",
+        "transpile/transform/to_be_recorded.py",
         "is_there = self.is_lasting(root) and self.overwrites.is_stable(stmt)",
         "is_there = self.is_lasting(root)",
         "overwritten elements are read again",
@@ -300,21 +300,21 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "stored_values_always_kept",
-        "transpile/transform/needs.py",
+        "transpile/transform/to_be_recorded.py",
         "if stmt is None or not self.overwrites.is_kept(stmt):",
         "if stmt is None:",
         "a value is read back from a place that was overwritten",
     ),
     Fault(
         "trips_always_repeatable",
-        "transpile/transform/rerun.py",
+        "transpile/transform/recompute.py",
         "if overwrites.defs[root].nest or first is None or not overwrites.is_stable(first):",
         "if False:",
         "a trip that runs again reads what later trips have overwritten",
     ),
     Fault(
         "outer_needs_forgotten",
-        "transpile/transform/needs.py",
+        "transpile/transform/to_be_recorded.py",
         "            self.need(var)\n            return\n",
         "            return\n",
         "what a recomputation reads from an outer loop is not recorded",
@@ -356,28 +356,28 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "missing_unbroadcast",
-        "transpile/rules/structure.py",
+        "transpile/ops/structural.py",
         "summed = m.sum(x_bar, (*range(lead), *stretched))",
         "summed = m.sum(x_bar, tuple(range(lead)))",
         "stretched axes are not summed",
     ),
     Fault(
         "transposed_back_wrongly",
-        "transpile/rules/structure.py",
+        "transpile/ops/structural.py",
         "inverse[a] = k",
         "inverse[k] = a",
         "the adjoint of a transpose permutes forward",
     ),
     Fault(
         "product_rule",
-        "transpile/rules/arithmetic.py",
+        "transpile/ops/arithmetic.py",
         "lambda y, a, b: b, lambda y, a, b: a)",
         "lambda y, a, b: b, lambda y, a, b: b)",
         "d(ab)/db is b",
     ),
     Fault(
         "quotient_sign",
-        "transpile/rules/arithmetic.py",
+        "transpile/ops/arithmetic.py",
         "-(y / b)",
         "y / b",
         "d(a/b)/db has the wrong sign",
@@ -398,35 +398,35 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "reads_before_and_after",
-        "transpile/transform/tidy.py",
+        "transpile/simplify/tidy.py",
         "self.versions[root] = self.versions.get(root, 0) + 1",
         "self.versions[root] = 0",
         "a read after a write is taken for the one before",
     ),
     Fault(
         "merged_branches_swapped",
-        "transpile/transform/tidy.py",
+        "transpile/simplify/tidy.py",
         "((first.then, second.then), (first.orelse, second.orelse))",
         "((first.then, second.orelse), (first.orelse, second.then))",
         "neighbouring branches are merged crosswise",
     ),
     Fault(
         "tangent_of_a_constant_store",
-        "transpile/transform/forward.py",
+        "transpile/transform/jvp.py",
         "if value is None and isinstance(stmt, Add):",
         "if value is None:",
         "a constant written over a varying element leaves its tangent",
     ),
     Fault(
         "forward_where",
-        "transpile/transform/forward.py",
+        "transpile/transform/jvp.py",
         "self.tangent_or_zero(x), self.tangent_or_zero(y))",
         "self.tangent_or_zero(y), self.tangent_or_zero(x))",
         "the tangents of a where are swapped",
     ),
     Fault(
         "dead_pushes",
-        "transpile/transform/dce.py",
+        "transpile/simplify/dead_code.py",
         "            case Push():\n                self.writes.setdefault(stmt.stack, []).append(stmt)\n",
         "            case Push():\n                pass\n",
         "what is pushed counts as dead",
@@ -440,14 +440,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "counter_over_bound",
-        "transpile/render/names.py",
+        "transpile/codegen/numpy/variable_names.py",
         "self.define(param, around | head |",
         "self.define(param, around |",
         "the printed trip counter hides the loop's bound",
     ),
     Fault(
         "always_fits",
-        "transpile/loops/fitting.py",
+        "transpile/loops/check_elimination.py",
         "return found is not None and is_inside(found)",
         "return found is not None",
         "no integer is asked whether it fits",
@@ -455,7 +455,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "first_trip_fits",
-        "transpile/loops/both_ends.py",
+        "transpile/loops/affine_tests.py",
         "self.at(test, 0), self.at(test, 1), let)",
         "self.at(test, 0), self.at(test, 0), let)",
         "what is linear in an index is asked for in the first trip only",
@@ -463,7 +463,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "bound_of_one_trip",
-        "transpile/loops/bounded.py",
+        "transpile/loops/loop_versioning.py",
         'self.both("add", init, self.both("mul", trips, each))',
         'self.both("add", init, each)',
         "a sum is taken to be as small as one summand",
@@ -479,7 +479,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "recorded_integers_wrap",
-        "transpile/render/whole.py",
+        "transpile/codegen/numpy/exact_integers.py",
         'return replace(stmt, params={**stmt.params, "dtype": OBJECT})',
         "return stmt",
         "the reverse sweep computes with integers of NumPy's",
@@ -487,7 +487,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "routines_of_one_name",
-        "transpile/core/routines.py",
+        "transpile/core/functions.py",
         "def __str__(self) -> str:  # and",
         "def __repr__(self) -> str:  # and",
         "calls of two functions that have one name are one value",
@@ -495,7 +495,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "complex_outside",
-        "transpile/frontend/capture.py",
+        "transpile/frontend/resolve/capture.py",
         "if found is not None:",
         "if False:",
         "what is captured may be complex",
@@ -503,7 +503,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "argument_renamed",
-        "transpile/interpreted.py",
+        "transpile/driver/interpreted.py",
         "return dict(zip(single, names))",
         "return dict(zip(single, single))",
         "an argument that the text calls otherwise is given by its old name",
@@ -511,7 +511,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "text_not_compared",
-        "transpile/frontend/written.py",
+        "transpile/frontend/sources/written.py",
         "if any(_is_among(own, _compiled(statement, before, own.co_filename, flags, text), shift) for before in befores):",
         "if True:",
         "the text at a function's place is taken for what runs",
@@ -519,7 +519,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "constants_of_no_dtype",
-        "transpile/rules/join.py",
+        "transpile/ops/join.py",
         'return f"np.array([{inner}])" if dtype in PLAIN else',
         'return f"np.array([{inner}])" if dtype else',
         "an array of numbers forgets in the text that it is of float32",
@@ -527,7 +527,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "range_of_sizes_only",
-        "transpile/rules/api_creation.py",
+        "transpile/numpy_api/numpy_creation.py",
         "    if step < 0:\n        span, step = -span, -step\n",
         "",
         "a range that goes downwards is as long as one that goes upwards",
@@ -535,7 +535,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "stretched_axis_not_summed",
-        "transpile/rules/structure.py",
+        "transpile/ops/structural.py",
         "test = b.dim(size).eq(1)",
         "test = b.dim(size).eq(0)",
         "the adjoint of an axis that was broadcast at run time is not summed",
@@ -543,7 +543,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "size_taken_not_to_be_one",
-        "transpile/frontend/symbols.py",
+        "transpile/frontend/values/symbols.py",
         "if left != right and noted:",
         "if False:",
         "nothing checks that a size that was not squeezed is not 1",
@@ -551,7 +551,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "parts_of_other_ends",
-        "transpile/frontend/measured.py",
+        "transpile/frontend/values/measured.py",
         "for s in (item.start, item.stop, item.step))",
         "for s in (item.start, item.step))",
         "parts that begin alike count as equally long",
@@ -559,7 +559,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "arguments_of_one_memory",
-        "transpile/interpreted.py",
+        "transpile/driver/interpreted.py",
         "if self.pairs and overlap([*leaves, *reversed(values)], self.pairs):",
         "if False:",
         "arguments of a call are taken for different arrays",
@@ -567,7 +567,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "repeated_with_one_memory",
-        "transpile/repeated.py",
+        "transpile/driver/fast_path.py",
         "        if self.pairs:\n",
         "        if False:\n",
         "a call after others does not ask which arguments are one memory",
@@ -575,7 +575,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "truth_of_a_list_that_grew",
-        "transpile/frontend/grown_lists.py",
+        "transpile/frontend/control/dynamic_list_reads.py",
         "return (lx.b.expr(count(lx.state.cells[value.cell])) > 0).op",
         "return (lx.b.expr(count(lx.state.cells[value.cell])) >= 0).op",
         "a list that grew is true, however many elements it has",
@@ -583,7 +583,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "elements_of_the_room",
-        "transpile/frontend/grown_lists.py",
+        "transpile/frontend/control/dynamic_list_reads.py",
         "    if known:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
         "    if True:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
         "an index of a list that grew is one of its room, not of its elements",
@@ -591,7 +591,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "snapshot_of_a_list",
-        "transpile/frontend/live.py",
+        "transpile/frontend/control/live.py",
         "        return now.items[k] if k < len(now.items) else END\n",
         "        return state.items[k] if k < len(state.items) else END\n",
         "a loop does not see what its body writes into the list that it runs over",
@@ -599,7 +599,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "used_up",
-        "transpile/frontend/iterators.py",
+        "transpile/frontend/control/iterators.py",
         " or state.cls not in (None, by):",
         ":",
         "an iterator gives its items as often as it is asked",
@@ -615,7 +615,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tape_that_grows_unasked",
-        "transpile/native/stacks.py",
+        "transpile/codegen/llvm/stacks.py",
         "with b.if_then(self.cgutils.is_null(b, new), likely=False):",
         "with b.if_then(self.cgutils.is_null(b, stack.memory), likely=False):",
         "nobody looks whether a tape was given more memory",
@@ -631,7 +631,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "stack_one_short",
-        "transpile/native/stacks.py",
+        "transpile/codegen/llvm/stacks.py",
         'with b.if_then(b.icmp_signed(">", after, b.load(stack.room)), likely=False):',
         'with b.if_then(b.icmp_signed(">", size, b.load(stack.room)), likely=False):',
         "a stack grows one push too late",
@@ -639,7 +639,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "value_of_this_trip_only",
-        "transpile/frontend/names.py",
+        "transpile/frontend/resolve/name_lookup.py",
         "            loop.pending.setdefault((frame, node.id), node)\n",
         "            pass\n",
         "a name that this trip of a loop may not have set has no value, whatever an earlier trip set",
@@ -647,7 +647,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "recorded_before_it_exists",
-        "transpile/transform/reverse.py",
+        "transpile/transform/vjp.py",
         "with_placeholders(result, is_move)",
         "with_placeholders(result, lambda stmt, var: False)",
         "a tape records what has no value yet",
@@ -655,7 +655,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "deleted_names_stay",
-        "transpile/frontend/definite.py",
+        "transpile/frontend/sources/definite.py",
         "        return state - deleted(stmt)\n",
         "        return state\n",
         "a name that was deleted counts as set",
@@ -671,7 +671,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tuple_without_parentheses",
-        "transpile/render/printer.py",
+        "transpile/codegen/numpy/printer.py",
         ' and _name_of(part) != "Tuple"',
         "",
         "a tuple that is the only argument of a call over several lines becomes its arguments",
@@ -679,7 +679,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "chains_as_trees",
-        "transpile/frontend/spines.py",
+        "transpile/frontend/sources/spines.py",
         "if len(spine) < LONG:",
         "if True:",
         "a long formula is as deep as it is long",
@@ -695,7 +695,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "vectors_of_what_may_meet",
-        "transpile/native/hints.py",
+        "transpile/codegen/llvm/hints.py",
         "if is_known or lanes >= FEW else []",
         "if lanes else []",
         "LLVM is told to make a vector of few trips of which it does not know that they are apart, and says that it cannot",
@@ -703,7 +703,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "a_mode_less",
-        "transpile/rules/api_products.py",
+        "transpile/numpy_api/numpy_products.py",
         'one_of("np.correlate", "mode", mode, "full", "same", "valid")',
         'one_of("np.correlate", "mode", mode, "full", "same")',
         "what was right is refused, with a code",
@@ -711,7 +711,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "equal_axes_in_every_call",
-        "transpile/frontend/routines.py",
+        "transpile/frontend/calls/recursion.py",
         "or not equal_axes.grants(lx, ops, pair):",
         "or False:",
         "axes of a function that calls itself are one size though a call gives two",
@@ -719,7 +719,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "class_of_anything",
-        "transpile/frontend/instances.py",
+        "transpile/frontend/values/instances.py",
         "    RangeOf: lambda lx, value: range,\n",
         "    RangeOf: lambda lx, value: object,\n",
         "a range is no range, where a function asks",
@@ -735,7 +735,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "list_times_rebinds",
-        "transpile/frontend/operators.py",
+        "transpile/frontend/values/operators.py",
         'if state.kind == "list" and prim == "mul"',
         'if state.kind == "list" and prim == "div"',
         "another name for a list does not see that it was repeated in place",
@@ -743,7 +743,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "types_not_asked_for",
-        "transpile/frontend/building.py",
+        "transpile/frontend/calls/building.py",
         "first.dtype != np.dtype(dtype).name:",
         "not first.dtype:",
         "a sum with dtype=bool counts",
@@ -751,7 +751,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "truths_of_numpy",
-        "transpile/frontend/truth_values.py",
+        "transpile/frontend/control/truth_values.py",
         "return Scalar(op if op.type.weak else lx.b.cast(op, BOOL).op)",
         "return Scalar(op)",
         "True + True is True, as of NumPy's truth values, where they are Python's",
@@ -759,7 +759,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "one_dtype_by_path",
-        "transpile/frontend/memory.py",
+        "transpile/frontend/values/memory.py",
         "    if found - {result.type.dtype}:\n        lx.b.others[result]",
         "    if not found:\n        lx.b.others[result]",
         "a write into an array of integers on one path and of floats on the other keeps what NumPy cuts",
@@ -799,7 +799,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "deleted_before_the_first",
-        "transpile/rules/api_join.py",
+        "transpile/numpy_api/numpy_join.py",
         "return size_of(b, m.where(at < 0, at + b.dim(n), at))",
         "return size_of(b, at)",
         "np.delete and np.insert do not count from the end where only the run knows the place",
@@ -815,7 +815,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "exits_as_they_were",
-        "transpile/render/exits.py",
+        "transpile/codegen/numpy/printed_exits.py",
         "    if not any(leaf in env for leaf in nested.leaves((operand,))):\n        return operand\n",
         "    return operand\n",
         "a return out of an inner loop gives what the result was before",
@@ -823,7 +823,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "vectors_of_numpys",
-        "transpile/rules/api_scipy.py",
+        "transpile/numpy_api/scipy_linalg.py",
         "UPLO=side, robust=True",
         "UPLO=side",
         "scipy.linalg.eigh gives eigenvectors with the signs of NumPy's",
@@ -847,7 +847,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "primals_after_the_value",
-        "transpile/frontend/nested.py",
+        "transpile/frontend/calls/inner_transforms.py",
         "[copied(lx, p) for p in own.items], {}, node)",
         "list(own.items), {}, node)",
         "vjp inside a function takes the derivative at what its function has written",
@@ -863,7 +863,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "deaf_loops",
-        "transpile/native/watching.py",
+        "transpile/codegen/llvm/long_call_code.py",
         "if len(given) == len(fn.params):",
         "if True:",
         "a long loop lets no other thread run",
@@ -887,7 +887,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "results_are_swapped",
-        "transpile/transform/batching/whole.py",
+        "transpile/transform/batching/all_lane_function.py",
         "order = [*range(1, axis + 1), 0, *range(axis + 1, found.type.rank)]",
         "order = [axis, *range(1, axis), *[0] * (axis > 0), *range(axis + 1, found.type.rank)]",
         "the lane axis of a result changes places with another one, where the others should keep their order",
@@ -899,7 +899,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "arguments_are_swapped",
-        "transpile/transform/batching/whole.py",
+        "transpile/transform/batching/all_lane_function.py",
         "Permute((axis, *(k for k in range(new.type.rank) if k != axis)))",
         "Permute((axis, *range(1, axis), 0, *range(axis + 1, new.type.rank)))",
         "the lane axis of an argument changes places with its first one, where the others should keep their order",
@@ -931,7 +931,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "written_before_read",
-        "transpile/transform/batching/links.py",
+        "transpile/transform/batching/statement_order.py",
         "                self.before[k].update(last_reads.get(var, ()))\n",
         "",
         "a region writes what a statement before it has still to read",
@@ -943,7 +943,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "one_buffer_for_all_lanes",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/lane_modes.py",
         "                    raise Differs(root)\n",
         "                    pass\n",
         "memory that lanes share and that each of them writes stays shared",
@@ -955,7 +955,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "lanes_print_by_statement",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/lane_modes.py",
         "            found.append(effects)\n",
         "            pass\n",
         "what lanes print is not in the order of lanes",
@@ -967,7 +967,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "masks_of_all_lanes",
-        "transpile/transform/batching/whole.py",
+        "transpile/transform/batching/all_lane_function.py",
         "if is_fill(stmt) and self.differs(stmt.args[0]):  # the mask covers the lanes too",
         "if is_fill(stmt):",
         "a mask that lanes share is taken for one of all lanes",
@@ -975,7 +975,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "indices_before_slices",
-        "transpile/transform/batching/places.py",
+        "transpile/transform/batching/lane_places.py",
         "given = 0 if source or not _are_adjacent(step) else leading",
         "given = leading if _are_adjacent(step) else 0",
         "of memory that differs, indices of lanes stand where those of one lane do",
@@ -1023,7 +1023,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "first_lane_gets_all",
-        "transpile/transform/batching/regions.py",
+        "transpile/transform/batching/lane_regions.py",
         "b.store(buf, _one(var.type.rank), [self.lane],",
         "b.store(buf, _one(var.type.rank), [b.operand(0)],",
         "what leaves a region goes to the first lane",
@@ -1047,7 +1047,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "any_number_of_lanes",
-        "transpile/transform/batching/whole.py",
+        "transpile/transform/batching/all_lane_function.py",
         'test = self.b.elementwise("not_equal", size, first[1]).op',
         'test = self.b.elementwise("less", size, first[1]).op',
         "an argument may have more lanes than the first one",
@@ -1059,7 +1059,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sizes_of_two_regions",
-        "transpile/transform/batching/links.py",
+        "transpile/transform/batching/statement_order.py",
         "for v in (*self.own[k], *self.symbols(self.block.stmts[k]))}",
         "for v in self.own[k]}",
         "a region does not get the size that another one found",
@@ -1071,7 +1071,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "gaps_at_the_top",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/lane_modes.py",
         "elif any(v in self.maybe and self.mapped.has(v) for v in defines(stmt)):",
         "elif False:",
         "a region reads what may have no value",
@@ -1083,7 +1083,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sizes_from_regions",
-        "transpile/transform/batching/modes.py",
+        "transpile/transform/batching/lane_modes.py",
         "if isinstance(stmt, (NewStack, Push, Pop)) or any(v in self.sized for v in defines(stmt)):",
         "if isinstance(stmt, (NewStack, Push, Pop)):",
         "a size that lanes share is found in their region, and asked for before it",
@@ -1097,7 +1097,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "permuted_alike",
-        "transpile/rules/collectives.py",
+        "transpile/ops/lane_collectives.py",
         'OWN = ("axis_index", "ppermute", "psum_scatter")',
         'OWN = ("axis_index", "psum_scatter")',
         "what each lane gets from another one is taken for the same in all",
@@ -1105,7 +1105,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sums_of_what_is_shared",
-        "transpile/transform/batching/over_lanes.py",
+        "transpile/transform/batching/collective_rules.py",
         "    return b.cast(b.expr(x) * b.cast(w.count, type_.dtype), type_.dtype).op\n",
         "    return b.cast(x, type_.dtype).op\n",
         "a sum over the lanes of what they share is that of one lane",
@@ -1113,7 +1113,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "adjoints_go_forward",
-        "transpile/rules/collectives.py",
+        "transpile/ops/lane_collectives.py",
         'm.call("ppermute", y_bar, targets, sources, axis)',
         'm.call("ppermute", y_bar, sources, targets, axis)',
         "adjoints are sent where values were",
@@ -1121,7 +1121,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "equal_lanes_have_it_all",
-        "transpile/rules/collectives.py",
+        "transpile/ops/lane_collectives.py",
         "m.where(is_nan, y, total / count)",
         "m.where(is_nan, y, total)",
         "each of several greatest lanes has the whole derivative",
@@ -1137,7 +1137,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "recorded_of_what_has_changed",
-        "transpile/transform/batching/later.py",
+        "transpile/transform/batching/lane_recording.py",
         "        if any(op in changed for op in reads(one) if isinstance(op, Var) and op not in own):\n            return False\n",
         "",
         "what a lane records again is made of memory that has been overwritten since",
@@ -1195,7 +1195,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "lanes_of_the_inner_axis",
-        "transpile/transform/batching/raises.py",
+        "transpile/transform/batching/lane_raises.py",
         'parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]',
         'parts[-1:] = [", ", slot, ")"]',
         "an error in lanes of lanes names them the wrong way round",
@@ -1207,7 +1207,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "what_lanes_leave",
-        "transpile/frontend/nested.py",
+        "transpile/frontend/calls/inner_transforms.py",
         "arrays_written.write_back(lx, cell, lx.b.expr(end))",
         "pass",
         "what a function of all lanes leaves in its arguments is lost in transformed code",
@@ -1219,7 +1219,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "sizes_that_a_call_gives",
-        "transpile/frontend/custom_calls.py",
+        "transpile/frontend/calls/custom_calls.py",
         "    name_sizes(lx.b, sizes)\n",
         "",
         "nobody knows the size of what is kept for a rule",
@@ -1231,7 +1231,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "one_array_twice",
-        "transpile/lanes.py",
+        "transpile/driver/lane_lift.py",
         "    changes.stand_for(",
         "    (lambda *_: None)(",
         "one array may be two arguments of a function of all lanes that writes into one",
@@ -1243,7 +1243,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "errors_of_all_lanes",
-        "transpile/failing.py",
+        "transpile/driver/failing_lanes.py",
         "for lane, (given, named) in enumerate(self.lanes(args, kwargs)):",
         "for lane, (given, named) in enumerate(reversed([*self.lanes(args, kwargs)])):",
         "the error is not that of the lowest lane",

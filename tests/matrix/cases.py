@@ -13,10 +13,10 @@ import numpy as np
 from rule_points import POINTS
 from test_rules_api import MATH_CASES
 
-from transpile.rules.api import METHODS, PROPERTIES
-from transpile.rules.api_tables import entries
-from transpile.rules.prim import UNWRITTEN
-from transpile.rules.tables import prims
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import METHODS, PROPERTIES
+from transpile.ops.record import UNWRITTEN
+from transpile.ops.tables import prims
 
 ENTRIES = entries()
 POOL: dict[str, Any] = {

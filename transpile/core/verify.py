@@ -22,39 +22,11 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from transpile.aggregates import leaf_numbers
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Call,
-    Const,
-    Effect,
-    For,
-    Function,
-    Gather,
-    If,
-    Index,
-    Let,
-    Mask,
-    NewStack,
-    Operand,
-    Path,
-    Permute,
-    Point,
-    Pop,
-    Push,
-    Reshape,
-    Slice,
-    Stmt,
-    Store,
-    Undef,
-    Var,
-    While,
-)
+from transpile.core.dump import dump_stmt
 from transpile.core.places import consumed, place_dims
-from transpile.core.records import Records
-from transpile.core.text import dump_stmt
+from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.walk import defines, reads
 from transpile.errors import InternalError, RuleError
@@ -62,18 +34,18 @@ from transpile.errors import InternalError, RuleError
 READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
 
 
-def verify(fn: Function, prims: Records) -> Function:
+def verify(fn: ir.Function, prims: Records) -> ir.Function:
     """``fn`` itself, if it is well formed with these primitives; raises `InternalError` otherwise."""
     _Verifier(fn, prims).function()
     return fn
 
 
 class _Verifier:
-    def __init__(self, fn: Function, prims: Records) -> None:
+    def __init__(self, fn: ir.Function, prims: Records) -> None:
         self.fn, self.prims = fn, prims
-        self.visible: dict[Var, None] = {}
-        self.seen: dict[Var, None] = {}
-        self.stmt: Stmt | None = None
+        self.visible: dict[ir.Var, None] = {}
+        self.seen: dict[ir.Var, None] = {}
+        self.stmt: ir.Stmt | None = None
 
     # ---- messages
 
@@ -91,24 +63,24 @@ class _Verifier:
 
     # ---- scopes
 
-    def define(self, var: Var) -> None:
+    def define(self, var: ir.Var) -> None:
         self.check(var not in self.seen, f"{var} is defined twice")
         self.seen[var] = None
         self.visible[var] = None
 
-    def use(self, operand: Operand, undef: bool = False) -> None:
+    def use(self, operand: ir.Operand, undef: bool = False) -> None:
         match operand:
-            case Var():
+            case ir.Var():
                 problem = "outside the block that defines it" if operand in self.seen else "before it is defined"
                 self.check(operand in self.visible, f"{operand} is used {problem}")
-            case Const():
+            case ir.Const():
                 self.check(not operand.type.dims, f"constant {operand.value!r} has dims")
-            case Undef():
+            case ir.Undef():
                 self.check(undef, "Undef is read")
             case _:
                 self.fail(f"{operand!r} is not an operand")
 
-    def value(self, operand: Operand, undef: bool = False) -> None:
+    def value(self, operand: ir.Operand, undef: bool = False) -> None:
         """An operand that must be a value: not a buffer, not a stack."""
         self.use(operand, undef)
         self.check(not is_buffer(operand), f"buffer {operand} is used as a value")
@@ -132,11 +104,11 @@ class _Verifier:
         self.check(len(fn.captured) <= len(fn.params), "more captured values than parameters")
         self.statements(fn.body)
         self.stmt = None
-        returned: dict[Var, None] = {}
+        returned: dict[ir.Var, None] = {}
         for operand in fn.body.yields:
             self.use(operand)
             self.check(operand.type.kind == "array", f"{operand} is returned but is no array")
-            if isinstance(operand, Var) and operand.buffer:
+            if isinstance(operand, ir.Var) and operand.buffer:
                 self.check(operand not in returned, f"buffer {operand} is returned twice")
                 returned[operand] = None
         self.trees()
@@ -150,7 +122,7 @@ class _Verifier:
             found = [k for spec in fn.arg_tree for k in leaf_numbers(spec.tree)]
             self.check(all(k < len(fn.params) for k in found), f"arg_tree names parameters beyond the last: {found}")
 
-    def statements(self, block: Block) -> None:
+    def statements(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             self.stmt = stmt
             handler = _HANDLERS.get(type(stmt))
@@ -163,7 +135,7 @@ class _Verifier:
 
     # ---- statements; each checks what it reads and what it makes
 
-    def let(self, s: Let) -> None:
+    def let(self, s: ir.Let) -> None:
         self.check(not s.var.buffer, "a let defines a buffer")
         for k, operand in enumerate(s.args):
             if k == 0 and s.prim in READERS:
@@ -172,7 +144,7 @@ class _Verifier:
                 self.value(operand)
         self.made(s)
 
-    def alloc(self, s: Alloc) -> None:
+    def alloc(self, s: ir.Alloc) -> None:
         self.check(s.var.buffer, "an alloc defines a value")
         for operand in s.args:
             if s.prim == "copy":
@@ -181,7 +153,7 @@ class _Verifier:
                 self.value(operand)
         self.made(s)
 
-    def made(self, s: Let | Alloc) -> None:
+    def made(self, s: ir.Let | ir.Alloc) -> None:
         """The primitive's operands fit it, and the variable has the type that its rule gives."""
         prim = self.prims.get(s.prim)
         if prim is None:
@@ -197,12 +169,12 @@ class _Verifier:
             self.fail(f"the type rule refuses: {e.message}")
         self.same_type(s.var.type, wanted, f"{s.var} should be {wanted}")
 
-    def elementwise(self, s: Let | Alloc, dtype_rule: str) -> None:
+    def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
         dims = s.var.type.dims
         for operand in s.args:
-            if not isinstance(operand, Const):
+            if not isinstance(operand, ir.Const):
                 self.check(operand.type.dims == dims, f"operand {operand} does not have the dims of {s.var}")
-        wide = [o for o in s.args if not isinstance(o, Const)]
+        wide = [o for o in s.args if not isinstance(o, ir.Const)]
         self.check(bool(wide) or not dims, "all operands are constants, but the result has dims")
         groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
         dtypes = sorted({o.type.dtype for o in groups})
@@ -210,7 +182,7 @@ class _Verifier:
         flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
         self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
 
-    def store(self, s: Store | Add) -> None:
+    def store(self, s: ir.Store | ir.Add) -> None:
         self.use(s.buf)
         self.check(s.buf.buffer, f"{s.buf} is written but is no buffer")
         for operand in s.args:
@@ -218,12 +190,12 @@ class _Verifier:
         self.value(s.value)
         source = s.buf.type
         dims = s.value.type.dims
-        if isinstance(s.value, Const):
+        if isinstance(s.value, ir.Const):
             dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args))
         self.path(s.path, s.args, source, dims)
         self.check(s.value.type.dtype == source.dtype, f"a value of {s.value.type} is stored in {source}")
 
-    def branch(self, s: If) -> None:
+    def branch(self, s: ir.If) -> None:
         self.flag(s.test, "test")
         for name, block in (("then", s.then), ("else", s.orelse)):
             self.check(not block.params and block.stop is None, f"the {name} block has parameters or a stop")
@@ -232,11 +204,11 @@ class _Verifier:
                 self.stmt = s
                 self.carried(block.yields, s.results, f"{name} yields", "results")
 
-    def loop(self, s: For) -> None:
+    def loop(self, s: ir.For) -> None:
         for name, operand in (("start", s.start), ("bound", s.bound), ("step", s.step)):
             self.value(operand)
             self.check(is_int_scalar(operand.type), f"the {name} of a loop is {operand.type}")
-        self.check(not (isinstance(s.step, Const) and s.step.value == 0), "the step of a loop is 0")
+        self.check(not (isinstance(s.step, ir.Const) and s.step.value == 0), "the step of a loop is 0")
         self.check(is_int_scalar(s.index.type) and not s.index.buffer, f"the index of a loop is {s.index.type}")
         self.carried(s.inits, s.body.params, "inits", "parameters")
         with self.scope():
@@ -244,7 +216,7 @@ class _Verifier:
             self.body(s.body, s)
         self.ends(s)
 
-    def repeat(self, s: While) -> None:
+    def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.test.params, "inits", "parameters of the test")
         self.carried(s.inits, s.body.params, "inits", "parameters")
         with self.scope():
@@ -258,7 +230,7 @@ class _Verifier:
             self.body(s.body, s)
         self.ends(s)
 
-    def body(self, block: Block, s: For | While) -> None:
+    def body(self, block: ir.Block, s: ir.For | ir.While) -> None:
         for param in block.params:
             self.check(not param.buffer, f"buffer {param} is carried by a loop")
             self.define(param)
@@ -268,25 +240,25 @@ class _Verifier:
         if block.stop is not None:
             self.flag(block.stop, "stop")
 
-    def ends(self, s: For | While) -> None:
+    def ends(self, s: ir.For | ir.While) -> None:
         self.carried(s.body.params, s.results, "parameters", "results", use=False)
         if s.trips is not None:
             self.check(is_int_scalar(s.trips.type), f"the trip count is {s.trips.type}")
 
-    def new_stack(self, s: NewStack) -> None:
+    def new_stack(self, s: ir.NewStack) -> None:
         self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
 
-    def push(self, s: Push) -> None:
+    def push(self, s: ir.Push) -> None:
         self.stack(s.stack)
         self.value(s.value)
         self.element(s.stack.type, s.value.type)
 
-    def pop(self, s: Pop) -> None:
+    def pop(self, s: ir.Pop) -> None:
         self.stack(s.stack)
         self.check(not s.var.buffer, "a pop defines a buffer")
         self.element(s.stack.type, s.var.type)
 
-    def stack(self, operand: Operand) -> None:
+    def stack(self, operand: ir.Operand) -> None:
         self.use(operand)
         self.check(operand.type.kind == "stack", f"{operand} is no stack")
 
@@ -294,11 +266,11 @@ class _Verifier:
         fits = stack.dtype == value.dtype and stack.rank == value.rank
         self.check(fits, f"an element of {stack} cannot be {value}")
 
-    def effect(self, s: Effect) -> None:
+    def effect(self, s: ir.Effect) -> None:
         for operand in s.args:
             self.value(operand)
 
-    def call(self, s: Call) -> None:
+    def call(self, s: ir.Call) -> None:
         for operand in reads(s):
             self.value(operand)
         args, params, results, yields = map(len, (s.args, s.fn.params, s.results, s.fn.body.yields))
@@ -311,24 +283,24 @@ class _Verifier:
 
     # ---- parts
 
-    def flag(self, operand: Operand, what: str) -> None:
+    def flag(self, operand: ir.Operand, what: str) -> None:
         self.value(operand)
         self.check(operand.type.is_bool and not operand.type.dims, f"the {what} is {operand.type}, not a flag")
 
-    def carried(self, given: Sequence[Operand], taken: Sequence[Var], of: str, to: str, use: bool = True) -> None:
+    def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], of: str, to: str, use: bool = True) -> None:
         self.check(len(given) == len(taken), f"{len(given)} {of} for {len(taken)} {to}")
         for operand, var in zip(given, taken):
             if use:
                 self.value(operand, undef=True)
             self.check(not var.buffer, f"buffer {var} is among the {to}")
-            if not isinstance(operand, Undef):
+            if not isinstance(operand, ir.Undef):
                 self.same_type(operand.type, var.type, f"{of} and {to} differ: {operand} for {var}")
 
     def same_type(self, a: Type, b: Type, message: str) -> None:
         equal = (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(differ, a.dims, b.dims))
         self.check(equal, message)
 
-    def path(self, path: Path, args: Sequence[Operand], source: Type, dims: tuple[Dim, ...]) -> None:
+    def path(self, path: ir.Path, args: Sequence[ir.Operand], source: Type, dims: tuple[Dim, ...]) -> None:
         """The path fits its source, its operands are of the right kind, and it gives ``dims``."""
         rank = source.rank
         for step in path:
@@ -337,9 +309,9 @@ class _Verifier:
         fits = len(found) == len(dims) and not any(d is not None and is_apart(d, e) for d, e in zip(found, dims))
         self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
 
-    def step(self, step: object, args: Sequence[Operand], rank: int) -> int:
+    def step(self, step: object, args: Sequence[ir.Operand], rank: int) -> int:
         match step:
-            case Index():
+            case ir.Index():
                 covered = sum(consumed(i, args) for i in step.items)
                 self.check(covered == rank, f"an index of {covered} axes for {rank}")
                 for item in step.items:
@@ -347,10 +319,10 @@ class _Verifier:
                         fits = wanted(args[slot].type)
                         self.check(fits, f"operand {args[slot]!r} does not fit {type(item).__name__}")
                 return len(place_dims([Dim(0)] * rank, (step,), args))
-            case Permute():
+            case ir.Permute():
                 self.check(sorted(step.axes) == list(range(rank)), f"axes {step.axes} of rank {rank}")
                 return rank
-            case Reshape():
+            case ir.Reshape():
                 return len(step.args)
         self.check(rank >= 2, "the diagonal of less than two axes")
         return rank - 1
@@ -359,18 +331,18 @@ class _Verifier:
 def slots(item: object) -> Iterator[tuple[int, Callable[[Type], bool]]]:
     """The operands that an item of an index has, each with what its type must be."""
     match item:
-        case Point():
+        case ir.Point():
             yield item.arg, is_int_scalar
-        case Slice():
+        case ir.Slice():
             yield from ((s, is_int_scalar) for s in (item.start, item.stop, item.step) if s is not None)
-        case Gather():
+        case ir.Gather():
             yield item.arg, lambda t: t.is_int
-        case Mask():
+        case ir.Mask():
             yield item.arg, lambda t: t.is_bool
 
 
-def is_buffer(operand: Operand) -> bool:
-    return isinstance(operand, Var) and operand.buffer
+def is_buffer(operand: ir.Operand) -> bool:
+    return isinstance(operand, ir.Var) and operand.buffer
 
 
 def is_int_scalar(type_: Type) -> bool:
@@ -388,16 +360,16 @@ def is_apart(a: Dim, b: Dim) -> bool:
 
 
 _HANDLERS: Mapping[type, Callable[..., None]] = {
-    Let: _Verifier.let,
-    Alloc: _Verifier.alloc,
-    Store: _Verifier.store,
-    Add: _Verifier.store,
-    If: _Verifier.branch,
-    For: _Verifier.loop,
-    While: _Verifier.repeat,
-    NewStack: _Verifier.new_stack,
-    Push: _Verifier.push,
-    Pop: _Verifier.pop,
-    Effect: _Verifier.effect,
-    Call: _Verifier.call,
+    ir.Let: _Verifier.let,
+    ir.Alloc: _Verifier.alloc,
+    ir.Store: _Verifier.store,
+    ir.Add: _Verifier.store,
+    ir.If: _Verifier.branch,
+    ir.For: _Verifier.loop,
+    ir.While: _Verifier.repeat,
+    ir.NewStack: _Verifier.new_stack,
+    ir.Push: _Verifier.push,
+    ir.Pop: _Verifier.pop,
+    ir.Effect: _Verifier.effect,
+    ir.Call: _Verifier.call,
 }

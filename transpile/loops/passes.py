@@ -4,45 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from transpile.core.nodes import Function
-from transpile.loops.abreast import abreast
-from transpile.loops.assume import Assumed, assume
-from transpile.loops.blocks import by_vectors
-from transpile.loops.bounded import without_questions
-from transpile.loops.chains import side_by_side
-from transpile.loops.cheap import compute_again
-from transpile.loops.checks import hoist_checks
-from transpile.loops.contract import contract
-from transpile.loops.dead import remove_dead
-from transpile.loops.fitting import fit
-from transpile.loops.forward import forward
-from transpile.loops.fuse import fuse
-from transpile.loops.gather import gather
-from transpile.loops.hoist import hoist
-from transpile.loops.invariant import move_invariants
-from transpile.loops.matrices import multiply
-from transpile.loops.order import order
-from transpile.loops.parallel import LEAST, parallelise
-from transpile.loops.powers import expand_powers
-from transpile.loops.promote import promote
-from transpile.loops.reuse import reuse
-from transpile.loops.sides import take_sides
-from transpile.loops.tiny import write_out
-from transpile.loops.twice import once
+from transpile.core import nodes as ir
+from transpile.loops.allocation_motion import hoist
+from transpile.loops.array_contraction import contract
+from transpile.loops.buffer_reuse import reuse
+from transpile.loops.check_elimination import fit
+from transpile.loops.check_hoisting import hoist_checks
+from transpile.loops.fusion import fuse
+from transpile.loops.index_set_splitting import split_wrapped
+from transpile.loops.interchange import order
+from transpile.loops.invariant_motion import move_invariants
+from transpile.loops.loop_versioning import without_questions
+from transpile.loops.power_expansion import expand_powers
+from transpile.loops.product_invariant_motion import take_sides
+from transpile.loops.product_recognition import multiply
+from transpile.loops.reassociation import side_by_side
+from transpile.loops.rematerialisation import compute_again
+from transpile.loops.repeated_products import once
+from transpile.loops.scalar_replacement import promote
+from transpile.loops.scatter_to_gather import gather
+from transpile.loops.schedule.parallel import LEAST, parallelise
+from transpile.loops.size_assumptions import Assumed, assume
+from transpile.loops.small_products import write_out
+from transpile.loops.unit_axes import see_through
 from transpile.loops.unroll import unroll
-from transpile.loops.views import see_through
-from transpile.loops.wrapped import split_wrapped
-from transpile.loops.zeros import skip_zeros
+from transpile.loops.unroll_and_jam import abreast
+from transpile.loops.value_numbering import forward
+from transpile.loops.vector_functions import by_vectors
+from transpile.loops.zero_skipping import skip_zeros
+from transpile.simplify.dead_loop_code import remove_dead
 
-Pass = Callable[[Function], Function]
+Pass = Callable[[ir.Function], ir.Function]
 
 
 def optimise(
-    fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
-) -> Function:
+    fn: ir.Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
+) -> ir.Function:
     """The lowered function with faster loops: each pass takes what the one before has found.
 
-    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many cores
+    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``: on how many cores
     independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the result
     calls nothing of `transpile_runtime.compiled.vector`.
     """
@@ -67,15 +67,15 @@ def optimise(
     return by_vectors(fn) if vectors else fn
 
 
-def then(after: Pass, one: Pass, fn: Function) -> Function:
+def then(after: Pass, one: Pass, fn: ir.Function) -> ir.Function:
     """The function after a pass, and after another one if that changed something."""
     new = one(fn)
     return fn if new is fn else after(new)
 
 
-def clean(fn: Function) -> Function:
+def clean(fn: ir.Function) -> ir.Function:
     return remove_dead(forward(fn))
 
 
-def fused(fn: Function) -> Function:
+def fused(fn: ir.Function) -> ir.Function:
     return then(lambda new: forward(remove_dead(new)), contract, then(clean, fuse, fn))
