@@ -217,14 +217,18 @@ class _Check:
     def pop(self, s: ir.Pop) -> None:
         self.use(s.stack)
 
-    def effect(self, s: ir.Effect) -> None:
+    def effect(self, s: ir.Print | ir.Raise) -> None:
         for a in s.args:
             self.use(a)
-        if s.kind == "check":
-            for a in s.args[:3]:
-                self.number(a, "a part of a check")
-            for a in s.args[3:]:
-                self.flag(a)
+
+    def check(self, s: ir.Check) -> None:
+        self.flag(s.test)
+
+    def check_bounds(self, s: ir.BoundsCheck) -> None:
+        for a in (s.at, s.size, s.given):
+            self.number(a, "a part of a check")
+        if s.guard is not None:
+            self.flag(s.guard)
 
     def new_stack(self, s: ir.NewStack) -> None:
         self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
@@ -241,5 +245,8 @@ _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.NewStack: _Check.new_stack,
     ir.Push: _Check.push,
     ir.Pop: _Check.pop,
-    ir.Effect: _Check.effect,
+    ir.Print: _Check.effect,
+    ir.Raise: _Check.effect,
+    ir.Check: _Check.check,
+    ir.BoundsCheck: _Check.check_bounds,
 }

@@ -10,7 +10,7 @@ from collections import Counter
 
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
-from transpile.core.walk import blocks, statements, uses
+from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 
@@ -67,12 +67,12 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
                     sources.setdefault(stmt.var, []).extend(stmt.args)
             case ir.Store() | ir.Add() | ir.Alloc():
                 roots += stmt.args
-            case ir.Effect(kind="check"):
-                roots += stmt.args
+            case ir.Check() | ir.BoundsCheck():
+                roots += reads(stmt)
             case ir.If():
                 for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                     sources.setdefault(result, []).extend((a, b))
-                if any(isinstance(s, ir.Effect) and s.kind == "raise" for b in blocks(stmt) for s in b.stmts):
+                if any(isinstance(s, ir.Raise) for b in blocks(stmt) for s in b.stmts):
                     roots.append(stmt.test)
             case ir.For() | ir.While():
                 if isinstance(stmt, ir.For):

@@ -280,20 +280,77 @@ class Pop:
     loc: Loc = NOWHERE
 
 
+Parts = tuple[Any, ...]
+"""A message: text and slots of operands (ints, or ``(int, conversion, format)``); of lowered code also the user's line."""
+
+
 @dataclass(slots=True)
 class Effect:
-    """``print`` or ``raise``; ordered, never repeated, never removed.
+    """What is ordered, never repeated, never removed: `Print`, `Raise`; and, of the loop dialect alone, `Check`, `BoundsCheck`."""
 
-    ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
-    ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
-    argument, with ``params["sep"]`` and ``params["end"]``; a print with ``params["call"]`` is a call of that name.
-    ``params["check"]`` marks a raise that is not the user's: a check of sizes.
+    loc: Loc = field(default=NOWHERE, kw_only=True)
+
+
+@dataclass(slots=True)
+class Print(Effect):
+    """``print(...)``; ``parts`` has a message an argument. ``dtypes``: of a lowered one, those of numbers that are not Python's."""
+
+    args: tuple[Operand, ...]
+    parts: tuple[Parts, ...]
+    sep: str = " "
+    end: str = "\n"
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Breakpoint(Print):
+    """``breakpoint()``, which stops where a print would print."""
+
+
+@dataclass(slots=True)
+class Raise(Effect):
+    """``raise exception(message)``.
+
+    ``is_check``: it is not the user's, but a check of sizes. ``has_lane``: the message says in which lane. ``dtypes``: as in
+    `Print`.
     """
 
-    kind: str
     args: tuple[Operand, ...]
-    params: Mapping[str, Any] = field(default_factory=dict)
-    loc: Loc = NOWHERE
+    exception: str
+    parts: Parts = ()
+    is_check: bool = False
+    has_lane: bool = False
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Check(Effect):
+    """Raises where ``test`` is true: a number does not fit."""
+
+    test: Operand
+    exception: str
+    parts: Parts
+
+
+@dataclass(slots=True)
+class BoundsCheck(Effect):
+    """Raises where ``at`` is not below ``size`` or, with ``low``, is below 0; only asked where ``guard`` holds, if there is one.
+
+    The message names what was ``given``: slot 0, the size being slot 1.
+    """
+
+    at: Operand
+    size: Operand
+    given: Operand
+    low: bool
+    exception: str
+    parts: Parts
+    guard: Operand | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What it reads."""
+        return (self.at, self.size, self.given, *(() if self.guard is None else (self.guard,)))
 
 
 @dataclass(slots=True)

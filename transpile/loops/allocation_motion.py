@@ -88,8 +88,8 @@ class _Sizes:
 
     def pass_by(self, stmt: ir.Stmt) -> None:
         """What a trip does before it comes to an allocation."""
-        if isinstance(stmt, ir.Effect) and stmt.kind == "check" and len(stmt.args) == 3:
-            self.facts.check(*stmt.args[:2], stmt.params["low"])
+        if isinstance(stmt, ir.BoundsCheck) and stmt.guard is None:
+            self.facts.check(stmt.at, stmt.size, stmt.low)
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:

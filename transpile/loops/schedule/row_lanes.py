@@ -87,7 +87,7 @@ def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> b
             if not all(_skeleton(b, inner, outside) for b in blocks(stmt)):
                 return False
         elif isinstance(stmt, ir.Effect):
-            if stmt.kind == "print" or any(map(is_array, stmt.args)):
+            if isinstance(stmt, ir.Print) or any(map(is_array, reads(stmt))):
                 return False
         elif isinstance(stmt, ir.Let):
             if stmt.prim not in ("index", "dim") and any(map(is_array, stmt.args)):
