@@ -11,7 +11,6 @@ from collections import Counter
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, reads, statements, uses
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 
 CALLS = {"add": "scalars.plus", "sub": "scalars.minus", "mul": "scalars.times"}
@@ -31,7 +30,7 @@ class Counted(Small):
 
     def _is_chunk(self, op: ir.Operand) -> bool:
         """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
-        return all(v.note == PARALLEL for v in self.forms.of(op).variables)
+        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).variables)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:

@@ -174,8 +174,11 @@ def _if(p: _Printer, s: ir.If, depth: int) -> Iterator[str]:
 
 def _for(p: _Printer, s: ir.For, depth: int) -> Iterator[str]:
     way = "backwards " if s.backwards else ""
+    way += "" if s.kind == "serial" else f"{s.kind} "
     carries = p.carries(s.body.params, s.inits)
     span = ", ".join(p.operand(o) for o in (s.start, s.bound, s.step))
+    carries += f" combined by {', '.join(s.combiners)}" if s.combiners else ""
+    carries += f" in vectors of {s.width}" if s.width else ""
     head = f"for {p.declare(s.index)} in {way}range({span}){carries}:"
     body = p.block(s.body, depth + 1)
     yield f"{p.results(s.results)}{head}" + (f" -> {p.declare(s.trips)}" if s.trips is not None else "")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from transpile.base.loc import NOWHERE, Loc
 from transpile.core.dims import Dim
@@ -219,6 +219,10 @@ class If:
     loc: Loc = NOWHERE
 
 
+LoopKind = Literal["serial", "parallel", "vector"]
+COMBINERS = ("add", "mul", "maximum", "minimum", "logical_and", "logical_or", "joined")
+
+
 @dataclass(slots=True)
 class For:
     """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``).
@@ -227,6 +231,12 @@ class For:
     values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
     ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
     `transpile.transform.batching`, whose trips are lanes and carry nothing.
+
+    ``kind``: the trips of a "parallel" loop run on several threads, those of a "vector" loop are the lanes of vectors. Both count
+    up by 1, a parallel one from 0. What a vector loop carries is only combined with something in each trip, by the primitives of
+    ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
+    are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
+    the first index that is out of range, and the text has the user's ends.
     """
 
     index: Var
@@ -240,6 +250,9 @@ class For:
     backwards: bool = False
     loc: Loc = NOWHERE
     lanes: bool = False
+    kind: LoopKind = "serial"
+    combiners: tuple[str, ...] = ()
+    width: int | None = None
 
 
 @dataclass(slots=True)

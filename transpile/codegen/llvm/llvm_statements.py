@@ -18,8 +18,6 @@ from transpile.codegen.llvm.scalar_instructions import named, parsed
 from transpile.codegen.numba.numba_scalars import spell
 from transpile.core import nodes as ir
 from transpile.core.types import Type
-from transpile.loops.index_set_splitting import EDGE
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.short_vectors import lanes_of
 
 
@@ -249,7 +247,7 @@ class Statements(Operands):
     # ---- loops
 
     def loop(self, stmt: ir.For) -> None:
-        if stmt.index.note == PARALLEL:
+        if stmt.kind == "parallel":
             threads.loop(self, stmt)
         else:
             self.counted(stmt)
@@ -280,7 +278,7 @@ class Statements(Operands):
                 stop = carry()
                 b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
                 back = self.back(stop, head, end, stmt if asks else None)
-                describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
+                describe(self.module, back, stmt, self.group, lanes_of(stmt), self.is_large)
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
@@ -396,11 +394,6 @@ class Statements(Operands):
 
     def site(self, stmt: ir.Effect) -> Scalar:
         return self.constant(site(message(stmt)), self.types.int64)
-
-
-def _lanes(loop: ir.For) -> int | None:
-    """How many trips are one vector, where that is known."""
-    return 1 if loop.index.note == EDGE else lanes_of(loop)
 
 
 _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {

@@ -22,7 +22,6 @@ from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 
 _WIDTH = 88  # an expression longer than this gets a name
@@ -94,7 +93,7 @@ class _Emitter:
     def __init__(self, fn: ir.Function, text: Text, taken: Sequence[str]) -> None:
         self.fn, self.text = fn, text
         self.names: dict[ir.Var, str] = {}
-        self.has_threads = any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+        self.has_threads = any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
@@ -316,9 +315,9 @@ class _Emitter:
         span = self.range(stmt, depth)
         index = self.index(stmt.index)
         remark = ""
-        if stmt.index.note == PARALLEL and raises(stmt):
+        if stmt.kind == "parallel" and raises(stmt):
             remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
-        elif stmt.index.note == PARALLEL:
+        elif stmt.kind == "parallel":
             span = f"p{span}"
         self.put(depth, f"for {index} in {span}:{remark}")
         if (
