@@ -82,7 +82,7 @@ class Prim:
     linear: bool = False
     fresh: bool = True
     family: str = ""
-    examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/test_rules.py
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py
 
     def __post_init__(self) -> None:
         if self.elementwise and not self.family:

@@ -22,9 +22,9 @@ from transpile.core.functions import reached
 from transpile.driver.request import Request
 
 X = np.array([0.3, 0.5, 0.7])
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "runtime")])}
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def total(x):

@@ -17,7 +17,7 @@ import transpile as tp
 from transpile.loops.steering import steering
 
 pytestmark = pytest.mark.numba
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("beside", ["alone", "beside"])

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FOLDER = Path(__file__).parent / "typing"
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(__file__).parents[1] / "typing"
 PATHS = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
 MISTAKES = {k for k, line in enumerate((FOLDER / "bad.py").read_text().splitlines(), 1) if "# mistake:" in line}
 

@@ -14,7 +14,7 @@ import pytest
 from corpus import all_programs
 
 pytestmark = pytest.mark.numba
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 SOME = [
     "loops.counted",
     "straight.outer_by_broadcast",

@@ -1,7 +1,8 @@
 """Options of NumPy's functions in every value that matters, on operands of every dtype: NumPy's value in its shape and dtype, or
 its exception; a refusal otherwise.
 
-`tests/test_options.py` gives each function each option once; here are the values of an option that need a formula of their own.
+`tests/numpy_api/test_options.py` gives each function each option once; here are the values of an option that need a formula of
+their own.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 
 import transpile as tp
 
-README = Path(__file__).parent.parent / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 GENERATED = re.compile(r"(<!-- generated:begin -->\n```python\n)(.*?)(```\n<!-- generated:end -->)", re.S)
 
 

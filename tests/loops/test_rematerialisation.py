@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_sides import check, normal
-from test_zeros import branches, loops
+from test_product_invariants import check, normal
+from test_zero_skipping import branches, loops
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 names = lambda x: getattr(x, "__name__", "")  # noqa: E731

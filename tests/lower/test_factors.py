@@ -15,7 +15,7 @@ import transpile as tp
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]
 rng = np.random.default_rng(0)
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def normal(*shape: int) -> np.ndarray:

@@ -17,7 +17,7 @@ import pytest
 
 import transpile as tp
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SNIPPET = re.search(r"```python\n(.*?)```", README, re.S)[1]
 SHOWN = re.search(r"<!-- generated:begin -->\n```python\n(.*?)```", README, re.S)[1]
 PROGRAM = f"""{SNIPPET}

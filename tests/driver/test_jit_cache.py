@@ -20,7 +20,7 @@ from transpile.driver.cache import cached_calls, cached_kernels, directory
 from transpile.driver.request import Request
 
 pytestmark = pytest.mark.numba
-ROOT = str(Path(__file__).parent.parent)
+ROOT = str(Path(__file__).parents[2])
 
 
 # ------------------------------------------------------------------------------------ another process, in this one

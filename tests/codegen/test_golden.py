@@ -11,7 +11,7 @@ import pytest
 
 import transpile as tp
 
-HERE = Path(__file__).parent / "golden"
+HERE = Path(__file__).parents[1] / "golden"
 
 
 def _rng():
