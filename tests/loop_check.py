@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_stmt
 from transpile.core.types import Type
-from transpile.core.walk import defines
+from transpile.core.walk import defines, uses
 from transpile.loops import passes
 
 VIEWS = ("view", "swap", "row", "item")
@@ -182,9 +182,24 @@ class _Check:
         for op, what in ((s.start, "start"), (s.bound, "bound"), (s.step, "step")):
             self.number(op, f"the {what}")
         self.carried(s.inits, s.body.params, "inits")
+        if s.kind != "serial":
+            self.at_once(s)
         with self.scope():
             self.define(s.index)
             self.body(s)
+
+    def at_once(self, s: ir.For) -> None:
+        """The trips can be made at once: they are counted, and no trip needs another."""
+        self.ask(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
+        self.ask(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
+        if s.kind == "parallel":
+            self.ask(
+                ir.is_literal(s.start, 0) and not s.inits, "a parallel loop that carries something, or begins elsewhere"
+            )
+        self.ask(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
+        for k, prim in enumerate(s.combiners):
+            self.ask(prim in ir.COMBINERS, f"{prim!r} combines nothing")
+            self.ask(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.body.params, "inits")
@@ -217,17 +232,39 @@ class _Check:
     def pop(self, s: ir.Pop) -> None:
         self.use(s.stack)
 
-    def effect(self, s: ir.Effect) -> None:
+    def effect(self, s: ir.Print | ir.Raise) -> None:
         for a in s.args:
             self.use(a)
-        if s.kind == "check":
-            for a in s.args[:3]:
-                self.number(a, "a part of a check")
-            for a in s.args[3:]:
-                self.flag(a)
+
+    def check(self, s: ir.Check) -> None:
+        self.flag(s.test)
+
+    def check_bounds(self, s: ir.BoundsCheck) -> None:
+        for a in (s.at, s.size, s.given):
+            self.number(a, "a part of a check")
+        if s.guard is not None:
+            self.flag(s.guard)
 
     def new_stack(self, s: ir.NewStack) -> None:
         self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
+
+
+def is_combined(body: ir.Block, k: int, prim: str) -> bool:
+    """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
+    held = {body.params[k]}
+    for stmt in body.stmts:
+        mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
+        if not mine:
+            continue
+        is_taken_off = prim == "add" and isinstance(stmt, ir.Let) and stmt.prim == "sub" and stmt.args[0] in held
+        if (
+            len(mine) > 1
+            or not isinstance(stmt, ir.Let)
+            or not (stmt.params.get("vector", stmt.prim) == prim or is_taken_off)
+        ):
+            return False
+        held.add(stmt.var)
+    return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
 
 _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
@@ -241,5 +278,8 @@ _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.NewStack: _Check.new_stack,
     ir.Push: _Check.push,
     ir.Pop: _Check.pop,
-    ir.Effect: _Check.effect,
+    ir.Print: _Check.effect,
+    ir.Raise: _Check.effect,
+    ir.Check: _Check.check,
+    ir.BoundsCheck: _Check.check_bounds,
 }
