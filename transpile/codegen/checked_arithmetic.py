@@ -30,7 +30,7 @@ class Counted(Small):
 
     def _is_chunk(self, op: ir.Operand) -> bool:
         """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
-        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).variables)
+        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:

@@ -197,7 +197,7 @@ class Search:
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
         """What differs from trip to trip of what subscripts are computed from."""
-        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+        return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
 # ---------------------------------------------------------------------------------------------------- numbers
