@@ -98,7 +98,7 @@ def always(monkeypatch):
 
     original = function.compile_function
     monkeypatch.setattr("transpile.native.compile_function", direct)
-    monkeypatch.setattr(passes, "parallelise", cut)
+    monkeypatch.setattr(passes, "PASSES", passes.PASSES.instead("parallel schedule", cut))
 
 
 @pytest.fixture

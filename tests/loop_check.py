@@ -34,7 +34,7 @@ from transpile.core.nodes import (
 from transpile.core.text import dump_stmt
 from transpile.core.types import Type
 from transpile.core.walk import defines
-from transpile.loops import passes
+from transpile.core.watch import Done, watching
 
 VIEWS = ("view", "swap", "row", "item")
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
@@ -52,24 +52,14 @@ def check(fn: Function, after: str = "") -> Function:
 
 @contextmanager
 def checked_passes() -> Iterator[None]:
-    """Within it, what each pass of `transpile.loops.passes` returns is checked."""
-    kept = {name: f for name, f in vars(passes).items() if callable(f) and _is_pass(f)}
+    """Within it, what each pass over loops returns is checked."""
 
-    def wrapped(name: str, run: Callable[..., Function]) -> Callable[..., Function]:
-        return lambda *args: check(run(*args), name)
+    def watcher(done: Done) -> None:
+        if done.dialect == "loops" and done.new is not done.old:
+            check(done.new, done.name)
 
-    for name, f in kept.items():
-        setattr(passes, name, wrapped(name, f))
-    try:
+    with watching(watcher):
         yield
-    finally:
-        for name, f in kept.items():
-            setattr(passes, name, f)
-
-
-def _is_pass(f: Any) -> bool:
-    hints = getattr(f, "__annotations__", {})
-    return not isinstance(f, type) and hints.get("return") in ("Function", Function) and f.__name__ != "optimise"
 
 
 class _Check:

@@ -13,11 +13,11 @@ from transpile.custom import Custom, call_custom, is_method
 from transpile.frontend import lift as lift_source
 from transpile.frontend.resolve import definition_loc
 from transpile.levels import COMPILED, Jit, may_write, peeled
-from transpile.transform.custom import expand_calls
-from transpile.transform.dce import remove_dead
 from transpile.transform.kept import settled
-from transpile.transform.placeholders import is_size, with_placeholders
-from transpile.transform.tidy import tidy
+from transpile.transform.passes import CLEAN
+from transpile.watches import from_environment
+
+from_environment()
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> Function:
@@ -39,7 +39,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 def clean(fn: Function) -> Function:
     """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
-    return settled(fn, lambda one: with_placeholders(remove_dead(tidy(expand_calls(one))), is_size))
+    return settled(fn, CLEAN.run)
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> Function:

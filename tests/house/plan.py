@@ -25,7 +25,7 @@ MOVING: Mapping[str, str] = {
         "simplify": "frontend.prune loops.dead loops.simplify transform.dce transform.placeholders transform.tidy",
         "core": "transform.reasons",
         "driver": "arguments backend cache compiled conditions describe failing floating frames interpreted lanes lifts "
-        "machine_code nested pipeline program repeated reporting request results run sharing specialize",
+        "machine_code nested pipeline program repeated reporting request results run sharing specialize watches",
     }.items()
     for name in names.split()
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile.core.nodes import Function, Loc
+from transpile.core.watch import station
 from transpile.frontend import (
     attributes,
     calls,
@@ -55,6 +56,7 @@ class WholeLifter(Lifter):
         return entry.lift(WholeLifter, target, args, kwargs, outer=self, mutable=mutable)
 
 
+@station("lift")
 def lift(
     target: Any,
     arg_trees: Sequence[Any],

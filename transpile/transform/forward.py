@@ -38,6 +38,7 @@ from transpile.core.nodes import (
     While,
 )
 from transpile.core.routines import apart, together
+from transpile.core.watch import station
 from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.rules.tables import prims
 from transpile.transform.calculus import plus, times, zero
@@ -45,6 +46,7 @@ from transpile.transform.prepare import ready, refuse, refuse_forward
 from transpile.transform.routines import pushforward
 
 
+@station("forward mode")
 def jvp(fn: Function, wrt: Sequence[int], *, value: bool = True, aux: int = 0) -> Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
 

@@ -24,6 +24,7 @@ from transpile.core.inline import splice
 from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operand, Path, Point, Slice, Var
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
+from transpile.core.watch import station
 from transpile.errors import error
 from transpile.rules.tables import prims
 from transpile.transform.batching import batch, is_worth_an_axis
@@ -36,6 +37,7 @@ from transpile.transform.tidy import tidy
 Sizes = Mapping[str, int]
 
 
+@station("Jacobian by columns")
 def by_columns(
     core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> Function:
@@ -56,6 +58,7 @@ def by_columns(
     return plan.finish()
 
 
+@station("Jacobian by rows")
 def by_rows(
     core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> Function:

@@ -8,18 +8,17 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core.builder import Builder, unify_any
 from transpile.core.nodes import Block, Function, Operand
+from transpile.core.watch import station
 from transpile.rules.tables import prims
-from transpile.transform.backwards import forwards
-from transpile.transform.dce import remove_dead, remove_dead_block
-from transpile.transform.placeholders import is_move, with_placeholders
-from transpile.transform.prepare import count_trips, ready, with_items
-from transpile.transform.private import private
+from transpile.transform.dce import remove_dead_block
+from transpile.transform.passes import AFTER_REVERSE, FOR_REVERSE
 from transpile.transform.rerun import link_best
 from transpile.transform.sides import by_sides
 from transpile.transform.sweep import Nested, Sweep, reverse_sweep
-from transpile.transform.tidy import tidy, tidy_block
+from transpile.transform.tidy import tidy_block
 
 
+@station("reverse mode")
 def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0) -> Function:
     """The reverse derivative of ``fn`` with respect to the parameters ``wrt``.
 
@@ -27,7 +26,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = with_items(private(count_trips(remove_dead(tidy(forwards(ready(fn)))))))
+    fn = FOR_REVERSE.run(fn)
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
@@ -41,7 +40,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     name = f"{fn.name}_{'vjp' if seeds else 'grad'}"
     body = Block((), body.stmts, (*kept, *body.yields))
     result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
-    return remove_dead(tidy(remove_dead(with_placeholders(result, is_move))))
+    return AFTER_REVERSE.run(result)
 
 
 def _of_rule(fn: Function, wrt: Sequence[int]) -> Function:

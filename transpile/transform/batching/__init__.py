@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from transpile.analysis.called import Pattern
 from transpile.core.nodes import Function, Var
+from transpile.core.watch import station
 from transpile.errors import error
 from transpile.transform.batching.contradictions import Escapes
 from transpile.transform.batching.cost import is_worth_an_axis
@@ -25,6 +26,7 @@ from transpile.transform.batching.whole import Emit
 __all__ = ["batch", "is_worth_an_axis", "of_lanes"]
 
 
+@station("batching")
 def batch(
     fn: Function,
     axes: Sequence[int | None],
