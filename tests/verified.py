@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from transpile.core import verify as verifier
 from transpile.core.nodes import Function
+from transpile.core.watch import watching
 from transpile.rules.tables import prims
 
 
 def verify(fn: Function) -> Function:
-    """``fn`` itself, if it is well formed."""
+    """``fn`` itself, if it is well-formed array core."""
     return verifier.verify(fn, prims())
+
+
+def check(fn: Function, after: str = "") -> Function:
+    """``fn`` itself, if it is well-formed loop core."""
+    return verifier.verify(fn, prims(), "loops", after)
+
+
+def checked_passes() -> AbstractContextManager[None]:
+    """Within it, what each pass gives is verified, of both dialects."""
+    return watching(verifier.Verifying(prims))

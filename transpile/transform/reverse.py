@@ -39,7 +39,7 @@ def vjp(fn: Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = 
     params = (*fn.params[:split], *sweep.seeds, *fn.params[split:])
     name = f"{fn.name}_{'vjp' if seeds else 'grad'}"
     body = Block((), body.stmts, (*kept, *body.yields))
-    result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
+    result = replace(fn, name=name, params=params, body=body, symbols=b.symbols, out_tree=None)
     return AFTER_REVERSE.run(result)
 
 
