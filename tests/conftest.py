@@ -21,9 +21,13 @@ if CORES < 2:
 
 _ALIVE: list = []  # what compiled code calls
 
-HERE = str(Path(__file__).parent)
-if HERE not in sys.path:
-    sys.path.insert(0, HERE)
+HERE = Path(__file__).parent
+PACKAGES = [  # the folders of the layers: tests of one use some of another's
+    str(folder)
+    for folder in sorted({path.parent for path in HERE.glob("*/test_*.py")})
+    if all(path.name.startswith("test_") for path in folder.glob("*.py"))
+]
+sys.path[:0] = [path for path in (str(HERE), *PACKAGES) if path not in sys.path]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -93,8 +97,8 @@ def always(monkeypatch):
 
     from thread_calls import cut
 
+    from transpile.codegen.llvm import Unsupported, function
     from transpile.loops import passes
-    from transpile.native import Unsupported, function
 
     original = function.compile_function
     monkeypatch.setattr("transpile.native.compile_function", direct)
@@ -106,7 +110,7 @@ def forks(monkeypatch):
     """The chunks of each start of threads; they run one after the other, the last one first."""
     from llvmlite import binding
 
-    from transpile.native import threads
+    from transpile.codegen.llvm import threads
 
     body = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 4)  # the lock stays held, as by the layer
     found = []

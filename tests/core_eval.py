@@ -7,7 +7,7 @@ checked against its declared type: dtype, rank, and the dims whose symbols are k
 >>> from transpile.core.dims import Dim
 >>> from transpile.core.nodes import Block, Function, Var
 >>> from transpile.core.types import Type
->>> from transpile.rules.tables import prims
+>>> from transpile.ops.tables import prims
 >>> b, x = Builder(prims()), Var("x", Type("float64", (Dim.of(3),)))
 >>> y = b.let("sum", x, axes=(0,), keepdims=False)
 >>> evaluate(Function("f", (x,), Block(stmts=b.block.stmts, yields=(y.op,)), {}), np.arange(3.0))
@@ -23,44 +23,16 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Const,
-    Diagonal,
-    Effect,
-    For,
-    Function,
-    Gather,
-    If,
-    Index,
-    Let,
-    Mask,
-    NewAxis,
-    NewStack,
-    Operand,
-    Path,
-    Permute,
-    Point,
-    Pop,
-    Push,
-    Reshape,
-    Slice,
-    Store,
-    Undef,
-    Var,
-    While,
-)
 from transpile.core.types import Type
 from transpile.core.walk import defined
-from transpile.rules.spelling import Spelling
-from transpile.rules.tables import prims
+from transpile.ops.spelling import Spelling
+from transpile.ops.tables import prims
 from transpile_runtime import random
 
 
-def evaluate(fn: Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
+def evaluate(fn: ir.Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
     """The results of ``fn``, one a yield. Buffer parameters are written in place. ``strict``: what NumPy warns of raises."""
     machine = _Machine(fn.symbols)
     machine.errors = "raise" if strict else "ignore"
@@ -73,20 +45,20 @@ def evaluate(fn: Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
 
 
 class _Machine:
-    def __init__(self, symbols: Mapping[str, Operand]) -> None:
+    def __init__(self, symbols: Mapping[str, ir.Operand]) -> None:
         self.symbols = symbols
-        self.env: dict[Var, Any] = {}
+        self.env: dict[ir.Var, Any] = {}
         self.errors: Any = "ignore"
 
-    def value(self, operand: Operand) -> Any:
-        if isinstance(operand, Const):
+    def value(self, operand: ir.Operand) -> Any:
+        if isinstance(operand, ir.Const):
             plain = operand.type.weak or not isinstance(operand.value, (bool, int, float, complex))
             return operand.value if plain else np.dtype(operand.type.dtype).type(operand.value)
-        if isinstance(operand, Undef):
+        if isinstance(operand, ir.Undef):
             return _undefined(operand.type)
         return self.env[operand]
 
-    def values(self, operands: Sequence[Operand]) -> list[Any]:
+    def values(self, operands: Sequence[ir.Operand]) -> list[Any]:
         return [self.value(o) for o in operands]
 
     def dim(self, dim: Dim) -> int:
@@ -99,17 +71,17 @@ class _Machine:
 
         def lookup(name: str) -> Dim | None:
             operand = self.symbols.get(name)
-            if operand is None or (isinstance(operand, Var) and operand not in self.env):
+            if operand is None or (isinstance(operand, ir.Var) and operand not in self.env):
                 return None
             return Dim(int(self.value(operand)))
 
         found = dim.substitute(lookup)
         return found.const if found.is_const else None
 
-    def define(self, var: Var, value: Any) -> None:
+    def define(self, var: ir.Var, value: Any) -> None:
         self.env[var] = self.checked(var, _typed(value, var.type))
 
-    def checked(self, var: Var, value: Any) -> Any:
+    def checked(self, var: ir.Var, value: Any) -> Any:
         if var.type.kind != "array" or value is None:  # None: nothing, which is never read
             return value
         if type(value) is int and var.type.is_int and var.type.weak:  # Python's, which have no end
@@ -123,7 +95,7 @@ class _Machine:
 
     # ---- statements
 
-    def block(self, block: Block) -> None:
+    def block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             self.stmt(stmt)
 
@@ -132,25 +104,25 @@ class _Machine:
         raise TypeError(stmt)
 
     @stmt.register
-    def _(self, stmt: Let) -> None:
+    def _(self, stmt: ir.Let) -> None:
         self.define(stmt.var, self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type))
 
     @stmt.register
-    def _(self, stmt: Alloc) -> None:
+    def _(self, stmt: ir.Alloc) -> None:
         value = self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type)
         self.env[stmt.var] = self.checked(stmt.var, np.array(value, order="C"))
 
     @stmt.register
-    def _(self, stmt: Store) -> None:
+    def _(self, stmt: ir.Store) -> None:
         places, flat = self.places(stmt)
         flat[places] = self.value(stmt.value)
 
     @stmt.register
-    def _(self, stmt: Add) -> None:
+    def _(self, stmt: ir.Add) -> None:
         places, flat = self.places(stmt)
         np.add.at(flat, places, self.value(stmt.value))
 
-    def places(self, stmt: Store | Add) -> tuple[Any, np.ndarray]:
+    def places(self, stmt: ir.Store | ir.Add) -> tuple[Any, np.ndarray]:
         """The positions in the flat memory of the buffer that the path stands for."""
         buf = self.env[stmt.buf]
         flat = buf.reshape(-1)
@@ -158,14 +130,14 @@ class _Machine:
         return subscript(np.arange(buf.size).reshape(buf.shape), stmt.path, self.values(stmt.args)), flat
 
     @stmt.register
-    def _(self, stmt: If) -> None:
+    def _(self, stmt: ir.If) -> None:
         side = stmt.then if self.value(stmt.test) else stmt.orelse
         self.block(side)
         for var, value in zip(stmt.results, self.values(side.yields)):
             self.define(var, value)
 
     @stmt.register
-    def _(self, stmt: For) -> None:
+    def _(self, stmt: ir.For) -> None:
         trips = range(*(int(v) for v in self.values((stmt.start, stmt.bound, stmt.step))))
         carried = self.values(stmt.inits)
         done = 0
@@ -178,7 +150,7 @@ class _Machine:
         self.finish(stmt, carried, done)
 
     @stmt.register
-    def _(self, stmt: While) -> None:
+    def _(self, stmt: ir.While) -> None:
         carried = self.values(stmt.inits)
         done = 0
         while True:
@@ -193,7 +165,7 @@ class _Machine:
                 break
         self.finish(stmt, carried, done)
 
-    def trip(self, body: Block, carried: list[Any]) -> tuple[list[Any], bool]:
+    def trip(self, body: ir.Block, carried: list[Any]) -> tuple[list[Any], bool]:
         for var in defined(body):  # what the trip before held, the sizes of its arrays among it, is over
             self.env.pop(var, None)
         for var, value in zip(body.params, carried):
@@ -201,26 +173,26 @@ class _Machine:
         self.block(body)
         return self.values(body.yields), body.stop is not None and bool(self.value(body.stop))
 
-    def finish(self, stmt: For | While, carried: list[Any], done: int) -> None:
+    def finish(self, stmt: ir.For | ir.While, carried: list[Any], done: int) -> None:
         for var, value in zip(stmt.results, carried):
             self.define(var, value)
         if stmt.trips is not None:
             self.env[stmt.trips] = done
 
     @stmt.register
-    def _(self, stmt: NewStack) -> None:
+    def _(self, stmt: ir.NewStack) -> None:
         self.env[stmt.var] = []
 
     @stmt.register
-    def _(self, stmt: Push) -> None:
+    def _(self, stmt: ir.Push) -> None:
         self.env[stmt.stack].append(np.copy(v) if np.ndim(v := self.value(stmt.value)) else v)
 
     @stmt.register
-    def _(self, stmt: Pop) -> None:
+    def _(self, stmt: ir.Pop) -> None:
         self.define(stmt.var, self.env[stmt.stack].pop())
 
     @stmt.register
-    def _(self, stmt: Effect) -> None:
+    def _(self, stmt: ir.Effect) -> None:
         values = self.values(stmt.args)
         if stmt.kind == "print":
             parts = [_message(p, values) for p in stmt.params["parts"]]
@@ -233,7 +205,7 @@ class _Machine:
     # ---- primitives
 
     def prim(
-        self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[Operand], type_: Type
+        self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[ir.Operand], type_: Type
     ) -> Any:
         entry = prims()[name]
         special = _SPECIAL.get(name)
@@ -272,17 +244,17 @@ def _typed(value: Any, type_: Type) -> Any:
 # ------------------------------------------------------------------------------------------------------ places
 
 
-def subscript(x: Any, path: Path, args: Sequence[Any]) -> Any:
+def subscript(x: Any, path: ir.Path, args: Sequence[Any]) -> Any:
     """``x[path]`` as NumPy means it."""
     for step in path:
         match step:
-            case Permute():
+            case ir.Permute():
                 x = np.transpose(x, step.axes)
-            case Reshape():
+            case ir.Reshape():
                 x = np.reshape(x, [int(args[a]) for a in step.args])
-            case Diagonal():
+            case ir.Diagonal():
                 x = np.einsum("...ii->...i", x)
-            case Index():
+            case ir.Index():
                 x = x[tuple(_subscript_item(i, args) for i in step.items)]
     return x
 
@@ -293,11 +265,11 @@ def _copied(x: Any) -> Any:
 
 def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
     match item:
-        case Point(k) | Gather(k) | Mask(k):
+        case ir.Point(k) | ir.Gather(k) | ir.Mask(k):
             return args[k]
-        case NewAxis():
+        case ir.NewAxis():
             return None
-        case Slice(a, b, c):
+        case ir.Slice(a, b, c):
             return slice(*(None if k is None else args[k] for k in (a, b, c)))
     raise TypeError(item)
 

@@ -23,14 +23,14 @@ def compiled(program: Any, knows_all: bool) -> str:
     from numba.core.registry import cpu_target
 
     import transpile as tp
-    from transpile.native import library
+    from transpile.codegen.llvm import llvm_library
     from transpile_runtime.compiled import registries
 
     numbers = count(0xABCDEF << 104)
     uuid.uuid4 = lambda: uuid.UUID(int=next(numbers))  # type: ignore[assignment]
     if knows_all:
         registries.all_(cpu_target.typing_context, cpu_target.target_context)
-    kind = library._kind()
+    kind = llvm_library._kind()
     original, found = kind._run_passes, hashlib.sha256()
 
     def run(self: Any, **options: bool) -> None:
@@ -64,9 +64,7 @@ def in_a_child(program: Any, knows_all: bool) -> str:
 def main() -> None:
     from corpus import all_programs
 
-    import transpile.backend
-    import transpile.machine_code
-    import transpile.native.function  # noqa: F401
+    import transpile.codegen.llvm.function  # noqa: F401
 
     programs = {p.name: p for p in all_programs()}
     for name in sys.argv[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from transpile.levels import COMPILED
+from transpile.base.levels import COMPILED
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from loop_text import STAGES, Loops, Outcome, outcome
 
 from transpile.aggregates import flatten
 from transpile.api import Transformed
+from transpile.base.levels import Level, is_derivative, jit_level
+from transpile.base.loader import generated_lines
 from transpile.errors import TranspileError
-from transpile.levels import Level, is_derivative, jit_level
-from transpile.loader import generated_lines
 
 EXACT = 1e-9
 

@@ -28,21 +28,21 @@ from verified import checked_passes
 
 import transpile as tp
 from transpile.aggregates import flatten
-from transpile.analysis.sites import sites
-from transpile.captured import Place
-from transpile.codegen.emit import emit
-from transpile.core.nodes import Block, For, Function, Stmt
+from transpile.analysis.messages import sites
+from transpile.base.captured import Place
+from transpile.base.levels import jit_level
+from transpile.codegen.numba.loop_text import emit
+from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
-from transpile.levels import jit_level
+from transpile.driver.request import Request
+from transpile.driver.results import assemble_flat, converters
+from transpile.driver.runners import leaf_slots
+from transpile.driver.shared_arguments import overlap
 from transpile.loops import optimise
-from transpile.loops.apart import loops_apart
-from transpile.loops.assume import assumed
-from transpile.loops.fitting import fit
+from transpile.loops.check_elimination import fit
+from transpile.loops.independent_iterations import loops_apart
+from transpile.loops.size_assumptions import assumed
 from transpile.lower import lower
-from transpile.request import Request
-from transpile.results import assemble_flat, converters
-from transpile.run import leaf_slots
-from transpile.sharing import overlap
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
@@ -76,16 +76,16 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
     return Outcome(value, error, args, printed.getvalue())
 
 
-def turned(fn: Function) -> Function:
+def turned(fn: ir.Function) -> ir.Function:
     """The function with the loops backwards whose trips LLVM is told to be apart."""
     apart = loops_apart(fn)
 
-    def block(old: Block) -> Block:
+    def block(old: ir.Block) -> ir.Block:
         return with_stmts(old, [stmt(s) for s in old.stmts])
 
-    def stmt(old: Stmt) -> Stmt:
+    def stmt(old: ir.Stmt) -> ir.Stmt:
         new = with_blocks(old, block)
-        if not isinstance(new, For) or new.index not in apart or new.inits:
+        if not isinstance(new, ir.For) or new.index not in apart or new.inits:
             return new
         return replace(new, backwards=not new.backwards)
 
@@ -103,7 +103,7 @@ class Loops:
         self.core = self.request.lift(self.target)
         self.slots = leaf_slots(self.core, self.request)
         self.places = [Place.of(c) for c in self.core.captured]
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, ir.Function] = {}
         self.made: dict[str, Callable[..., Any]] = {}
         arrays = [k for k, p in enumerate(self.core.params) if p.type.dims]
         self.pairs = [(k, j) for k, p in enumerate(self.core.params) if p.buffer for j in arrays if j != k]
@@ -111,7 +111,7 @@ class Loops:
     # ---- text
 
     @cached_property
-    def lowered(self) -> Function:
+    def lowered(self) -> ir.Function:
         return fit(lower(self.core))
 
     @property
@@ -120,7 +120,7 @@ class Loops:
             [np.shape(v) if p.type.dims else None for v, p in zip(self.values(self.request.leaves), self.core.params)]
         )
 
-    def function(self, stage: str) -> Function:
+    def function(self, stage: str) -> ir.Function:
         """The scalar core of a stage."""
         if stage not in self.functions:
             if stage == "lowered":

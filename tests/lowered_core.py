@@ -8,28 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Alloc,
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    NewStack,
-    Operand,
-    Stmt,
-    Var,
-    While,
-)
+from transpile.core.functions import reached
 from transpile.core.rebuild import with_blocks
-from transpile.core.routines import reached
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.both_ends import is_question
-from transpile.loops.fitting import fit, in_floats
+from transpile.loops.affine_tests import is_question
+from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
 
 LIBRARY = ("call", "view", "swap", "row", "item")
@@ -39,18 +25,24 @@ class NotScalar(Exception):
     """The lowered function calls a library, or carries arrays whose sizes nobody names."""
 
 
-def lowered_core(core: Function) -> Function:
+def lowered_core(core: ir.Function) -> ir.Function:
     """The function as scalar statements, with the trees of ``core``; a transform can follow."""
     if reached(core):
         raise NotScalar("a function that calls itself")
     fn = fit(lower(core))
     for stmt in statements(fn.body):
-        if isinstance(stmt, Let) and stmt.prim in LIBRARY:
+        if isinstance(stmt, ir.Let) and stmt.prim in LIBRARY:
             raise NotScalar(stmt.prim)
-        if isinstance(stmt, Effect) and stmt.kind == "print":
+        if isinstance(stmt, ir.Effect) and stmt.kind == "print":
             raise NotScalar("print")
-        carried = stmt.body.params if isinstance(stmt, (For, While)) else stmt.results if isinstance(stmt, If) else ()
-        if any(v.type.dims for v in carried) or (isinstance(stmt, NewStack) and stmt.var.type.dims):
+        carried = (
+            stmt.body.params
+            if isinstance(stmt, (ir.For, ir.While))
+            else stmt.results
+            if isinstance(stmt, ir.If)
+            else ()
+        )
+        if any(v.type.dims for v in carried) or (isinstance(stmt, ir.NewStack) and stmt.var.type.dims):
             raise NotScalar("an array that is handed on")
     filled = _Filled(fn)
     body = filled.block(fn.body)
@@ -67,14 +59,14 @@ def lowered_core(core: Function) -> Function:
 
 
 class _Filled:
-    def __init__(self, fn: Function) -> None:
-        self.symbols: dict[str, Operand] = {}
-        self.sizes: list[Stmt] = []
-        self.known: dict[Var, Dim] = {}
+    def __init__(self, fn: ir.Function) -> None:
+        self.symbols: dict[str, ir.Operand] = {}
+        self.sizes: list[ir.Stmt] = []
+        self.known: dict[ir.Var, Dim] = {}
         for p in fn.params:
             for axis, dim in enumerate(p.type.dims):
-                size = Var("size", INT, form=dim)
-                self.sizes.append(Let(size, "dim", (p,), {"axis": axis}))
+                size = ir.Var("size", INT, form=dim)
+                self.sizes.append(ir.Let(size, "dim", (p,), {"axis": axis}))
                 for atom, _ in dim.terms:
                     if dim == Dim.symbol(atom.name):
                         self.symbols.setdefault(atom.name, size)
@@ -82,66 +74,69 @@ class _Filled:
             if var.form is not None and any(a.name not in self.symbols for a, _ in var.form.terms):
                 var.form = None
         for stmt in statements(fn.body):
-            if isinstance(stmt, Let) and stmt.prim == "dim":
+            if isinstance(stmt, ir.Let) and stmt.prim == "dim":
                 self.known[stmt.var] = stmt.args[0].type.dims[stmt.params["axis"]]  # type: ignore[union-attr]
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: ir.Block) -> ir.Block:
         return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
 
-    def stmt(self, stmt: Stmt) -> list[Stmt]:
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         match stmt:
-            case Alloc():
+            case ir.Alloc():
                 dims = tuple(self.dim(a) for a in stmt.args)
                 stmt.var.type = replace(stmt.var.type, dims=dims)
                 return [replace(stmt, prim="empty", params={"dims": dims, "dtype": stmt.var.type.dtype})]
-            case Let(prim="index"):
+            case ir.Let(prim="index"):
                 return [replace(stmt, params={**stmt.params, "dims": ()})]
-            case Let(prim="cast"):
+            case ir.Let(prim="cast"):
                 return [replace(stmt, params={**stmt.params, "dtype": stmt.var.type.dtype, "weak": stmt.var.type.weak})]
-            case Let(prim="quick_div" | "quick_mod"):
+            case ir.Let(prim="quick_div" | "quick_mod"):
                 return [replace(stmt, prim="floordiv" if stmt.prim == "quick_div" else "mod")]
-            case Let() if stmt.prim.startswith("overflows_"):
+            case ir.Let() if stmt.prim.startswith("overflows_"):
                 return []
-            case Let(prim="factorial_float" | "comb_float" | "perm_float"):
-                whole = Var("", INT)
+            case ir.Let(prim="factorial_float" | "comb_float" | "perm_float"):
+                whole = ir.Var("", INT)
                 return [
                     replace(stmt, var=whole, prim=stmt.prim.removesuffix("_float")),
                     replace(stmt, prim="cast", args=(whole,), params={"dtype": "float64", "weak": stmt.var.type.weak}),
                 ]
-            case Let() if stmt.prim == "true_divide" or stmt.prim.startswith("exact_"):
+            case ir.Let() if stmt.prim == "true_divide" or stmt.prim.startswith("exact_"):
                 return list(in_floats(stmt))
-            case Effect(kind="check"):
+            case ir.Effect(kind="check"):
                 return [] if is_question(stmt) else self.check(stmt)
-            case Effect(kind="raise"):
+            case ir.Effect(kind="raise"):
                 return [_raised(stmt)]
         return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
 
-    def dim(self, size: Operand) -> Dim:
-        if isinstance(size, Const):
+    def dim(self, size: ir.Operand) -> Dim:
+        if isinstance(size, ir.Const):
             return Dim.of(size.value)
-        assert isinstance(size, Var)
+        assert isinstance(size, ir.Var)
         if size not in self.known:
             name = f"lowered{len(self.symbols)}"
             self.symbols[name] = size
             self.known[size] = Dim.symbol(name)
         return self.known[size]
 
-    def check(self, stmt: Effect) -> list[Stmt]:
+    def check(self, stmt: ir.Effect) -> list[ir.Stmt]:
         at, size, _, *guard = stmt.args
-        found: list[Stmt] = []
+        found: list[ir.Stmt] = []
 
-        def test(prim: str, *args: Operand) -> Var:
-            found.append(Let(Var("", BOOL), prim, args, {}, stmt.loc))
+        def test(prim: str, *args: ir.Operand) -> ir.Var:
+            found.append(ir.Let(ir.Var("", BOOL), prim, args, {}, stmt.loc))
             return found[-1].var  # type: ignore[union-attr]
 
         wrong = test("greater_equal", at, size)
         if stmt.params["low"]:
-            wrong = test("logical_or", wrong, test("less", at, Const(0, INT)))
+            wrong = test("logical_or", wrong, test("less", at, ir.Const(0, INT)))
         if guard:
             wrong = test("logical_and", guard[0], wrong)
-        return [*found, If(wrong, Block((), [_raised(replace(stmt, kind="raise", args=()))]), Block(), (), stmt.loc)]
+        return [
+            *found,
+            ir.If(wrong, ir.Block((), [_raised(replace(stmt, kind="raise", args=()))]), ir.Block(), (), stmt.loc),
+        ]
 
 
-def _raised(stmt: Effect) -> Effect:
+def _raised(stmt: ir.Effect) -> ir.Effect:
     name = stmt.params["class"].rstrip("_")
     return replace(stmt, args=(), params={"exception": name, "parts": ("wrong",)})

@@ -9,47 +9,29 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Block,
-    Diagonal,
-    For,
-    Function,
-    If,
-    Index,
-    Loc,
-    NewStack,
-    Operand,
-    Path,
-    Permute,
-    Point,
-    Pop,
-    Push,
-    Slice,
-    Var,
-    While,
-)
 from transpile.core.types import BOOL, INT, Type
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 
 N = Dim(4)
 VEC, MAT, NUM = Type("float64", (N,)), Type("float64", (N, N)), Type("float64")
 NAMES = ("x", "y", "z", "u", "t", "w", "", "", "")
-POINT: Path = (Index((Point(0),)),)
-ROW: Path = (Index((Point(0), Slice())),)
-COLUMN: Path = (Index((Slice(), Point(0))),)
-PART: Path = (Index((Slice(0, 1),)),)
-REVERSED: Path = (Index((Slice(None, None, 0),)),)
+POINT: ir.Path = (ir.Index((ir.Point(0),)),)
+ROW: ir.Path = (ir.Index((ir.Point(0), ir.Slice())),)
+COLUMN: ir.Path = (ir.Index((ir.Slice(), ir.Point(0))),)
+PART: ir.Path = (ir.Index((ir.Slice(0, 1),)),)
+REVERSED: ir.Path = (ir.Index((ir.Slice(None, None, 0),)),)
 
 
-def random_function(seed: int) -> Function:
+def random_function(seed: int) -> ir.Function:
     """A function that is the same for the same seed."""
     maker = _Maker(seed)
-    params = [Var("x", VEC), Var("y", VEC), Var("s", NUM), Var("A", MAT)]
+    params = [ir.Var("x", VEC), ir.Var("y", VEC), ir.Var("s", NUM), ir.Var("A", MAT)]
     scope = maker.filled(params, [], 0, maker.random.randrange(3, 10))
     maker.b.block.yields = maker.values(scope, maker.types(1, 4))
-    return Function("f", tuple(params), maker.b.block, maker.b.symbols)
+    return ir.Function("f", tuple(params), maker.b.block, maker.b.symbols)
 
 
 class _Maker:
@@ -64,7 +46,7 @@ class _Maker:
     def name(self) -> str:
         return self.random.choice(NAMES)
 
-    def value(self, scope: Sequence[Var], type_: Type) -> Operand:
+    def value(self, scope: Sequence[ir.Var], type_: Type) -> ir.Operand:
         """An operand of a type; of a buffer, what it holds now."""
         found = [v for v in scope if v.type.dims == type_.dims and v.type.is_float and v.type.kind == "array"]
         if not found:
@@ -77,30 +59,30 @@ class _Maker:
         var = self.random.choice(found)
         return self.b.read(var, name=self.name()).op if var.buffer else var
 
-    def values(self, scope: Sequence[Var], types: Sequence[Type]) -> tuple[Operand, ...]:
+    def values(self, scope: Sequence[ir.Var], types: Sequence[Type]) -> tuple[ir.Operand, ...]:
         return tuple(self.value(scope, t) for t in types)
 
-    def index(self, loops: Sequence[Var]) -> Operand:
+    def index(self, loops: Sequence[ir.Var]) -> ir.Operand:
         if loops and self.random.random() < 0.7:
             return self.random.choice(loops)
         return self.b.operand(self.random.randrange(4))
 
-    def test(self, scope: Sequence[Var]) -> Expr:
+    def test(self, scope: Sequence[ir.Var]) -> Expr:
         return self.b.expr(self.value(scope, NUM)) > self.random.choice([0.0, 1.0, 2.0, 4.0])
 
     # ---- statements
 
-    def filled(self, scope: Sequence[Var], loops: Sequence[Var], depth: int, count: int) -> list[Var]:
+    def filled(self, scope: Sequence[ir.Var], loops: Sequence[ir.Var], depth: int, count: int) -> list[ir.Var]:
         """``count`` statements in the current block; what is defined behind them."""
         inner = list(scope)
         for _ in range(count):
             self.line += 1
-            self.b.loc = Loc("p.py", self.line)
+            self.b.loc = ir.Loc("p.py", self.line)
             new = self.statement(inner, loops, depth)
-            inner += [v for v in new if isinstance(v, Var) and v not in inner]
+            inner += [v for v in new if isinstance(v, ir.Var) and v not in inner]
         return inner
 
-    def statement(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def statement(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         simple, nested = (
             (self.compute, self.matrix, self.vector, self.buffer, self.write),
             (self.branch, self.loop, self.stack),
@@ -110,18 +92,18 @@ class _Maker:
             chosen = self.random.choices(nested, (14, 14, 6))[0]
         return chosen(scope, loops, depth)
 
-    def compute(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def compute(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         r, b = self.random, self.b
         type_ = r.choice([VEC, VEC, NUM, MAT])
         first, second = self.value(scope, type_), self.value(scope, r.choice([type_, NUM]))
         if r.random() < 0.4:
             first = b.elementwise("mul", first, 0.5).op
         result = b.elementwise(r.choice(["add", "sub", "mul", "maximum"]), first, second).op
-        if isinstance(result, Var) and result not in scope and r.random() < 0.5:
+        if isinstance(result, ir.Var) and result not in scope and r.random() < 0.5:
             result.name = self.name()
         return (result,)
 
-    def matrix(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def matrix(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         r, b = self.random, self.b
         a = self.value(scope, MAT)
         match r.randrange(4):
@@ -133,7 +115,7 @@ class _Maker:
                 return (b.let("sum", a, axes=(r.randrange(2),), keepdims=False, name=self.name()).op,)
         return (b.let("sum", a, axes=(0, 1), keepdims=False, name=self.name()).op,)
 
-    def vector(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def vector(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         b = self.b
         a = self.value(scope, VEC)
         match self.random.randrange(3):
@@ -143,13 +125,13 @@ class _Maker:
                 return (b.broadcast(b.let("reshape", a, dims=(N, Dim(1))), (N, N)).op,)
         return (b.read(a, REVERSED, (-1,), name=self.name()).op,)
 
-    def buffer(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def buffer(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         type_ = self.random.choice([VEC, VEC, MAT, NUM])
         if self.random.random() < 0.8:
             return (self.b.copy(self.name(), self.value(scope, type_)),)
         return (self.b.zeros(self.name(), type_),)
 
-    def write(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def write(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         buffers = [v for v in scope if v.buffer]
         if not buffers:
             return self.compute(scope, loops, depth)
@@ -159,42 +141,42 @@ class _Maker:
         (self.b.add if self.random.random() < 0.5 else self.b.store)(buf, path, args, value)
         return ()
 
-    def places(self, type_: Type, loops: Sequence[Var]) -> list[tuple[Path, tuple[Operand | int, ...], Type]]:
+    def places(self, type_: Type, loops: Sequence[ir.Var]) -> list[tuple[ir.Path, tuple[ir.Operand | int, ...], Type]]:
         if not type_.dims:
             return [((), (), NUM)]
         if len(type_.dims) == 1:
             return [(POINT, (self.index(loops),), NUM), ((), (), VEC), (PART, (1, 4), VEC), (REVERSED, (-1,), VEC)]
-        across: Path = (Permute((1, 0)), *ROW)
+        across: ir.Path = (ir.Permute((1, 0)), *ROW)
         rows = [(p, (self.index(loops),), VEC) for p in (ROW, across)]
-        return [*rows, ((Permute((1, 0)),), (), MAT), ((Diagonal(),), (), VEC)]
+        return [*rows, ((ir.Permute((1, 0)),), (), MAT), ((ir.Diagonal(),), (), VEC)]
 
     # ---- control
 
-    def branch(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def branch(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         test, types = self.test(scope), self.types(0, 3)
         sides = []
         for _ in range(2):
-            with self.b.into(Block()) as side:
+            with self.b.into(ir.Block()) as side:
                 inner = self.filled(scope, loops, depth + 1, self.random.randrange(4))
                 side.yields = self.values(inner, types)
             sides.append(side)
-        results = tuple(Var(self.name(), t) for t in types)
-        self.b.emit(If(test.op, sides[0], sides[1], results, self.b.loc))
+        results = tuple(ir.Var(self.name(), t) for t in types)
+        self.b.emit(ir.If(test.op, sides[0], sides[1], results, self.b.loc))
         return results
 
-    def loop(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def loop(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         types, loc = self.types(0, 4), self.b.loc
         inits, names = self.values(scope, types), [self.name() for _ in types]
-        params, results = (tuple(Var(k, t) for k, t in zip(names, types)) for _ in range(2))
-        trips = Var("trips", INT) if self.random.random() < 0.3 else None
+        params, results = (tuple(ir.Var(k, t) for k, t in zip(names, types)) for _ in range(2))
+        trips = ir.Var("trips", INT) if self.random.random() < 0.3 else None
         if self.random.random() < 0.75:
-            index = Var("i", INT)
-            with self.b.into(Block(params)) as body:
+            index = ir.Var("i", INT)
+            with self.b.into(ir.Block(params)) as body:
                 self.b.form(index)
                 self.body(body, [*scope, *params], [*loops, index], types, depth)
             span = (self.b.operand(self.random.choice([0, 0, 1])), self.b.operand(self.random.choice([3, 4, 4, 0])))
             backwards = self.random.random() < 0.3
-            self.b.emit(For(index, *span, self.b.operand(1), inits, body, results, trips, backwards, loc))
+            self.b.emit(ir.For(index, *span, self.b.operand(1), inits, body, results, trips, backwards, loc))
         else:
             self.emit_while(scope, loops, types, inits, params, results, trips, depth)
         if trips is None:
@@ -203,21 +185,23 @@ class _Maker:
 
     def emit_while(self, scope, loops, types, inits, params, results, trips, depth) -> None:  # type: ignore[no-untyped-def]
         b, loc = self.b, self.b.loc
-        before, inside, after = (Var("c", INT) for _ in range(3))
-        seen = tuple(Var(p.name, p.type) for p in params)
-        with b.into(Block((*seen, before))) as test:
+        before, inside, after = (ir.Var("c", INT) for _ in range(3))
+        seen = tuple(ir.Var(p.name, p.type) for p in params)
+        with b.into(ir.Block((*seen, before))) as test:
             if self.random.random() < 0.4:
                 self.filled([*scope, *seen], loops, 3, 2)
             more = b.expr(before) < self.random.choice([2, 3])
             if self.random.random() < 0.5:
                 more = b.elementwise("logical_and", more, b.expr(self.value([*scope, *seen], NUM)) < 50.0)
             test.yields = (more.op,)
-        with b.into(Block((*params, inside))) as body:
+        with b.into(ir.Block((*params, inside))) as body:
             self.body(body, [*scope, *params], loops, types, depth)
             body.yields = (*body.yields, (b.expr(inside) + 1).op)
-        b.emit(While((*inits, b.operand(0)), test, body, (*results, after), trips, loc))
+        b.emit(ir.While((*inits, b.operand(0)), test, body, (*results, after), trips, loc))
 
-    def body(self, body: Block, scope: list[Var], loops: Sequence[Var], types: Sequence[Type], depth: int) -> None:
+    def body(
+        self, body: ir.Block, scope: list[ir.Var], loops: Sequence[ir.Var], types: Sequence[Type], depth: int
+    ) -> None:
         """The statements of a loop, what it yields, and perhaps its stop: in a last branch, or not."""
         r, b = self.random, self.b
         inner = self.filled(scope, loops, depth + 1, r.randrange(1, 6))
@@ -228,34 +212,34 @@ class _Maker:
             return
         test, sides = self.test(inner), []
         for _ in range(2):
-            with b.into(Block()) as side:
+            with b.into(ir.Block()) as side:
                 behind = self.filled(inner, loops, depth + 1, r.randrange(3))
                 stops = b.operand(r.random() < 0.5) if r.random() < 0.7 else self.test(behind).op
                 side.yields = (stops, *self.values(behind, types))
             sides.append(side)
-        results = tuple(Var(self.name(), t) for t in types)
-        decided = Var("stop", BOOL)
-        b.emit(If(test.op, sides[0], sides[1], (decided, *results), b.loc))
+        results = tuple(ir.Var(self.name(), t) for t in types)
+        decided = ir.Var("stop", BOOL)
+        b.emit(ir.If(test.op, sides[0], sides[1], (decided, *results), b.loc))
         body.stop = decided
         body.yields = results if r.random() < 0.7 else self.values([*inner, *results], types)
 
-    def stack(self, scope: list[Var], loops: Sequence[Var], depth: int) -> Sequence[Operand]:
+    def stack(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:
         b, r = self.b, self.random
         type_ = r.choice([VEC, NUM])
-        tape, loc = Var("tape", Type("float64", type_.dims, kind="stack")), b.loc
-        b.emit(NewStack(tape, loc))
-        index = Var("i", INT)
-        with b.into(Block()) as body:
+        tape, loc = ir.Var("tape", Type("float64", type_.dims, kind="stack")), b.loc
+        b.emit(ir.NewStack(tape, loc))
+        index = ir.Var("i", INT)
+        with b.into(ir.Block()) as body:
             b.form(index)
             inner = self.filled(scope, [*loops, index], depth + 1, r.randrange(3))
-            b.emit(Push(tape, self.value(inner, type_), b.loc))
+            b.emit(ir.Push(tape, self.value(inner, type_), b.loc))
             self.filled(inner, [*loops, index], depth + 1, r.randrange(2))
-        b.emit(For(index, b.operand(0), b.operand(3), b.operand(1), (), body, loc=loc))
-        total, index, popped = b.zeros("total", type_), Var("i", INT), Var(self.name(), type_)
-        with b.into(Block()) as body:
+        b.emit(ir.For(index, b.operand(0), b.operand(3), b.operand(1), (), body, loc=loc))
+        total, index, popped = b.zeros("total", type_), ir.Var("i", INT), ir.Var(self.name(), type_)
+        with b.into(ir.Block()) as body:
             b.form(index)
-            b.emit(Pop(popped, tape, b.loc))
+            b.emit(ir.Pop(popped, tape, b.loc))
             b.add(total, (), (), popped)
             self.filled([*scope, total, popped], [*loops, index], depth + 1, r.randrange(2))
-        b.emit(For(index, b.operand(0), b.operand(3), b.operand(1), (), body, backwards=True, loc=loc))
+        b.emit(ir.For(index, b.operand(0), b.operand(3), b.operand(1), (), body, backwards=True, loc=loc))
         return (total,)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from tests.core_eval import evaluate
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Add, Alloc, Block, Const, Function, If, Let, Operand, Store, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
-from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Scatter
-from transpile.rules.tables import prims
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Scatter
+from transpile.ops.tables import prims
 
 Build = Callable[..., Any]  # (b, *Exprs) -> Expr or tuple of Expr
 
@@ -54,7 +54,7 @@ class Program:
         self.args = args
         self.b = Builder(prims())
         self.b.unify = _by_example
-        self.params = [Var(f"x{k}", type_of(a, dims)) for k, a in enumerate(args)]
+        self.params = [ir.Var(f"x{k}", type_of(a, dims)) for k, a in enumerate(args)]
         for var in self.params:
             self._bind_symbols(var)
             if var.type.is_int and not var.type.dims:
@@ -62,7 +62,7 @@ class Program:
         result = build(self.b, *(self.b.expr(v) for v in self.params))
         self.outs = [self.b.expr(o) for o in (result if isinstance(result, (tuple, list)) else (result,))]
 
-    def _bind_symbols(self, var: Var) -> None:
+    def _bind_symbols(self, var: ir.Var) -> None:
         for axis, dim in enumerate(var.type.dims):
             name = dim.as_symbol
             if name and name not in self.b.symbols:
@@ -71,12 +71,12 @@ class Program:
                 self.b.symbols[name] = size.op
 
     def run(
-        self, outs: Sequence[Any], args: Sequence[Any], extra: Sequence[Var] = (), strict: bool = False
+        self, outs: Sequence[Any], args: Sequence[Any], extra: Sequence[ir.Var] = (), strict: bool = False
     ) -> tuple[Any, ...]:
-        from transpile.core.nodes import Block
+        from transpile.core import nodes as ir
 
-        body = Block((), list(self.b.block.stmts), tuple(o.op if isinstance(o, Expr) else o for o in outs))
-        return evaluate(Function("f", (*self.params, *extra), body, self.b.symbols), *args, strict=strict)
+        body = ir.Block((), list(self.b.block.stmts), tuple(o.op if isinstance(o, Expr) else o for o in outs))
+        return evaluate(ir.Function("f", (*self.params, *extra), body, self.b.symbols), *args, strict=strict)
 
     def value(self, *args: Any) -> tuple[Any, ...]:
         return self.run(self.outs, args or self.args)
@@ -86,16 +86,16 @@ def active_args(args: Sequence[Any]) -> list[int]:
     return [k for k, a in enumerate(args) if not isinstance(a, bool) and np.asarray(a).dtype.kind == "f"]
 
 
-def push(b: Builder, stmts: Sequence[Any], dots: dict[Var, Expr]) -> None:
+def push(b: Builder, stmts: Sequence[Any], dots: dict[ir.Var, Expr]) -> None:
     """Tangents of all that ``stmts`` define, emitted into ``b``; no loops."""
 
-    def dot(op: Operand) -> Expr | None:
-        return dots.get(op) if isinstance(op, Var) else None
+    def dot(op: ir.Operand) -> Expr | None:
+        return dots.get(op) if isinstance(op, ir.Var) else None
 
     for stmt in stmts:
-        if isinstance(stmt, Let):
+        if isinstance(stmt, ir.Let):
             _push_let(b, stmt, dot, dots)
-        elif isinstance(stmt, Alloc):
+        elif isinstance(stmt, ir.Alloc):
             bar = b.zeros("t", stmt.var.type)
             found = dot(stmt.args[0]) if stmt.args else None
             if found is not None:
@@ -103,31 +103,31 @@ def push(b: Builder, stmts: Sequence[Any], dots: dict[Var, Expr]) -> None:
                 value = prim.jvp(None, [b.expr(a) for a in stmt.args], [found], stmt.params)
                 b.store(bar, (), (), value)
             dots[stmt.var] = b.expr(bar)
-        elif isinstance(stmt, If):
+        elif isinstance(stmt, ir.If):
             _push_if(b, stmt, dots)
-        elif isinstance(stmt, (Store, Add)):
+        elif isinstance(stmt, (ir.Store, ir.Add)):
             found = dot(stmt.value)
-            emit = b.store if isinstance(stmt, Store) else b.add
+            emit = b.store if isinstance(stmt, ir.Store) else b.add
             if found is not None:
                 emit(dots[stmt.buf].op, stmt.path, stmt.args, b.broadcast(found, stmt.value.type.dims))
 
 
-def _push_if(b: Builder, stmt: If, dots: dict[Var, Any]) -> None:
+def _push_if(b: Builder, stmt: ir.If, dots: dict[ir.Var, Any]) -> None:
     """The branch once more, for the tangents of what it gives."""
     sides = []
     for block in (stmt.then, stmt.orelse):
-        with b.into(Block()) as side:
+        with b.into(ir.Block()) as side:
             side.stmts += block.stmts
             inner = dict(dots)
             push(b, block.stmts, inner)
             side.yields = tuple((inner[y] if y in inner else m_zero(b, y.type)).op for y in block.yields)
         sides.append(side)
-    results = tuple(Var("dot", r.type) for r in stmt.results)
-    b.emit(If(stmt.test, sides[0], sides[1], results, b.loc))
+    results = tuple(ir.Var("dot", r.type) for r in stmt.results)
+    b.emit(ir.If(stmt.test, sides[0], sides[1], results, b.loc))
     dots.update((r, b.expr(d)) for r, d in zip(stmt.results, results))
 
 
-def _push_let(b: Builder, stmt: Let, dot: Callable[[Operand], Expr | None], dots: dict[Var, Any]) -> None:
+def _push_let(b: Builder, stmt: ir.Let, dot: Callable[[ir.Operand], Expr | None], dots: dict[ir.Var, Any]) -> None:
     prim = b.prims[stmt.prim]
     if stmt.prim == "item":
         found = dots.get(stmt.args[0])  # type: ignore[arg-type]
@@ -163,20 +163,20 @@ def _push_let(b: Builder, stmt: Let, dot: Callable[[Operand], Expr | None], dots
         dots[stmt.var] = found  # type: ignore[assignment]
     elif found is not None:
         assert found.dtype == stmt.var.type.dtype, (stmt.prim, found, stmt.var)
-        assert found.rank == stmt.var.type.rank or isinstance(found.op, Const), (stmt.prim, found, stmt.var)
+        assert found.rank == stmt.var.type.rank or isinstance(found.op, ir.Const), (stmt.prim, found, stmt.var)
         dots[stmt.var] = found
 
 
-def _masked(stmt: Let, k: int, t: Expr) -> tuple[Any, Any, Any]:
+def _masked(stmt: ir.Let, k: int, t: Expr) -> tuple[Any, Any, Any]:
     return (stmt.args[0], t, 0.0) if k == 1 else (stmt.args[0], 0.0, t)
 
 
-def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, Any]:
+def pull(b: Builder, stmts: Sequence[Any], bars: dict[ir.Var, Any]) -> dict[ir.Var, Any]:
     """Adjoints of all that ``stmts`` (lets and branches) depend on, from those of their results."""
-    buffers: dict[Var, Var] = {}
+    buffers: dict[ir.Var, ir.Var] = {}
 
-    def add(op: Operand, part: Any) -> None:
-        if part is None or not isinstance(op, Var) or not (op.type.is_float or op.type.kind == "tuple"):
+    def add(op: ir.Operand, part: Any) -> None:
+        if part is None or not isinstance(op, ir.Var) or not (op.type.is_float or op.type.kind == "tuple"):
             return
         if isinstance(part, Scatter):
             if op not in buffers:
@@ -192,11 +192,11 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
             bars[op] = bars[op] + part if op in bars else part
 
     for stmt in reversed(list(stmts)):
-        if isinstance(stmt, If):
+        if isinstance(stmt, ir.If):
             for op, part in _pull_if(b, stmt, bars):
                 add(op, part)
             continue
-        assert isinstance(stmt, Let), stmt
+        assert isinstance(stmt, ir.Let), stmt
         var, prim = stmt.var, b.prims[stmt.prim]
         if stmt.prim == "item":
             if var in bars or var in buffers:
@@ -208,7 +208,7 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
         if bar is None:
             continue
         args = [b.expr(a) for a in stmt.args]
-        wants = [isinstance(a, Var) and a.type.is_float for a in stmt.args]
+        wants = [isinstance(a, ir.Var) and a.type.is_float for a in stmt.args]
         y: Any = b.expr(var)
         if prim.elementwise:
             _pull_elementwise(b, stmt, prim, bar, args, add)
@@ -227,15 +227,15 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[Var, Any]) -> dict[Var, An
     return bars
 
 
-def _pull_if(b: Builder, stmt: If, bars: dict[Var, Any]) -> list[tuple[Var, Expr]]:
+def _pull_if(b: Builder, stmt: ir.If, bars: dict[ir.Var, Any]) -> list[tuple[ir.Var, Expr]]:
     """The branch once more, for the adjoints of what it reads."""
     if not any(r in bars for r in stmt.results):
         return []
     sides, found = [], []
     for block in (stmt.then, stmt.orelse):
-        with b.into(Block()) as side:
+        with b.into(ir.Block()) as side:
             side.stmts += block.stmts
-            start = {y: bars[r] for r, y in zip(stmt.results, block.yields) if r in bars and isinstance(y, Var)}
+            start = {y: bars[r] for r, y in zip(stmt.results, block.yields) if r in bars and isinstance(y, ir.Var)}
             inner = pull(b, block.stmts, start)
             own = {s.var for s in block.stmts}
             found.append({v: x for v, x in inner.items() if v not in own and isinstance(x, Expr)})
@@ -244,14 +244,16 @@ def _pull_if(b: Builder, stmt: If, bars: dict[Var, Any]) -> list[tuple[Var, Expr
     for side, inner in zip(sides, found):
         with b.into(side):
             side.yields = tuple((inner[v] if v in inner else m_zero(b, v.type)).op for v in outer)
-    results = tuple(Var("bar", v.type) for v in outer)
-    b.emit(If(stmt.test, sides[0], sides[1], results, b.loc))
+    results = tuple(ir.Var("bar", v.type) for v in outer)
+    b.emit(ir.If(stmt.test, sides[0], sides[1], results, b.loc))
     return [(v, b.expr(r)) for v, r in zip(outer, results)]
 
 
-def _pull_elementwise(b: Builder, stmt: Let, prim: Any, bar: Expr, args: list[Expr], add: Callable[..., None]) -> None:
+def _pull_elementwise(
+    b: Builder, stmt: ir.Let, prim: Any, bar: Expr, args: list[Expr], add: Callable[..., None]
+) -> None:
     for k, (arg, partial) in enumerate(zip(stmt.args, prim.partials)):
-        if partial in (ZERO, UNWRITTEN) or not (isinstance(arg, Var) and arg.type.is_float):
+        if partial in (ZERO, UNWRITTEN) or not (isinstance(arg, ir.Var) and arg.type.is_float):
             continue
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))
@@ -262,24 +264,24 @@ def _pull_elementwise(b: Builder, stmt: Let, prim: Any, bar: Expr, args: list[Ex
 # ------------------------------------------------------------------------------------------------------ checks
 
 
-def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[Expr], list[Var]]:
+def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[Expr], list[ir.Var]]:
     """Tangents of the results ("jvp") or adjoints of the arguments ("vjp"), with the variables of the seeds."""
     b = program.b
     stmts = list(b.block.stmts)
     if order == "jvp":
-        seeds = [Var(f"dot{k}", program.params[k].type) for k in wrt]
-        dots: dict[Var, Any] = {program.params[k]: b.expr(s) for k, s in zip(wrt, seeds)}
+        seeds = [ir.Var(f"dot{k}", program.params[k].type) for k in wrt]
+        dots: dict[ir.Var, Any] = {program.params[k]: b.expr(s) for k, s in zip(wrt, seeds)}
         push(b, stmts, dots)
-        outs = [dots.get(o.op) if isinstance(o.op, Var) else None for o in program.outs]
+        outs = [dots.get(o.op) if isinstance(o.op, ir.Var) else None for o in program.outs]
         return [
             b.let("full", 0.0, dims=o.dims, dtype=o.dtype) if d is None and o.dims else b.expr(0.0) if d is None else d
             for o, d in zip(program.outs, outs)
         ], seeds
     floats = [o for o in program.outs if o.type.is_float]
-    seeds = [Var(f"bar{k}", o.type) for k, o in enumerate(floats)]
-    bars: dict[Var, Any] = {}
+    seeds = [ir.Var(f"bar{k}", o.type) for k, o in enumerate(floats)]
+    bars: dict[ir.Var, Any] = {}
     for o, s in zip(floats, seeds):
-        if isinstance(o.op, Var):
+        if isinstance(o.op, ir.Var):
             bars[o.op] = bars[o.op] + b.expr(s) if o.op in bars else b.expr(s)
     bars = pull(b, stmts, bars)
     return [
@@ -288,7 +290,7 @@ def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[E
 
 
 def m_zero(b: Builder, type_: Type) -> Expr:
-    return b.let("full", 0.0, dims=type_.dims, dtype=type_.dtype) if type_.dims else b.expr(Const(0.0, type_))
+    return b.let("full", 0.0, dims=type_.dims, dtype=type_.dtype) if type_.dims else b.expr(ir.Const(0.0, type_))
 
 
 def _random_like(values: Sequence[Any], seed: int) -> list[Any]:
@@ -418,7 +420,7 @@ class _Inner:
 
     def pull(self, bars: Sequence[Expr], wrt: Sequence[int]) -> list[Expr]:
         floats = [o for o in self.outs if o.type.is_float]
-        found: dict[Var, Any] = {}
+        found: dict[ir.Var, Any] = {}
         for o, bar in zip(floats, bars):
             found[o.op] = found[o.op] + bar if o.op in found else bar  # type: ignore[index]
         found = pull(self.b, self.stmts, found)
@@ -430,7 +432,7 @@ class _Inner:
         ]
 
     def push(self, dots: Sequence[Expr], wrt: Sequence[int]) -> list[Expr]:
-        found: dict[Var, Any] = {self.xs[k].op: d for k, d in zip(wrt, dots)}  # type: ignore[misc]
+        found: dict[ir.Var, Any] = {self.xs[k].op: d for k, d in zip(wrt, dots)}  # type: ignore[misc]
         push(self.b, self.stmts, found)
         return [found[o.op] if o.op in found else m_zero(self.b, o.type) for o in self.outs]  # type: ignore[index]
 
@@ -446,7 +448,7 @@ def _close(got: Any, wanted: Any, tol: float, what: str) -> None:
 
 def check_prim(name: str, args: Sequence[Any], params: dict[str, Any], **options: Any) -> None:
     """As `check`, of one primitive by its own example; elementwise ones with promotion and broadcasting."""
-    from transpile.rules.tables import prims
+    from transpile.ops.tables import prims
 
     def build(b: Builder, *xs: Expr) -> Any:
         y = b.elementwise(name, *xs, **params) if prims()[name].elementwise else b.let(name, *xs, **params)

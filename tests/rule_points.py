@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import Gather, Index, NewAxis, Permute, Point, Slice
 
 INF, NAN = math.inf, math.nan
 
@@ -206,14 +206,14 @@ def _grid(*shape: int) -> np.ndarray:
 
 
 def _read(*items: Any) -> Any:
-    return lambda b, x, *args: b.read(x, (Index(items),), args)
+    return lambda b, x, *args: b.read(x, (ir.Index(items),), args)
 
 
 def _rows(prim: str, count: int, **params: Any) -> Any:
     """A primitive of ``x[i:j]``, of which only the run knows how many rows it has."""
 
     def build(b: Any, x: Any, i: Any, j: Any) -> Any:
-        part = b.read(x, (Index((Slice(0, 1), Slice())),), (i, j))
+        part = b.read(x, (ir.Index((ir.Slice(0, 1), ir.Slice())),), (i, j))
         return b.let(prim, part, dims=(Dim(count), *part.dims[1:]), **params)
 
     return build
@@ -225,13 +225,13 @@ def _reshaped(*dims: int) -> Any:
 
 STRUCTURAL: dict[str, list[tuple[Any, tuple[Any, ...]]]] = {
     "index": [
-        (_read(Point(0)), (_grid(4), 2)),
-        (_read(Slice(), Point(0)), (_grid(3, 4), -1)),
-        (_read(Slice(0, 1, None), Slice()), (_grid(5, 2), 1, 4)),
-        (_read(NewAxis(), Slice()), (_grid(4),)),
-        (_read(Gather(0)), (_grid(4), np.array([0, 2, 2, 3]))),
-        (_read(Gather(0), Gather(1)), (_grid(3, 4), np.array([0, 2, 0]), np.array([1, 1, 1]))),
-        (lambda b, x: b.read(x, (Permute((1, 0)),)), (_grid(3, 4),)),
+        (_read(ir.Point(0)), (_grid(4), 2)),
+        (_read(ir.Slice(), ir.Point(0)), (_grid(3, 4), -1)),
+        (_read(ir.Slice(0, 1, None), ir.Slice()), (_grid(5, 2), 1, 4)),
+        (_read(ir.NewAxis(), ir.Slice()), (_grid(4),)),
+        (_read(ir.Gather(0)), (_grid(4), np.array([0, 2, 2, 3]))),
+        (_read(ir.Gather(0), ir.Gather(1)), (_grid(3, 4), np.array([0, 2, 0]), np.array([1, 1, 1]))),
+        (lambda b, x: b.read(x, (ir.Permute((1, 0)),)), (_grid(3, 4),)),
     ],
     "broadcast": [
         (lambda b, x: b.broadcast(x, (Dim(3), Dim(4))), (_grid(4),)),

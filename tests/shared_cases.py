@@ -16,8 +16,8 @@ import scipy.linalg
 import scipy.special
 from array_cases import normal
 
-from transpile.rules.api import METHODS, PROPERTIES
-from transpile.rules.api_tables import entries
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import METHODS, PROPERTIES
 
 ARGUMENTS: dict[str, tuple[int, ...]] = {
     "vector": (4,),

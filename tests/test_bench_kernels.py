@@ -12,10 +12,10 @@ from differences import Subject, check_against_differences, check_value, copied,
 from loop_text import Loops
 
 import transpile as tp
-from transpile.backend import Options, lowered
-from transpile.core.nodes import For, While
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks
-from transpile.loops.both_ends import is_question
+from transpile.driver.backend import Options, lowered
+from transpile.loops.affine_tests import is_question
 
 SAMPLE = ("cholesky", "fdtd_2d", "shallow_water", "spmv")  # compiled in `make test`; the others in `make test-all`
 DIRECTIONS = 2
@@ -66,7 +66,7 @@ def asked_in_loops(block, depth=0):
         if depth and is_question(stmt):
             yield stmt
         for inner in blocks(stmt):
-            yield from asked_in_loops(inner, depth + isinstance(stmt, (For, While)))
+            yield from asked_in_loops(inner, depth + isinstance(stmt, (ir.For, ir.While)))
 
 
 @pytest.mark.parametrize(

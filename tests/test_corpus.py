@@ -44,7 +44,7 @@ from scalarise import scalarised
 import transpile as tp
 from transpile.aggregates import flatten
 from transpile.api import Transformed
-from transpile.levels import Level
+from transpile.base.levels import Level
 
 PROGRAMS = all_programs()
 ACTIVE = [p for p in PROGRAMS if p.wrt]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from house import today
 from house.imports import ROOT, circles, edges, imports, modules
-from house.plan import MOVING, arrows, layer
+from house.plan import arrows, beside, layer
 
-from transpile.cache.kernels import WRITERS
+from transpile.driver.cache.cached_kernels import WRITERS
 
 pytestmark = pytest.mark.quick
 
@@ -21,7 +21,15 @@ def test_the_table_is_a_dag():
 
 def test_every_file_has_a_place():
     assert {layer(m) for m in modules()} == set(arrows())
-    assert [m for m in MOVING if not any(found.startswith(m) for found in modules())] == []
+    assert {f"transpile.{m}" for m in beside()} <= {*modules(), "transpile.__init__"}
+
+
+def test_no_two_files_share_a_name():
+    """A name says one subject: who looks for a file finds one."""
+    seen: dict[str, list[str]] = {}
+    for path in modules().values():
+        seen.setdefault(path.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in seen.items() if len(paths) > 1 and name != "__init__.py"} == {}
 
 
 @pytest.mark.parametrize("kind", ["up", "circles", "late"])
@@ -52,7 +60,7 @@ def test_every_import_is_seen(tmp_path: Path):
 def test_kernels_on_disk_name_all_that_writes_them():
     """What machine code is made by may change without a change of the text that it is kept under."""
     graph = edges()
-    found = {m for m in modules() if m.startswith("transpile.native.")}
+    found = {m for m in modules() if m.startswith("transpile.codegen.llvm.")}
     while more := {b for a in found for b in graph[a]} - found:
         found |= more
     packages = {m.split(".")[1] for m in found if (ROOT / "transpile" / m.split(".")[1]).is_dir()}

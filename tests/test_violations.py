@@ -35,5 +35,5 @@ def test_bad_inputs(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("direct", ["1", "0"])
 def test_bad_inputs_of_all_programs(direct: str, tmp_path: Path) -> None:
-    """By `transpile.native`, and by Numba."""
+    """By `transpile.codegen.llvm`, and by Numba."""
     run(tmp_path, direct=direct)

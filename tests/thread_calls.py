@@ -4,7 +4,7 @@ import numpy as np
 
 import transpile as tp
 from transpile import api
-from transpile.loops.parallel import parallelise
+from transpile.loops.schedule.parallel import parallelise
 
 
 def cut(fn, count, least):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from transpile.core import nodes as ir
 from transpile.core import verify as verifier
-from transpile.core.nodes import Function
 from transpile.core.watch import watching
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 
 
-def verify(fn: Function) -> Function:
+def verify(fn: ir.Function) -> ir.Function:
     """``fn`` itself, if it is well-formed array core."""
     return verifier.verify(fn, prims())
 
 
-def check(fn: Function, after: str = "") -> Function:
+def check(fn: ir.Function, after: str = "") -> ir.Function:
     """``fn`` itself, if it is well-formed loop core."""
     return verifier.verify(fn, prims(), "loops", after)
 

@@ -13,7 +13,7 @@
 import typing as _typing
 from pathlib import Path as _Path
 
-from transpile.beside import find_runtime as _find_runtime
+from transpile.base.beside import find_runtime as _find_runtime
 
 _find_runtime(_Path(__file__).parent.parent / "runtime")
 
@@ -59,7 +59,7 @@ else:
     def __getattr__(name: str) -> _typing.Any:
         """What is imported when it is wanted, as not everybody needs it: modules, and names of others."""
         if name not in _LATER:
-            from transpile.elsewhere import missing
+            from transpile.base.jax_names import missing
 
             raise missing(__name__, name)
         from importlib import import_module

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, 
 
 import numpy as np
 
-from transpile import options
 from transpile.aggregates import flatten
-from transpile.captured import holding
+from transpile.base import options
+from transpile.base.captured import holding
+from transpile.base.foreign_arrays import as_arrays
+from transpile.base.held import Held
+from transpile.base.intrinsics import stop_gradient as stop_gradient
+from transpile.base.levels import Grad, Level, Pullback, Pushforward
 from transpile.custom import CustomJvp, CustomVjp
+from transpile.driver.derivative_values import fitted, own
+from transpile.driver.shared_arguments import copied
+from transpile.driver.specialize import Specializer
+from transpile.driver.tracebacks import CAUGHT, edge, framed
 from transpile.errors import error
-from transpile.foreign import as_arrays
-from transpile.frames import CAUGHT, edge, framed
-from transpile.held import Held
-from transpile.intrinsics import stop_gradient as stop_gradient
-from transpile.levels import Grad, Level, Pullback, Pushforward
-from transpile.nested import fitted, own
-from transpile.sharing import copied
-from transpile.specialize import Specializer
 
 if TYPE_CHECKING:
-    from transpile.memory.report import Report
+    from transpile.reports.report import Report
 
 
 __tracebackhide__ = True  # pytest leaves out the frames of this module
@@ -58,7 +58,7 @@ class Transformed:
 
     ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. ``__call__`` is a slot: each object is called by a
     function of its own, which at first finds out what the call is, and then is the one that was written for such calls
-    (`transpile.repeated`).
+    (`transpile.driver.fast_path`).
     """
 
     # not in __dict__, which functools.wraps copies into what is written around it
@@ -439,7 +439,7 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     ``f`` may be one of `jvp`, `vjp`, `linearize` and `hvp` with the arguments that it takes: ``source(tp.jvp, f, (x,), (x_dot,))``.
     ``stage``: None or "derivative" (what runs interpreted), "core" (the core language), "loops" (what Numba compiles).
     """
-    from transpile.run import text
+    from transpile.driver.runners import text
 
     f, given, kwargs = called(f, args, kwargs, "source")
     return text(f, given, kwargs, stage or "derivative")
@@ -456,7 +456,7 @@ def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
     >>> grad(cube)(2.0)
     12.0
     """
-    from transpile.frontend.origin import defined
+    from transpile.frontend.sources.origin import defined
 
     return defined(text, globals)
 
@@ -467,7 +467,7 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
 
     ``f`` is a transformed function (``grad(f)``, ``jit(grad(f))``, ``hessian(f)``, any stack), or one of `jvp`, `vjp`, `linearize`
     and `hvp` with the arguments that it takes: ``report(tp.vjp, f, x)``. The result prints as a table and has the fields of
-    `transpile.memory.report.Report`: what is recorded and kept, what is computed again instead, the most that is alive at once.
+    `transpile.reports.report.Report`: what is recorded and kept, what is computed again instead, the most that is alive at once.
     Counts that only a run can tell (the trips of a ``while`` loop) are found by one: interpreted, with nothing but what they
     depend on. Raises what a call of ``f`` raises.
 
@@ -480,7 +480,7 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
-    from transpile.reporting import reported
+    from transpile.driver.reporting import reported
 
     return reported(*called(f, args, kwargs, "report"))
 
@@ -532,6 +532,6 @@ class ShapeDtype:
 @edge
 def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
     """The structure of what ``f`` returns, with a `ShapeDtype` for each array and number. ``f`` does not run."""
-    from transpile.run import shapes
+    from transpile.driver.runners import shapes
 
     return shapes(f, args, kwargs, ShapeDtype)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transpile.errors import error
 from transpile.in_range import Place
-from transpile.rules import library_at, updates
+from transpile.numpy_api import library_at, update_methods
 
 Mode: TypeAlias = Literal["promise_in_bounds", "clip", "drop", "fill"]
 
@@ -63,10 +63,10 @@ class At:
         return Part(self.array, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise error("T123", updates.ASSIGNED.format("at(x)"), hint=updates.ASSIGNED_HINT.format("at(x)"))
+        raise error("T123", update_methods.ASSIGNED.format("at(x)"), hint=update_methods.ASSIGNED_HINT.format("at(x)"))
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"at(x) has no attribute {name!r}: {updates.without_index('at(x)', name)}")
+        raise AttributeError(f"at(x) has no attribute {name!r}: {update_methods.without_index('at(x)', name)}")
 
 
 def _updating(name: str) -> Callable[..., NDArray[Any]]:
@@ -75,10 +75,12 @@ def _updating(name: str) -> Callable[..., NDArray[Any]]:
     def method(self: Part, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
                mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
         given = values if np.isscalar(values) else np.asarray(values)
-        return self._changed(updates.UFUNCS[name], (given,), mode, unique_indices, wrap_negative_indices)
+        return self._changed(update_methods.UFUNCS[name], (given,), mode, unique_indices, wrap_negative_indices)
 
     method.__name__, method.__qualname__ = name, f"Part.{name}"
-    method.__doc__ = f"`numpy.{updates.UFUNCS[name].__name__}` of the part and ``values`` in its place: see `at`."
+    method.__doc__ = (
+        f"`numpy.{update_methods.UFUNCS[name].__name__}` of the part and ``values`` in its place: see `at`."
+    )
     return method
 
 
@@ -98,7 +100,7 @@ class Part:
         part = x[found.clipped]
         if not _is_dropping(mode, reading=True):
             return part.copy()
-        fill = updates.default_fill(x.dtype) if fill_value is None else _number(fill_value)
+        fill = update_methods.default_fill(x.dtype) if fill_value is None else _number(fill_value)
         return np.where(found.inside_part(), part, np.asarray(fill).astype(x.dtype))[()]
 
     def set(self, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
@@ -123,7 +125,7 @@ class Part:
 
     def _changed(self, function: Any, values: tuple[Any, ...], mode: Any, unique: bool, wraps: bool) -> NDArray[Any]:
         of, divides = self.array.dtype, function is np.divide
-        out = self.array.astype(updates.computed_in(of, values, divides))
+        out = self.array.astype(update_methods.computed_in(of, values, divides))
         found = Place(out.shape, self.index, wraps)
         inside: Any = found.inside if _is_dropping(mode) else True
         if found.is_array:
@@ -139,12 +141,12 @@ class Part:
         return out if divides else out.astype(of, copy=False)
 
     def _assigned(self, value: Any) -> Any:
-        raise error("T123", updates.ASSIGNED.format("at(x)"), hint=updates.ASSIGNED_HINT.format("at(x)"))
+        raise error("T123", update_methods.ASSIGNED.format("at(x)"), hint=update_methods.ASSIGNED_HINT.format("at(x)"))
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _assigned
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"at(x)[index] has no method {name!r}: {updates.near(name)}")
+        raise AttributeError(f"at(x)[index] has no method {name!r}: {update_methods.near(name)}")
 
 
 def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[Any, ...], inside: Any) -> None:
@@ -166,12 +168,12 @@ def _fitted(out: NDArray[Any], found: Place, value: Any) -> Any:
 
 
 def _is_dropping(mode: Any, reading: bool = False) -> bool:
-    if mode is not None and mode not in updates.MODES:
-        raise error("T131", updates.unknown_mode(mode), hint=updates.MODE_HINT)
-    return updates.is_dropping(mode, reading)
+    if mode is not None and mode not in update_methods.MODES:
+        raise error("T131", update_methods.unknown_mode(mode), hint=update_methods.MODE_HINT)
+    return update_methods.is_dropping(mode, reading)
 
 
 def _number(fill: Any) -> Any:
     if np.ndim(fill) or np.asarray(fill).dtype.kind not in "biufc":
-        raise error("T131", updates.no_number(repr(fill)), hint=updates.FILL_HINT)
+        raise error("T131", update_methods.no_number(repr(fill)), hint=update_methods.FILL_HINT)
     return fill

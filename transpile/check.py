@@ -11,9 +11,9 @@ import numpy as np
 
 from transpile.aggregates import flatten, unflatten
 from transpile.api import jvp, vjp
+from transpile.driver.derivative_values import own
+from transpile.driver.tracebacks import edge
 from transpile.errors import error
-from transpile.frames import edge
-from transpile.nested import own
 
 __tracebackhide__ = True
 

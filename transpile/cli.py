@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transpile.command import STDIN, output
+from transpile.command import STDIN, destination
 from transpile.command.parser import parser
 from transpile.errors import TranspileError, error
 
@@ -26,10 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         text, read = emit(options)
         if options.output in (None, "-"):
-            output.show(text)
+            destination.show(text)
         else:
-            output.check(options.output, read, options.force)
-            output.write(options.output, text, options.force)
+            destination.check(options.output, read, options.force)
+            destination.write(options.output, text, options.force)
     except TranspileError as failed:
         print(failed, file=sys.stderr)
         return 2 if all(d.code in REQUESTS or d.code == "T414" and not d.loc.line for d in failed.diagnostics) else 1
@@ -45,14 +45,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The text of the module that is asked for, and the files that were read for it."""
+    from transpile.base.levels import jit_level
     from transpile.command import asked, stack
-    from transpile.frontend.static_rules import with_rule
-    from transpile.levels import jit_level
-    from transpile.transform.kept import apart, renamed
+    from transpile.frontend.resolve.static_rules import with_rule
+    from transpile.transform.program_functions import apart, renamed
 
     found, wrt, module = asked.functions(options.function, options.arg, getattr(options, "wrt", None))
     if options.output not in (None, "-"):
-        output.check(options.output, module.program, options.force)  # before the work too
+        destination.check(options.output, module.program, options.force)  # before the work too
     cores: list[tuple[Any, set[int]]] = []
     for one in found:
         if options.command == "emit":
@@ -68,7 +68,7 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     cores = list(zip(apart([core for core, _ in cores]), [written for _, written in cores]))
     level = jit_level(stack.stacked(levels, None))
     if options.jit or level is not None:
-        from transpile.backend import modules_text
+        from transpile.driver.backend import modules_text
 
         return modules_text(cores, options.standalone, level), list(module.program)
     return printed([core for core, _ in cores], options.standalone), list(module.program)
@@ -77,9 +77,10 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
 def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
     """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
     from transpile.aggregates import number_leaves
-    from transpile.frontend import NeedStatic, changes
-    from transpile.matching import leaf_sources
-    from transpile.pipeline import core_of
+    from transpile.base.matching import leaf_sources
+    from transpile.driver.pipeline import core_of
+    from transpile.frontend import NeedStatic
+    from transpile.frontend.values import changes
 
     try:
         with changes.recorded() as found:
@@ -95,7 +96,7 @@ def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compi
 
 def printed(cores: Sequence[Any], standalone: bool) -> str:
     """The readable module."""
-    from transpile.render import render_module
+    from transpile.codegen.numpy import render_module
 
     try:
         text = render_module(cores, runtime=not standalone)
@@ -103,7 +104,7 @@ def printed(cores: Sequence[Any], standalone: bool) -> str:
         hint = "leave --standalone out, and install the package with the emitted file"
         raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
     if standalone:
-        from transpile.codegen.standalone import copied
+        from transpile.codegen.numba.standalone import copied
 
         text = copied(text, cores[0])
     return text

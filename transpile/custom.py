@@ -7,8 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from transpile.base.levels import level_of
 from transpile.errors import error
-from transpile.levels import level_of
 
 
 class Custom:

@@ -6,8 +6,8 @@ One exception for users, `TranspileError`, with all that was found in ``diagnost
     InternalError         a bug of transpile itself (the verifier's, never the user's fault)
     RuleError             what a rule of a primitive refuses; where that is in the user's source, the frontend knows
 
-Lines and columns of a `transpile.core.loc.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
-nodes), and ``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.locate` makes them so.
+Lines and columns of a `transpile.base.loc.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
+nodes), and ``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.sources.locate` makes them so.
 
 >>> d = Diagnostic("T405", "name 'z' is not defined", Loc("<none>", 3, 5))
 >>> print(d)
@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from transpile.core.loc import NOWHERE, Loc
+from transpile.base.loc import NOWHERE, Loc
 
 CODES: dict[str, str] = {
     # ---- T1xx: the language

@@ -20,12 +20,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from transpile import treedef
 from transpile.aggregates import REGISTERED, Registered
-from transpile.elsewhere import missing
+from transpile.base import treedef
+from transpile.base.jax_names import missing
+from transpile.base.treedef import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, TreeDef
+from transpile.base.unravel import Unravel
 from transpile.errors import error
-from transpile.treedef import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, TreeDef
-from transpile.unravel import Unravel
 
 __all__ = [
     "DictKey", "FlattenedIndexKey", "GetAttrKey", "SequenceKey", "TreeDef", "all", "flatten", "keystr", "leaves", "map",

@@ -79,7 +79,7 @@ def loop(function: Callable, count: int) -> Callable:
 
 
 def in_blocks(name: str, count: int) -> Callable:
-    """The loop that `transpile.loops.blocks` makes of a function that is faster where a test holds."""
+    """The loop that `transpile.loops.vector_functions` makes of a function that is faster where a test holds."""
     faster, test = (getattr(vector, n) for n in points.FASTER[name])
     all_inside, join = vector.all_inside, vector.joined
     fast, slow = loop(faster, count), loop(ours(name), count)

@@ -29,30 +29,30 @@ import transpile as tp
 from bench.problem import Problem
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
-from transpile import backend
-from transpile.core.nodes import Block, Effect, Function, If, Stmt
+from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks
+from transpile.driver import backend
 
 PACE = Pace(rounds=15, batch=0.01, budget=2.0)
 QUICK = Pace(rounds=5, batch=0.003, budget=0.5)
 REFUSALS = ("IndexError_", "ValueError_")
 
 
-def is_check(stmt: Stmt) -> bool:
+def is_check(stmt: ir.Stmt) -> bool:
     """Whether the statement refuses a subscript or a shape, and does nothing else."""
-    if isinstance(stmt, Effect):
+    if isinstance(stmt, ir.Effect):
         return stmt.kind == "check"
-    if not isinstance(stmt, If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
+    if not isinstance(stmt, ir.If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
         return False
     (only,) = stmt.then.stmts
-    return isinstance(only, Effect) and only.kind == "raise" and only.params["class"] in REFUSALS
+    return isinstance(only, ir.Effect) and only.kind == "raise" and only.params["class"] in REFUSALS
 
 
-def unchecked(fn: Function) -> Function:
+def unchecked(fn: ir.Function) -> ir.Function:
     """The lowered function without them."""
 
-    def block(body: Block) -> Block:
+    def block(body: ir.Block) -> ir.Block:
         stmts = [s for s in body.stmts if not is_check(s)]
         return replace(body, stmts=[with_blocks(s, block) if blocks(s) else s for s in stmts])
 

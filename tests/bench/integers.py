@@ -31,11 +31,11 @@ import transpile as tp
 from bench.checks import PACE, QUICK, compiled
 from bench.suites import all_problems
 from bench.timing import Pace, interleaved
-from transpile import backend
-from transpile.core.nodes import Block, Function
+from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
-from transpile.loops.both_ends import is_question
+from transpile.driver import backend
+from transpile.loops.affine_tests import is_question
 
 
 def polynomial_hash(x, base, modulus):
@@ -69,10 +69,10 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
-def unquestioned(fn: Function) -> Function:
+def unquestioned(fn: ir.Function) -> ir.Function:
     """The lowered function without asking whether integers fit."""
 
-    def block(body: Block) -> Block:
+    def block(body: ir.Block) -> ir.Block:
         stmts = [s for s in body.stmts if not is_question(s)]
         return replace(body, stmts=[with_blocks(s, block) if blocks(s) else s for s in stmts])
 
@@ -94,7 +94,7 @@ def questions(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
     found: list[int] = []
     optimise = backend.optimise
 
-    def counted(*given: Any, **more: Any) -> Function:
+    def counted(*given: Any, **more: Any) -> ir.Function:
         new = optimise(*given, **more)
         found.append(sum(is_question(s) for s in statements(new.body)))
         return new

@@ -49,7 +49,7 @@ def _write(table, stop):
 
 def copy_always() -> None:
     """From here on short calls have copies as well, where they would count on the lock; they are no kernels for the disk."""
-    from transpile.native import wrapper
+    from transpile.codegen.llvm import wrapper
 
     wrapper.ALWAYS = True
     os.environ["TRANSPILE_CACHE_DIR"] = folder = tempfile.mkdtemp()

@@ -13,10 +13,10 @@ import numpy as np
 from rule_points import POINTS
 from test_rules_api import MATH_CASES
 
-from transpile.rules.api import METHODS, PROPERTIES
-from transpile.rules.api_tables import entries
-from transpile.rules.prim import UNWRITTEN
-from transpile.rules.tables import prims
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import METHODS, PROPERTIES
+from transpile.ops.record import UNWRITTEN
+from transpile.ops.tables import prims
 
 ENTRIES = entries()
 POOL: dict[str, Any] = {
@@ -148,7 +148,9 @@ def missing() -> list[str]:
     methods = [
         m for m in METHODS if not any(f".{m}(" in t or (m in PROPERTIES and f".{m}" in t) for t in (written, *OTHERS))
     ]
-    numpys = [n for n in ENTRIES if not n.startswith("transpile")]  # draws of keys are tried in `tests/test_random.py`
+    numpys = [
+        n for n in ENTRIES if not n.startswith("transpile")
+    ]  # draws of keys are tried in `tests/vocabulary/test_random.py`
     entries_ = [n for n in numpys if n not in seen and f"{n.rpartition('.')[2]}(" not in written and not _is_absent(n)]
     return [*entries_, *methods]
 

@@ -20,8 +20,8 @@ from fuzz.check import Unfair, limited, load
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 from .operations import Operation
 from .templates import arguments, text_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import transpile as tp
 from transpile.api import Transformed
-from transpile.levels import Level, Pullback, Pushforward, level_of
+from transpile.base.levels import Level, Pullback, Pushforward, level_of
 
 Args = Callable[[], tuple[Any, ...]]
 LANES = 3

@@ -1,4 +1,4 @@
-"""LLVM's code of a compiled function before it is optimised, as `transpile.native` writes it.
+"""LLVM's code of a compiled function before it is optimised, as `transpile.codegen.llvm` writes it.
 
 The function is called; where its modules would be handed to LLVM they are taken as text, and the call ends. So neither LLVM's
 optimiser nor its code generator run, and nothing is kept. Of a function that goes through Numba's front end it is the text
@@ -39,11 +39,11 @@ def unoptimised(compiled: Callable[..., Any], args: tuple[Any, ...]) -> str:
 @contextmanager
 def _instead() -> Iterator[None]:
     """Modules are taken in the place of being compiled."""
-    from transpile import machine_code
-    from transpile.native import function, library
+    from transpile.codegen.llvm import function, llvm_library
+    from transpile.driver import machine_code
 
     def new_library(codegen: Any, name: str) -> Any:
-        return _library(library._kind())(codegen, name)
+        return _library(llvm_library._kind())(codegen, name)
 
     def by_text(text: str, *rest: Any) -> NoReturn:
         raise _Taken(NUMBA + text)

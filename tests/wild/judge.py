@@ -16,8 +16,8 @@ import numpy as np
 
 import transpile as tp
 from transpile.api import Transformed
+from transpile.base.levels import Level
 from transpile.errors import TranspileError
-from transpile.levels import Level
 
 from .slopes import disagreement
 

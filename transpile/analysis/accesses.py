@@ -9,32 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from transpile.core.nodes import (
-    Add,
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defines, leaves, reads
 
 
-def is_array(op: Operand) -> bool:
+def is_array(op: ir.Operand) -> bool:
     """Whether it is, or holds, memory: an array, several results of which one may be an array, a stack."""
-    return isinstance(op, Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
+    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
-def kinds_of(row: Let) -> list[str]:
+def kinds_of(row: ir.Let) -> list[str]:
     """For each axis of an array what a part of it takes: a point, a range or all."""
     kinds = row.params["kinds"]
     return [*kinds, *["all"] * (row.args[0].type.rank - len(kinds))]
@@ -43,42 +27,42 @@ def kinds_of(row: Let) -> list[str]:
 class Roots:
     """A union of names that may stand for the same memory."""
 
-    def __init__(self, fn: Function) -> None:
-        self.parent: dict[Var, Var] = {}
+    def __init__(self, fn: ir.Function) -> None:
+        self.parent: dict[ir.Var, ir.Var] = {}
         self.written_params = {p for p in fn.params if p.buffer}
         self._block(fn.body)
 
-    def of(self, var: Var) -> Var:
+    def of(self, var: ir.Var) -> ir.Var:
         while (up := self.parent.get(var, var)) is not var:
             var = up
         return var
 
-    def _join(self, a: Operand, b: Operand) -> None:
+    def _join(self, a: ir.Operand, b: ir.Operand) -> None:
         if is_array(a) and is_array(b):
             first, second = self.of(a), self.of(b)  # type: ignore[arg-type]
             if first is not second:
                 self.parent[second] = first
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             match stmt:
-                case Let() if is_array(stmt.var):
+                case ir.Let() if is_array(stmt.var):
                     for a in stmt.args:
                         self._join(a, stmt.var)
-                case If():
+                case ir.If():
                     for side in (stmt.then, stmt.orelse):
                         for result, out in zip(stmt.results, side.yields):
                             self._join(result, out)
-                case For() | While():
-                    inner = (stmt.body, stmt.test) if isinstance(stmt, While) else (stmt.body,)
+                case ir.For() | ir.While():
+                    inner = (stmt.body, stmt.test) if isinstance(stmt, ir.While) else (stmt.body,)
                     for k, init in enumerate(stmt.inits):
                         names = [init, stmt.body.yields[k], *stmt.results[k : k + 1], *(b.params[k] for b in inner)]
                         arrays = [x for x in names if is_array(x)]  # an init may be no value
                         for x in arrays[1:]:
                             self._join(arrays[0], x)
-                case Push():
+                case ir.Push():
                     self._join(stmt.stack, stmt.value)
-                case Pop():
+                case ir.Pop():
                     self._join(stmt.stack, stmt.var)
             for inner_block in blocks(stmt):
                 self._block(inner_block)
@@ -88,48 +72,48 @@ class Roots:
 class Access:
     """One element that a statement touches; ``indices`` is None for all of the array, or nobody knows which."""
 
-    var: Var
-    indices: tuple[Operand, ...] | None
+    var: ir.Var
+    indices: tuple[ir.Operand, ...] | None
     kind: str  # "read", "write" or "add"
 
 
-def accesses(stmt: Stmt) -> Iterator[Access]:
+def accesses(stmt: ir.Stmt) -> Iterator[Access]:
     """What the statement itself touches, nested blocks not included."""
     match stmt:
-        case Let(prim="index"):
+        case ir.Let(prim="index"):
             yield Access(stmt.args[0], stmt.args[1:], "read")  # type: ignore[arg-type]
-        case Let(prim="dim" | "view" | "swap" | "row" | "item"):
+        case ir.Let(prim="dim" | "view" | "swap" | "row" | "item"):
             return
-        case Let():
+        case ir.Let():
             into = stmt.params.get("into")  # which operands a call fills, where that is known
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
                     if into is None or k in into:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
-        case Store():
+        case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")
-        case Add():
+        case ir.Add():
             yield Access(stmt.buf, stmt.args, "add")
-        case Push():
+        case ir.Push():
             yield Access(stmt.stack, None, "write")
             if is_array(stmt.value):
                 yield Access(stmt.value, None, "read")  # type: ignore[arg-type]
-        case Pop():
+        case ir.Pop():
             yield Access(stmt.stack, None, "write")
-        case Effect():
+        case ir.Effect():
             for a in stmt.args:
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
 
 
-def handed(stmt: Stmt) -> Iterator[tuple[Var, Operand]]:
+def handed(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand]]:
     """What a branch or a loop gives values to, and the values."""
     match stmt:
-        case If():
+        case ir.If():
             for block in (stmt.then, stmt.orelse):
                 yield from zip(stmt.results, block.yields)
-        case For() | While():
+        case ir.For() | ir.While():
             yield from zip(stmt.body.params, stmt.inits)
             yield from zip(stmt.body.params, stmt.body.yields)
 
@@ -138,12 +122,12 @@ def handed(stmt: Stmt) -> Iterator[tuple[Var, Operand]]:
 class Touch:
     """What a statement, with all that is nested in it, defines, uses and does."""
 
-    defs: set[Var] = field(default_factory=set)
-    uses: set[Var] = field(default_factory=set)
+    defs: set[ir.Var] = field(default_factory=set)
+    uses: set[ir.Var] = field(default_factory=set)
     found: list[Access] = field(default_factory=list)
-    read: set[Var] = field(default_factory=set)  # roots
-    written: set[Var] = field(default_factory=set)
-    added: set[Var] = field(default_factory=set)
+    read: set[ir.Var] = field(default_factory=set)  # roots
+    written: set[ir.Var] = field(default_factory=set)
+    added: set[ir.Var] = field(default_factory=set)
     raises: bool = False
     acts: bool = False  # prints: nothing visible may pass it
     visible: bool = False  # writes where the caller sees it
@@ -154,16 +138,16 @@ class Touches:
 
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
-        self.known: dict[int, tuple[Stmt, Touch]] = {}
-        self.writes: dict[int, tuple[Stmt, set[Var]]] = {}
+        self.known: dict[int, tuple[ir.Stmt, Touch]] = {}
+        self.writes: dict[int, tuple[ir.Stmt, set[ir.Var]]] = {}
 
-    def of(self, stmt: Stmt) -> Touch:
+    def of(self, stmt: ir.Stmt) -> Touch:
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._touch(stmt))
         return held[1]
 
-    def changed(self, stmt: Stmt) -> set[Var]:
+    def changed(self, stmt: ir.Stmt) -> set[ir.Var]:
         """The roots that a statement writes or adds to."""
         held = self.writes.get(id(stmt))
         if held is None or held[0] is not stmt:
@@ -172,28 +156,28 @@ class Touches:
             held = self.writes[id(stmt)] = (stmt, roots)
         return held[1]
 
-    def _touch(self, stmt: Stmt) -> Touch:
+    def _touch(self, stmt: ir.Stmt) -> Touch:
         t = Touch()
         t.defs.update(defines(stmt))
-        t.uses.update(o for o in reads(stmt) if isinstance(o, Var))
+        t.uses.update(o for o in reads(stmt) if isinstance(o, ir.Var))
         for a in accesses(stmt):
             root = self.roots.of(a.var)
             t.uses.add(a.var)
             t.found.append(a)
             {"read": t.read, "write": t.written, "add": t.added}[a.kind].add(root)
             t.visible |= a.kind != "read" and root in self.roots.written_params
-        if isinstance(stmt, Effect):
+        if isinstance(stmt, ir.Effect):
             t.raises |= stmt.kind != "print"
             t.acts |= stmt.kind == "print"
-        if isinstance(stmt, Let) and may_raise(stmt):
+        if isinstance(stmt, ir.Let) and may_raise(stmt):
             t.raises = True
         # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
         t.read.update(self.roots.of(o) for _, o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
-        if isinstance(stmt, For):
+        if isinstance(stmt, ir.For):
             t.defs.add(stmt.index)
         for block in blocks(stmt):
             t.defs.update(block.params)
-            t.uses.update(o for o in leaves(block) if isinstance(o, Var))
+            t.uses.update(o for o in leaves(block) if isinstance(o, ir.Var))
             for inner in block.stmts:
                 u = self.of(inner)
                 t.defs |= u.defs
@@ -207,7 +191,7 @@ class Touches:
                 t.visible |= u.visible
         return t
 
-    def ordered(self, first: Stmt, second: Stmt) -> bool:
+    def ordered(self, first: ir.Stmt, second: ir.Stmt) -> bool:
         """Whether ``second`` must stay after ``first``."""
         a, b = self.of(first), self.of(second)
         if a.defs & b.uses or b.defs & a.uses:
@@ -231,7 +215,7 @@ RAISING = frozenset("isqrt factorial comb perm factorial_float comb_float perm_f
 """Of Python's numbers; they raise of negative ones."""
 
 
-def may_raise(let: Let) -> bool:
+def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
     match let.prim:
         case "call":
@@ -246,15 +230,15 @@ def may_raise(let: Let) -> bool:
             return bool(let.var.type.weak)
         case "pow":  # of integers, to a negative power
             power = let.args[1]
-            return let.var.type.is_int and not (isinstance(power, Const) and power.value >= 0)
+            return let.var.type.is_int and not (isinstance(power, ir.Const) and power.value >= 0)
     return let.prim in RAISING
 
 
-def _is_number(op: Operand) -> bool:
+def _is_number(op: ir.Operand) -> bool:
     """Whether it is known, and not 0."""
-    return isinstance(op, Const) and op.value != 0
+    return isinstance(op, ir.Const) and op.value != 0
 
 
-def is_pure(let: Let) -> bool:
+def is_pure(let: ir.Let) -> bool:
     """Whether it may be computed again, elsewhere or not at all."""
     return not may_raise(let)

@@ -10,37 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Call,
-    For,
-    Function,
-    If,
-    Let,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks
-from transpile.rules.prim import ZERO, Prim
-from transpile.rules.tables import prims
+from transpile.ops.record import ZERO, Prim
+from transpile.ops.tables import prims
 
-Edge = tuple[Operand, Var]  # the second depends on the first
+Edge = tuple[ir.Operand, ir.Var]  # the second depends on the first
 
 
-def carries_derivative(operand: Operand) -> bool:
+def carries_derivative(operand: ir.Operand) -> bool:
     """Whether its type can carry one: floating point, or a tuple with such an item."""
     type_ = operand.type
     return type_.is_float or any(t.is_float for t in type_.items)
 
 
-def differentiable_args(prim: Prim, args: tuple[Operand, ...]) -> Iterator[Operand]:
+def differentiable_args(prim: Prim, args: tuple[ir.Operand, ...]) -> Iterator[ir.Operand]:
     """The operands through which a derivative passes."""
     if prim.elementwise:
         for arg, partial in zip(args, prim.partials):
@@ -50,7 +34,7 @@ def differentiable_args(prim: Prim, args: tuple[Operand, ...]) -> Iterator[Opera
         yield from (a for a in args if carries_derivative(a))
 
 
-def edges(block: Block) -> Iterator[Edge]:
+def edges(block: ir.Block) -> Iterator[Edge]:
     """The dependences between floating-point variables in a block and all that is nested."""
     table = prims()
     for stmt in block.stmts:
@@ -59,26 +43,26 @@ def edges(block: Block) -> Iterator[Edge]:
             yield from edges(inner)
 
 
-def _edges(stmt: Stmt, table: dict[str, Prim]) -> Iterator[Edge]:
+def _edges(stmt: ir.Stmt, table: dict[str, Prim]) -> Iterator[Edge]:
     match stmt:
-        case Let() | Alloc():
+        case ir.Let() | ir.Alloc():
             if carries_derivative(stmt.var):
                 yield from ((a, stmt.var) for a in differentiable_args(table[stmt.prim], stmt.args))
-        case Store() | Add():
+        case ir.Store() | ir.Add():
             yield stmt.value, stmt.buf
-        case Push():
+        case ir.Push():
             yield stmt.value, stmt.stack
-        case Pop():
+        case ir.Pop():
             yield stmt.stack, stmt.var
-        case Call():
+        case ir.Call():
             for arg in stmt.args:
                 yield from ((arg, r) for r in stmt.results[: stmt.outputs])
-        case If():
+        case ir.If():
             for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                 yield a, result
                 yield b, result
-        case For() | While():
-            loop_params = [stmt.body.params] if isinstance(stmt, For) else [stmt.body.params, stmt.test.params]
+        case ir.For() | ir.While():
+            loop_params = [stmt.body.params] if isinstance(stmt, ir.For) else [stmt.body.params, stmt.test.params]
             for k, (init, out, result) in enumerate(zip(stmt.inits, stmt.body.yields, stmt.results)):
                 for params in loop_params:
                     yield init, params[k]
@@ -87,21 +71,21 @@ def _edges(stmt: Stmt, table: dict[str, Prim]) -> Iterator[Edge]:
                 yield out, result
 
 
-def active(fn: Function, wrt: Iterable[Var], results: Iterable[Operand]) -> set[Var]:
+def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]) -> set[ir.Var]:
     """The active variables of ``fn`` for derivatives of ``results`` with respect to ``wrt``."""
-    forward: dict[Var, list[Var]] = {}
-    backward: dict[Var, list[Var]] = {}
+    forward: dict[ir.Var, list[ir.Var]] = {}
+    backward: dict[ir.Var, list[ir.Var]] = {}
     for source, target in edges(fn.body):
-        if isinstance(source, Var) and carries_derivative(source) and carries_derivative(target):
+        if isinstance(source, ir.Var) and carries_derivative(source) and carries_derivative(target):
             forward.setdefault(source, []).append(target)
             backward.setdefault(target, []).append(source)
     varied = _reach(wrt, forward)
-    useful = _reach((r for r in results if isinstance(r, Var) and carries_derivative(r)), backward)
+    useful = _reach((r for r in results if isinstance(r, ir.Var) and carries_derivative(r)), backward)
     return {v for v in varied if v in useful}
 
 
-def _reach(roots: Iterable[Var], graph: dict[Var, list[Var]]) -> dict[Var, None]:
-    found: dict[Var, None] = dict.fromkeys(roots)
+def _reach(roots: Iterable[ir.Var], graph: dict[ir.Var, list[ir.Var]]) -> dict[ir.Var, None]:
+    found: dict[ir.Var, None] = dict.fromkeys(roots)
     queue = list(found)
     while queue:
         for target in graph.get(queue.pop(), ()):

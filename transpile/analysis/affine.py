@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from transpile.core.nodes import Block, Const, Let, Operand, Var
+from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.core.walk import blocks
 
@@ -18,7 +18,7 @@ class Linear:
     """``const`` and, for each variable, its coefficient, never 0. Two forms are equal if the numbers are always equal."""
 
     const: int
-    terms: frozenset[tuple[Var, int]] = frozenset()
+    terms: frozenset[tuple[ir.Var, int]] = frozenset()
 
     def plus(self, other: Linear, times: int = 1) -> Linear:
         found = dict(self.terms)
@@ -29,54 +29,54 @@ class Linear:
     def times(self, factor: int) -> Linear:
         return Linear(self.const * factor, frozenset((v, c * factor) for v, c in self.terms) if factor else frozenset())
 
-    def coefficient(self, var: Var) -> int:
+    def coefficient(self, var: ir.Var) -> int:
         return next((c for v, c in self.terms if v is var), 0)
 
-    def without(self, var: Var) -> Linear:
+    def without(self, var: ir.Var) -> Linear:
         return Linear(self.const, frozenset((v, c) for v, c in self.terms if v is not var))
 
-    def replaced(self, var: Var, by: Linear) -> Linear:
+    def replaced(self, var: ir.Var, by: Linear) -> Linear:
         coef = self.coefficient(var)
         return self.without(var).plus(by, coef) if coef else self
 
     @property
-    def variables(self) -> frozenset[Var]:
+    def variables(self) -> frozenset[ir.Var]:
         return frozenset(v for v, _ in self.terms)
 
 
-def form_of(op: Operand) -> Linear:
+def form_of(op: ir.Operand) -> Linear:
     """An integer as such."""
-    if isinstance(op, Const):
+    if isinstance(op, ir.Const):
         return Linear(int(op.value))
-    assert isinstance(op, Var)
+    assert isinstance(op, ir.Var)
     return Linear(0, frozenset(((op, 1),)))
 
 
-def computed(form: Linear, number: Callable[[str, Operand, Operand], Operand]) -> Operand:
+def computed(form: Linear, number: Callable[[str, ir.Operand, ir.Operand], ir.Operand]) -> ir.Operand:
     """A value of this form from its variables alone, what is added first; ``number`` makes a sum, difference or product."""
-    found: Operand | None = None
+    found: ir.Operand | None = None
     for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
-        term: Operand = var if abs(coef) == 1 else number("mul", Const(abs(coef), INT), var)
+        term: ir.Operand = var if abs(coef) == 1 else number("mul", ir.Const(abs(coef), INT), var)
         if found is None:
-            found = term if coef > 0 else number("sub", Const(0, INT), term)
+            found = term if coef > 0 else number("sub", ir.Const(0, INT), term)
         else:
             found = number("add" if coef > 0 else "sub", found, term)
     if found is None:
-        return Const(form.const, INT)
+        return ir.Const(form.const, INT)
     if form.const:
-        found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))
+        found = number("add" if form.const > 0 else "sub", found, ir.Const(abs(form.const), INT))
     return found
 
 
 class Twins:
     """Forms as they are in another trip of a loop: what a trip defines has other values there."""
 
-    def __init__(self, own: set[Var]) -> None:
+    def __init__(self, own: set[ir.Var]) -> None:
         self.own = own
-        self.twins: dict[Var, Var] = {}
+        self.twins: dict[ir.Var, ir.Var] = {}
 
-    def of(self, var: Var) -> Var:
-        return self.twins.setdefault(var, Var(var.name, var.type))
+    def of(self, var: ir.Var) -> ir.Var:
+        return self.twins.setdefault(var, ir.Var(var.name, var.type))
 
     def form(self, form: Linear) -> Linear:
         return Linear(form.const, frozenset((self.of(v) if v in self.own else v, c) for v, c in form.terms))
@@ -85,49 +85,49 @@ class Twins:
 class Forms:
     """The linear forms of the operands of one function."""
 
-    def __init__(self, body: Block) -> None:
-        self.lets: dict[Var, Let] = {s.var: s for s in _lets(body)}
-        self.known: dict[Var, Linear] = {}
-        self.same: dict[Var, Operand] = {}
+    def __init__(self, body: ir.Block) -> None:
+        self.lets: dict[ir.Var, ir.Let] = {s.var: s for s in _lets(body)}
+        self.known: dict[ir.Var, Linear] = {}
+        self.same: dict[ir.Var, ir.Operand] = {}
 
-    def learn(self, let: Let) -> None:
+    def learn(self, let: ir.Let) -> None:
         """A *let* that a pass has made."""
         self.lets[let.var] = let
 
-    def alias(self, var: Var, other: Operand) -> None:
+    def alias(self, var: ir.Var, other: ir.Operand) -> None:
         """From here on ``var`` is ``other``."""
         self.same[var] = other
         self.known.clear()
 
-    def as_alias(self, a: Operand, b: Operand) -> tuple[Var, Operand] | None:
+    def as_alias(self, a: ir.Operand, b: ir.Operand) -> tuple[ir.Var, ir.Operand] | None:
         """Of two equal integers one, and the other that may stand for it: it is not computed from that one."""
-        if isinstance(a, Var) and not self.comes_from(b, a):
+        if isinstance(a, ir.Var) and not self.comes_from(b, a):
             return a, b
-        return (b, a) if isinstance(b, Var) and not self.comes_from(a, b) else None
+        return (b, a) if isinstance(b, ir.Var) and not self.comes_from(a, b) else None
 
-    def comes_from(self, op: Operand, var: Var) -> bool:
-        work: list[Operand] = [op]
-        seen: set[Operand] = set()
+    def comes_from(self, op: ir.Operand, var: ir.Var) -> bool:
+        work: list[ir.Operand] = [op]
+        seen: set[ir.Operand] = set()
         while work:
             found = work.pop()
             if found is var:
                 return True
-            if isinstance(found, Var) and found not in seen:
+            if isinstance(found, ir.Var) and found not in seen:
                 seen.add(found)
                 let = self.lets.get(found)
                 work += () if let is None else let.args
                 work += [self.same[found]] if found in self.same else []
         return False
 
-    def of(self, op: Operand) -> Linear:
-        if isinstance(op, Const):
+    def of(self, op: ir.Operand) -> Linear:
+        if isinstance(op, ir.Const):
             return Linear(int(op.value))
-        assert isinstance(op, Var)
+        assert isinstance(op, ir.Var)
         if op not in self.known:
             self.known[op] = self._found(op)
         return self.known[op]
 
-    def _found(self, var: Var) -> Linear:
+    def _found(self, var: ir.Var) -> Linear:
         if var in self.same:
             return self.of(self.same[var])
         alone = Linear(0, frozenset(((var, 1),)))
@@ -150,16 +150,16 @@ class Forms:
         return alone
 
 
-def _is_index(op: Operand) -> bool:
+def _is_index(op: ir.Operand) -> bool:
     """Whether it is an integer of full width: sums of narrow ones wrap."""
-    if isinstance(op, Const):
+    if isinstance(op, ir.Const):
         return isinstance(op.value, int) and not isinstance(op.value, bool)
     return op.type.dtype == "int64" and not op.type.dims
 
 
-def _lets(block: Block) -> Iterator[Let]:
+def _lets(block: ir.Block) -> Iterator[ir.Let]:
     for stmt in block.stmts:
-        if isinstance(stmt, Let):
+        if isinstance(stmt, ir.Let):
             yield stmt
         for inner in blocks(stmt):
             yield from _lets(inner)

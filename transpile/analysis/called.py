@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from transpile.core.nodes import Call, Effect, Stmt
-from transpile.core.routines import Routine, routine_of
+from transpile.core import nodes as ir
+from transpile.core.functions import Routine, routine_of
 from transpile.core.walk import statements
 
 Pattern = tuple[
@@ -40,21 +40,21 @@ NOTHING = Summary()  # of what is no call
 class Summaries(Protocol):
     """Knows what calls do: `transpile.analysis.summaries.Called`."""
 
-    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary: ...
+    def of(self, stmt: ir.Stmt, given: Sequence[bool | None]) -> Summary: ...
 
 
-def may_act(stmt: Stmt) -> bool:
+def may_act(stmt: ir.Stmt) -> bool:
     """Whether a statement is a print or a raise, or calls what prints or raises."""
-    if isinstance(stmt, Effect):
+    if isinstance(stmt, ir.Effect):
         return True
     return any(True for _ in effects_of(stmt))
 
 
-def effects_of(stmt: Stmt, seen: set[Routine] | None = None):  # type: ignore[no-untyped-def]
+def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore[no-untyped-def]
     """The prints and raises in what a statement calls."""
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
-    if isinstance(stmt, Call):
+    if isinstance(stmt, ir.Call):
         body = stmt.fn.body
     elif routine is not None and routine.fn is not None and routine not in seen:
         seen.add(routine)
@@ -62,7 +62,7 @@ def effects_of(stmt: Stmt, seen: set[Routine] | None = None):  # type: ignore[no
     else:
         return
     for one in statements(body):
-        if isinstance(one, Effect):
+        if isinstance(one, ir.Effect):
             yield one
         else:
             yield from effects_of(one, seen)

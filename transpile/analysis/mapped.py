@@ -9,32 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transpile.analysis.called import NOTHING, Summaries, Summary, may_act
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Call,
-    Effect,
-    For,
-    Function,
-    If,
-    Index,
-    Let,
-    Mask,
-    Operand,
-    Pop,
-    Push,
-    Reshape,
-    Slice,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
-from transpile.core.routines import routine_of
+from transpile.core import nodes as ir
+from transpile.core.functions import routine_of
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defines, dim_symbols, reads, statements
-from transpile.rules.collectives import COLLECTIVES, OWN
+from transpile.ops.lane_collectives import COLLECTIVES, OWN
 
 
 class Mapped:
@@ -43,146 +22,148 @@ class Mapped:
     ``called`` knows what calls do; ``axis``: the parameter that collectives over these lanes have as their axis.
     """
 
-    def __init__(self, fn: Function, given: Iterable[Var], called: Summaries, axis: Var | None = None) -> None:
+    def __init__(self, fn: ir.Function, given: Iterable[ir.Var], called: Summaries, axis: ir.Var | None = None) -> None:
         self.called, self.axis = called, axis
-        self.values: set[Var] = set(given)
+        self.values: set[ir.Var] = set(given)
         self.sizes: set[str] = set()
-        self.made: dict[Var, Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
-        self.under: set[Var] = set()  # what a branch or a loop gives that lanes do not all take alike
+        self.made: dict[ir.Var, ir.Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
+        self.under: set[ir.Var] = set()  # what a branch or a loop gives that lanes do not all take alike
         size = (-1, -1, -1)
         while size != (size := (len(self.values), len(self.sizes), len(self.under))):
             self.block(fn.body, False)
             self.sizes.update(name for name, op in fn.symbols.items() if self.differs(name, op))
 
-    def has(self, *operands: Operand | None) -> bool:
+    def has(self, *operands: ir.Operand | None) -> bool:
         """Whether one of them differs between lanes."""
-        return any(isinstance(o, Var) and o in self.values for o in operands)
+        return any(isinstance(o, ir.Var) and o in self.values for o in operands)
 
     def has_size(self, type_: Type) -> bool:
         """Whether a value of the type is of another size in other lanes."""
         return any(name in self.sizes for d in type_.dims for name in d.symbols())
 
-    def diverges(self, stmt: Stmt) -> bool:
+    def diverges(self, stmt: ir.Stmt) -> bool:
         """Whether lanes may take another way at a branch, or go on longer in a loop."""
         match stmt:
-            case If():
+            case ir.If():
                 return self.has(stmt.test)
-            case For():
+            case ir.For():
                 return self.has(stmt.start, stmt.bound, stmt.step, stmt.body.stop)
-            case While():
+            case ir.While():
                 return self.has(*stmt.test.yields, stmt.body.stop)
         return False
 
-    def called_as(self, stmt: Stmt) -> Summary:
+    def called_as(self, stmt: ir.Stmt) -> Summary:
         """What a call does with arguments of which these differ; nothing, of what is no call."""
-        if not isinstance(stmt, Call) and routine_of(stmt) is None:
+        if not isinstance(stmt, ir.Call) and routine_of(stmt) is None:
             return NOTHING
         return self.called.of(stmt, self.pattern(reads(stmt)))
 
-    def pattern(self, args: Iterable[Operand]) -> list[bool | None]:
+    def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:
         """Which of the arguments of a call differ between lanes; None for the axis of these."""
         return [None if a is self.axis else self.has(a) for a in args]
 
-    def collective(self, stmt: Stmt) -> bool | None:
+    def collective(self, stmt: ir.Stmt) -> bool | None:
         """Whether a collective over these lanes gives each of them a value of its own; None: it is no such collective."""
-        if not isinstance(stmt, Let) or stmt.prim not in COLLECTIVES or stmt.args[-1] is not self.axis:
+        if not isinstance(stmt, ir.Let) or stmt.prim not in COLLECTIVES or stmt.args[-1] is not self.axis:
             return None
         return stmt.prim in OWN
 
     # ---- sizes
 
-    def differs(self, name: str, op: Operand) -> bool:
-        let = self.made.get(op) if isinstance(op, Var) else None
-        if not isinstance(let, Let) or let.prim != "dim":
+    def differs(self, name: str, op: ir.Operand) -> bool:
+        let = self.made.get(op) if isinstance(op, ir.Var) else None
+        if not isinstance(let, ir.Let) or let.prim != "dim":
             return self.has(op)
         source = let.args[0]
-        if name not in source.type.dims[let.params["axis"]].symbols() or not isinstance(source, Var):
+        if name not in source.type.dims[let.params["axis"]].symbols() or not isinstance(source, ir.Var):
             return self.has(op)
         return self.decides(source)  # the size is what a value is found to have
 
-    def decides(self, var: Var) -> bool:
+    def decides(self, var: ir.Var) -> bool:
         """Whether what decides the size of a value differs."""
         stmt = self.made.get(var)
         match stmt:
             case None:
                 return False  # a parameter
-            case Call():
+            case ir.Call():
                 return bool(self.called_as(stmt).sizes[stmt.results.index(var)])
-            case Let(prim="invoke"):
+            case ir.Let(prim="invoke"):
                 return any(self.called_as(stmt).sizes)
-            case Let(prim="item") if isinstance(call := self.made.get(stmt.args[0]), Let) and call.prim == "invoke":  # type: ignore[arg-type]
+            case ir.Let(prim="item", args=(ir.Var() as made, *_)) if (
+                isinstance(call := self.made.get(made), ir.Let) and call.prim == "invoke"
+            ):
                 return bool(self.called_as(call).sizes[stmt.params["k"]])
-            case Let(prim="index"):
+            case ir.Let(prim="index"):
                 return self.has(*_deciding(stmt)) or any(self.has_size(a.type) for a in stmt.args)
-            case Let() | Alloc():
+            case ir.Let() | ir.Alloc():
                 return self.has(*stmt.args) or any(self.has_size(a.type) for a in stmt.args)
-            case If():
+            case ir.If():
                 k = stmt.results.index(var)
                 return var in self.under or any(self.has_size(side.yields[k].type) for side in (stmt.then, stmt.orelse))
-            case For() | While():
+            case ir.For() | ir.While():
                 k = stmt.results.index(var)
                 return var in self.under or self.has_size(stmt.inits[k].type) or self.has_size(stmt.body.yields[k].type)
         return self.has(var)
 
     # ---- values
 
-    def note(self, *found: Operand) -> None:
-        self.values.update(v for v in found if isinstance(v, Var))
+    def note(self, *found: ir.Operand) -> None:
+        self.values.update(v for v in found if isinstance(v, ir.Var))
 
-    def block(self, block: Block, under: bool) -> None:
+    def block(self, block: ir.Block, under: bool) -> None:
         for stmt in block.stmts:
             self.stmt(stmt, under)
 
-    def stmt(self, stmt: Stmt, under: bool) -> None:
+    def stmt(self, stmt: ir.Stmt, under: bool) -> None:
         match stmt:
-            case Let(prim="dim"):
+            case ir.Let(prim="dim"):
                 dims = stmt.args[0].type.dims
                 if dims and any(name in self.sizes for name in dims[stmt.params["axis"]].symbols()):
                     self.note(stmt.var)
-            case Let() if (own := self.collective(stmt)) is not None:
+            case ir.Let() if (own := self.collective(stmt)) is not None:
                 if own:
                     self.note(stmt.var)
-            case Let(prim="invoke") if self.axis in stmt.args:
+            case ir.Let(prim="invoke") if self.axis in stmt.args:
                 self.note(stmt.var)
-            case Let() | Alloc():
+            case ir.Let() | ir.Alloc():
                 if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):
                     self.note(stmt.var)
-            case Store() | Add():
+            case ir.Store() | ir.Add():
                 if under or self.has(stmt.value, *stmt.args):
                     self.note(stmt.buf)
-            case Push():
+            case ir.Push():
                 if under or self.has(stmt.value):
                     self.note(stmt.stack)
-            case Pop():
+            case ir.Pop():
                 if under or self.has(stmt.stack):
                     self.note(stmt.var, stmt.stack)
-            case Call():
+            case ir.Call():
                 # of floating point all: each has an adjoint of its own
                 if self.has(*stmt.args) or self.axis in stmt.args:
                     values = self.called_as(stmt).values
                     self.note(*(r for r, differs in zip(stmt.results, values) if differs or is_out(stmt, r)))
-            case If():
+            case ir.If():
                 diverges = self.diverges(stmt)
                 for side in (stmt.then, stmt.orelse):
                     self.block(side, under or diverges)
                 for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                     self.join(result, diverges, a, b)
-            case For() | While():
+            case ir.For() | ir.While():
                 self.loop(stmt, under)
 
-    def join(self, result: Var, diverges: bool, *given: Operand) -> None:
+    def join(self, result: ir.Var, diverges: bool, *given: ir.Operand) -> None:
         if diverges:
             self.under.add(result)
         if diverges or self.has(*given):
             self.note(result)
 
-    def loop(self, stmt: For | While, under: bool) -> None:
-        if isinstance(stmt, While):
+    def loop(self, stmt: ir.For | ir.While, under: bool) -> None:
+        if isinstance(stmt, ir.While):
             self.block(stmt.test, under or self.diverges(stmt))
         elif self.has(stmt.start, stmt.bound, stmt.step):
             self.note(stmt.index)
         diverges = self.diverges(stmt)
-        tests = [stmt.test.params] if isinstance(stmt, While) else []
+        tests = [stmt.test.params] if isinstance(stmt, ir.While) else []
         for carried in (stmt.results, stmt.body.params, *tests):
             for var, init, out in zip(carried, stmt.inits, stmt.body.yields):
                 self.join(var, diverges, init, out)
@@ -191,29 +172,29 @@ class Mapped:
         self.block(stmt.body, under or diverges)
 
 
-def is_out(stmt: Call, result: Var) -> bool:
+def is_out(stmt: ir.Call, result: ir.Var) -> bool:
     """Whether a result of a call is one that has an adjoint."""
     return result.type.is_float and result in stmt.results[: stmt.outputs]
 
 
-def _deciding(stmt: Let) -> list[Operand]:
+def _deciding(stmt: ir.Let) -> list[ir.Operand]:
     """The operands of a place that its size depends on: masks, bounds of slices, sizes of a reshape."""
-    found: list[Operand] = []
+    found: list[ir.Operand] = []
     operands = stmt.args[1:]
     for step in stmt.params["path"]:
         match step:
-            case Index():
+            case ir.Index():
                 for item in step.items:
-                    if isinstance(item, Mask):
+                    if isinstance(item, ir.Mask):
                         found.append(operands[item.arg])
-                    elif isinstance(item, Slice):
+                    elif isinstance(item, ir.Slice):
                         found += [operands[k] for k in (item.start, item.stop, item.step) if k is not None]
-            case Reshape():
+            case ir.Reshape():
                 found += [operands[k] for k in step.args]
     return found
 
 
-def below_branches(mapped: Mapped, fn: Function) -> set[int]:
+def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
     """The ids of the statements that not all lanes come to equally often."""
     found: set[int] = set()
     for stmt in statements(fn.body):
@@ -222,9 +203,9 @@ def below_branches(mapped: Mapped, fn: Function) -> set[int]:
     return found
 
 
-def acts_in_lanes(mapped: Mapped, stmt: Stmt, under: set[int]) -> bool:
+def acts_in_lanes(mapped: Mapped, stmt: ir.Stmt, under: set[int]) -> bool:
     """Whether a statement prints, or raises what not all lanes raise."""
-    if isinstance(stmt, Effect):
+    if isinstance(stmt, ir.Effect):
         return stmt.kind != "raise" or mapped.has(*stmt.args) or id(stmt) in under
     found = mapped.called_as(stmt)
     return found.acts or id(stmt) in under and may_act(stmt)

@@ -2,78 +2,78 @@
 
 from __future__ import annotations
 
-from transpile.analysis.regions import may_overwrite
+from transpile.analysis.dependence import may_overwrite
 from transpile.analysis.scopes import Site, definitions, sites
-from transpile.core.nodes import Add, Alloc, For, Function, Let, Stmt, Store, Var, While
+from transpile.core import nodes as ir
 
 
 class Overwrites:
     """Answers for one function; facts are gathered once."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
         self.defs = definitions(fn)
-        self.writes: dict[Var, list[Site]] = {}
-        self.touches: dict[Var, list[Site]] = {}  # reads and writes
-        self.allocs: dict[Var, Alloc] = {}
+        self.writes: dict[ir.Var, list[Site]] = {}
+        self.touches: dict[ir.Var, list[Site]] = {}  # reads and writes
+        self.allocs: dict[ir.Var, ir.Alloc] = {}
         self.at: dict[int, Site] = {}
         for site in sites(fn):
             self.at[id(site.stmt)] = site
-            if isinstance(site.stmt, (Store, Add)):
+            if isinstance(site.stmt, (ir.Store, ir.Add)):
                 self.writes.setdefault(site.stmt.buf, []).append(site)
                 self.touches.setdefault(site.stmt.buf, []).append(site)
-            elif isinstance(site.stmt, Let):
+            elif isinstance(site.stmt, ir.Let):
                 for arg in site.stmt.args:
-                    if isinstance(arg, Var) and arg.buffer and site.stmt.prim != "dim":
+                    if isinstance(arg, ir.Var) and arg.buffer and site.stmt.prim != "dim":
                         self.touches.setdefault(arg, []).append(site)
-            elif isinstance(site.stmt, Alloc):
+            elif isinstance(site.stmt, ir.Alloc):
                 self.allocs[site.stmt.var] = site.stmt
         self._known: dict[int, bool] = {}
-        self._originals: dict[int, Var | None] = {}
+        self._originals: dict[int, ir.Var | None] = {}
 
-    def is_stable(self, read: Let) -> bool:
+    def is_stable(self, read: ir.Let) -> bool:
         """Whether reading the same place again at the end of the function gives what ``read`` gave."""
         key = id(read)
         if key not in self._known:
             root = read.args[0]
-            assert isinstance(root, Var)
+            assert isinstance(root, ir.Var)
             self._known[key] = not any(self.may_touch_later(read, write) for write in self.writes.get(root, ()))
         return self._known[key]
 
-    def original(self, read: Let) -> Var | None:
+    def original(self, read: ir.Let) -> ir.Var | None:
         """The value that still has what ``read`` gave: its buffer began as a copy, and nothing had been written there yet."""
         key = id(read)
         if key not in self._originals:
             self._originals[key] = self._original(read)
         return self._originals[key]
 
-    def _original(self, read: Let) -> Var | None:
+    def _original(self, read: ir.Let) -> ir.Var | None:
         root = read.args[0]
-        alloc = self.allocs.get(root) if isinstance(root, Var) and read.prim == "index" else None
+        alloc = self.allocs.get(root) if isinstance(root, ir.Var) and read.prim == "index" else None
         if alloc is None or alloc.prim != "copy" or self.at[id(alloc)].nest:
             return None
         (source,) = alloc.args
-        if not isinstance(source, Var) or source.buffer:
+        if not isinstance(source, ir.Var) or source.buffer:
             return None
         site = self.at[id(read)]
         earlier = [w for w in self.writes.get(alloc.var, ()) if _runs_after(w, site)]
         return None if any(may_overwrite(self.defs, self.fn.symbols, w, site) for w in earlier) else source
 
-    def is_kept(self, stored: Store) -> bool:
+    def is_kept(self, stored: ir.Store) -> bool:
         """Whether what ``stored`` wrote stands in its place to the end of the function."""
         key = id(stored)
         if key not in self._known:
             self._known[key] = not any(self.may_touch_later(stored, write) for write in self.writes[stored.buf])
         return self._known[key]
 
-    def is_first_touch(self, write: Store) -> bool:
+    def is_first_touch(self, write: ir.Store) -> bool:
         """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out: the
         memory is new in each trip of the loops around that."""
         site, alloc = self.at[id(write)], self.allocs.get(write.buf)
         outside = 0 if alloc is None else len(self.at[id(alloc)].nest)
         return not any(self.may_touch_later(t.stmt, site, outside) for t in self.touches.get(write.buf, ()))
 
-    def may_touch_later(self, first: Stmt, write: Site, outside: int = 0) -> bool:
+    def may_touch_later(self, first: ir.Stmt, write: Site, outside: int = 0) -> bool:
         """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched; of the statements around
         both, the first few ``outside`` are left out."""
         site = self.at[id(first)]
@@ -86,13 +86,15 @@ def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:
     """Whether ``second`` may run after ``first``: it stands later, or a loop is around both, the first few left out."""
     if second.order > first.order:
         return not _are_alternatives(first, second)
-    return any(isinstance(a, (For, While)) and a is b for (a, _), (b, _) in [*zip(first.nest, second.nest)][outside:])
+    return any(
+        isinstance(a, (ir.For, ir.While)) and a is b for (a, _), (b, _) in [*zip(first.nest, second.nest)][outside:]
+    )
 
 
 def _are_alternatives(first: Site, second: Site) -> bool:
     """Whether they stand in the two branches of one ``if`` that no loop repeats."""
     for (a, block_a), (b, block_b) in zip(first.nest, second.nest):
-        if a is not b or isinstance(a, (For, While)):
+        if a is not b or isinstance(a, (ir.For, ir.While)):
             return False
         if block_a is not block_b:
             return True

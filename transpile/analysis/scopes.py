@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from transpile.core.nodes import Block, For, Function, Let, Operand, Stmt, Var, While
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defines, dim_symbols
 
-Nest = tuple[tuple[Stmt, Block], ...]  # the statements around, from the outermost, each with the block entered
+Nest = tuple[tuple[ir.Stmt, ir.Block], ...]  # the statements around, from the outermost, each with the block entered
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,32 +16,32 @@ class Def:
     """``kind``: "param" of a function or loop body, "index" of a loop, or "stmt". ``order`` numbers the statements."""
 
     kind: str
-    stmt: Stmt | None
-    block: Block
+    stmt: ir.Stmt | None
+    block: ir.Block
     nest: Nest
     order: int
 
     @property
-    def loops(self) -> tuple[For | While, ...]:
+    def loops(self) -> tuple[ir.For | ir.While, ...]:
         """The loops around it, from the outermost."""
-        return tuple(s for s, _ in self.nest if isinstance(s, (For, While)))
+        return tuple(s for s, _ in self.nest if isinstance(s, (ir.For, ir.While)))
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """A statement with the blocks around it and its number in the text."""
 
-    stmt: Stmt
-    block: Block
+    stmt: ir.Stmt
+    block: ir.Block
     nest: Nest
     order: int
 
 
-def sites(fn: Function) -> Iterator[Site]:
+def sites(fn: ir.Function) -> Iterator[Site]:
     """All statements of a function in the order of the text."""
     counter = [0]
 
-    def visit(block: Block, nest: Nest) -> Iterator[Site]:
+    def visit(block: ir.Block, nest: Nest) -> Iterator[Site]:
         for stmt in block.stmts:
             counter[0] += 1
             yield Site(stmt, block, nest, counter[0])
@@ -51,9 +51,9 @@ def sites(fn: Function) -> Iterator[Site]:
     return visit(fn.body, ())
 
 
-def definitions(fn: Function) -> dict[Var, Def]:
+def definitions(fn: ir.Function) -> dict[ir.Var, Def]:
     """The definition of every variable of ``fn``."""
-    found: dict[Var, Def] = {p: Def("param", None, fn.body, (), 0) for p in fn.params}
+    found: dict[ir.Var, Def] = {p: Def("param", None, fn.body, (), 0) for p in fn.params}
     for site in sites(fn):
         stmt = site.stmt
         for var in defines(stmt):
@@ -62,20 +62,20 @@ def definitions(fn: Function) -> dict[Var, Def]:
             nest = (*site.nest, (stmt, inner))
             for param in inner.params:
                 found[param] = Def("param", stmt, inner, nest, site.order)
-            if isinstance(stmt, For):
+            if isinstance(stmt, ir.For):
                 found[stmt.index] = Def("index", stmt, inner, nest, site.order)
     return found
 
 
-def sizes_before(stmt: Stmt, symbols: Mapping[str, Operand], defs: Mapping[Var, Def]) -> tuple[str, ...]:
+def sizes_before(stmt: ir.Stmt, symbols: Mapping[str, ir.Operand], defs: Mapping[ir.Var, Def]) -> tuple[str, ...]:
     """The sizes that a statement needs at run time: not those that are its own result's, which nobody knows before."""
     return tuple(s for s in dim_symbols(stmt) if not is_own_size(stmt, symbols[s], defs))
 
 
-def is_own_size(stmt: Stmt, operand: Operand, defs: Mapping[Var, Def]) -> bool:
+def is_own_size(stmt: ir.Stmt, operand: ir.Operand, defs: Mapping[ir.Var, Def]) -> bool:
     """Whether the operand is a size of what the statement computes, or of a part of it."""
     for prim in ("dim", "item"):
-        made = defs[operand].stmt if isinstance(operand, Var) and operand in defs else None
-        if isinstance(made, Let) and made.prim == prim:
+        made = defs[operand].stmt if isinstance(operand, ir.Var) and operand in defs else None
+        if isinstance(made, ir.Let) and made.prim == prim:
             operand = made.args[0]
-    return isinstance(stmt, Let) and operand is stmt.var
+    return isinstance(stmt, ir.Let) and operand is stmt.var

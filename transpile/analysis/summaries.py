@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from transpile.analysis.called import Pattern, Summary, is_reached
 from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
-from transpile.core.nodes import Call, Function, Stmt
-from transpile.core.routines import Routine, routine_of
+from transpile.core import nodes as ir
+from transpile.core.functions import Routine, routine_of
 from transpile.core.walk import reads, statements
 
 
@@ -21,19 +21,19 @@ class Called:
     def __init__(self) -> None:
         self.routines: dict[tuple[Routine, Pattern], Summary] = {}
         self.functions: dict[
-            tuple[int, Pattern], tuple[Function, Summary]
+            tuple[int, Pattern], tuple[ir.Function, Summary]
         ] = {}  # the function is kept alive with its id
         self.is_open = False
 
-    def of(self, stmt: Stmt, given: Sequence[bool | None]) -> Summary:
+    def of(self, stmt: ir.Stmt, given: Sequence[bool | None]) -> Summary:
         """What a call does where these arguments differ."""
-        if isinstance(stmt, Call):
+        if isinstance(stmt, ir.Call):
             return self.of_function(stmt.fn, tuple(given))
         routine = routine_of(stmt)
         assert routine is not None, stmt
         return self.of_routine(routine, tuple(given))
 
-    def of_function(self, fn: Function, given: Pattern) -> Summary:
+    def of_function(self, fn: ir.Function, given: Pattern) -> Summary:
         key = id(fn), given
         if key in self.functions:
             return self.functions[key][1]
@@ -63,7 +63,7 @@ class Called:
             self.is_open = False
         return self.routines[key]
 
-    def _summary(self, fn: Function, given: Pattern, routine: Routine | None = None) -> Summary:
+    def _summary(self, fn: ir.Function, given: Pattern, routine: Routine | None = None) -> Summary:
         axis = next((p for p, differs in zip(fn.params, given) if differs is None), None)
         mapped = Mapped(fn, [p for p, differs in zip(fn.params, given) if differs], self, axis)
         under = below_branches(mapped, fn)

@@ -13,65 +13,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from transpile.core.nodes import Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Undef, Var, While
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks, dim_symbols, leaves, reads, statements
 
-Flag = tuple[Operand, bool]  # a flag, and what it is where the value is defined
+Flag = tuple[ir.Operand, bool]  # a flag, and what it is where the value is defined
 
 
 class Undefined:
     """What may be undefined in a function. ``sources``: variable -> the operands that its value is one of."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
-        self.sources: dict[Var, tuple[Operand, ...]] = {}
-        self.made: dict[Var, Let] = {}
-        self.choices: dict[Var, tuple[If, int]] = {}
+        self.sources: dict[ir.Var, tuple[ir.Operand, ...]] = {}
+        self.made: dict[ir.Var, ir.Let] = {}
+        self.choices: dict[ir.Var, tuple[ir.If, int]] = {}
         for stmt in statements(fn.body):
             self._describe(stmt)
-        self.maybe: set[Var] = set()
+        self.maybe: set[ir.Var] = set()
         changed = True
         while changed:
             found = {v for v, ops in self.sources.items() if v not in self.maybe and any(map(self.is_nothing, ops))}
             self.maybe |= found
             changed = bool(found)
 
-    def _describe(self, stmt: Stmt) -> None:
+    def _describe(self, stmt: ir.Stmt) -> None:
         match stmt:
-            case Let():
+            case ir.Let():
                 self.made[stmt.var] = stmt
-            case If():
+            case ir.If():
                 sides = [b.yields for b in (stmt.then, stmt.orelse) if not is_left(b)]
                 for k, result in enumerate(stmt.results):
                     self.sources[result] = tuple(y[k] for y in sides)
                     self.choices[result] = stmt, k
-            case For() | While():
+            case ir.For() | ir.While():
                 for k, (param, init, end) in enumerate(zip(stmt.body.params, stmt.inits, stmt.body.yields)):
                     self.sources[param] = (init, end)
-                    if isinstance(stmt, While):
+                    if isinstance(stmt, ir.While):
                         self.sources[stmt.test.params[k]] = (init, end)
                     if k < len(stmt.results):
                         self.sources[stmt.results[k]] = (end,) if has_trip(stmt) else (init, end)
 
-    def is_nothing(self, op: Operand) -> bool:
+    def is_nothing(self, op: ir.Operand) -> bool:
         """Whether the operand may be undefined."""
-        return isinstance(op, Undef) or (isinstance(op, Var) and op in self.maybe)
+        return isinstance(op, ir.Undef) or (isinstance(op, ir.Var) and op in self.maybe)
 
-    def reads(self, is_asked: Callable[[Stmt, Var], bool] = lambda stmt, var: True) -> dict[Var, Stmt]:
+    def reads(self, is_asked: Callable[[ir.Stmt, ir.Var], bool] = lambda stmt, var: True) -> dict[ir.Var, ir.Stmt]:
         """The variables that are read where they may be undefined, those of sizes too, each with the first such statement."""
-        found: dict[Var, Stmt] = {}
+        found: dict[ir.Var, ir.Stmt] = {}
         for stmt, op, known in self._reads(self.fn.body, frozenset()):
-            if isinstance(op, Var) and op in self.maybe and is_asked(stmt, op) and not self.is_defined(op, known):
+            if isinstance(op, ir.Var) and op in self.maybe and is_asked(stmt, op) and not self.is_defined(op, known):
                 found.setdefault(op, stmt)
         return found
 
-    def _reads(self, block: Block, known: frozenset[Flag]) -> Iterator[tuple[Stmt, Operand, frozenset[Flag]]]:
+    def _reads(self, block: ir.Block, known: frozenset[Flag]) -> Iterator[tuple[ir.Stmt, ir.Operand, frozenset[Flag]]]:
         for stmt in block.stmts:
             plain = (*reads(stmt), *(self.fn.symbols[s] for s in dim_symbols(stmt) if s in self.fn.symbols))
-            if isinstance(stmt, (For, While)):
+            if isinstance(stmt, (ir.For, ir.While)):
                 plain = plain[: len(plain) - len(stmt.inits)]  # what is carried is handed on, not read
             yield from ((stmt, op, known) for op in plain)
-            if isinstance(stmt, If):
+            if isinstance(stmt, ir.If):
                 yes, no = self.flag(stmt.test, True), self.flag(stmt.test, False)
                 yield from self._reads(stmt.then, known | {yes})
                 yield from self._reads(stmt.orelse, known | {no})
@@ -82,16 +82,16 @@ class Undefined:
                 continue
             for inner in blocks(stmt):
                 yield from self._reads(inner, known)
-                tested = leaves(inner) if isinstance(stmt, While) and inner is stmt.test else (inner.stop,)
+                tested = leaves(inner) if isinstance(stmt, ir.While) and inner is stmt.test else (inner.stop,)
                 yield from ((stmt, op, known) for op in tested if op is not None)
 
-    def flag(self, op: Operand, value: bool) -> Flag:
+    def flag(self, op: ir.Operand, value: bool) -> Flag:
         """The flag without negations."""
-        while isinstance(op, Var) and op in self.made and self.made[op].prim == "logical_not":
+        while isinstance(op, ir.Var) and op in self.made and self.made[op].prim == "logical_not":
             op, value = self.made[op].args[0], not value
         return op, value
 
-    def is_defined(self, var: Var, known: frozenset[Flag]) -> bool:
+    def is_defined(self, var: ir.Var, known: frozenset[Flag]) -> bool:
         """Whether the value of a branch is defined where these flags are known."""
         if var not in self.maybe:
             return True
@@ -101,21 +101,21 @@ class Undefined:
         for value, block in ((True, stmt.then), (False, stmt.orelse)):
             if self.flag(stmt.test, value) in known:
                 op = block.yields[k]
-                return not self.is_nothing(op) or (isinstance(op, Var) and self.is_defined(op, known))
+                return not self.is_nothing(op) or (isinstance(op, ir.Var) and self.is_defined(op, known))
         return False
 
 
-def is_left(block: Block) -> bool:
+def is_left(block: ir.Block) -> bool:
     """Whether nothing comes after the block: it raises."""
     last = block.stmts[-1] if block.stmts else None
-    if isinstance(last, If):
+    if isinstance(last, ir.If):
         return is_left(last.then) and is_left(last.orelse)
-    return isinstance(last, Effect) and last.kind == "raise"
+    return isinstance(last, ir.Effect) and last.kind == "raise"
 
 
-def has_trip(loop: For | While) -> bool:
+def has_trip(loop: ir.For | ir.While) -> bool:
     """Whether the loop surely has a trip."""
-    if isinstance(loop, While):
+    if isinstance(loop, ir.While):
         return False
-    numbers = [o.value for o in (loop.start, loop.bound, loop.step) if isinstance(o, Const)]
+    numbers = [o.value for o in (loop.start, loop.bound, loop.step) if isinstance(o, ir.Const)]
     return len(numbers) == 3 and len(range(*map(int, numbers))) > 0

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from transpile.analysis.affine import Forms, Linear
-from transpile.core.nodes import Const, For, Let, Operand, Var
+from transpile.core import nodes as ir
 
 DEPTH = 5
 ONE = Linear(1)
@@ -29,9 +29,9 @@ class Facts:
 
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
-        self.low: dict[Var, tuple[Linear, ...]] = {}
-        self.high: dict[Var, tuple[Linear, ...]] = {}
-        self.ranges: dict[Var, tuple[int, int]] = {}  # between which numbers each variable lies
+        self.low: dict[ir.Var, tuple[Linear, ...]] = {}
+        self.high: dict[ir.Var, tuple[Linear, ...]] = {}
+        self.ranges: dict[ir.Var, tuple[int, int]] = {}  # between which numbers each variable lies
 
     def inner(self) -> Facts:
         """A copy that a nested block may add to."""
@@ -41,10 +41,10 @@ class Facts:
 
     # ---- what has not wrapped
 
-    def form(self, op: Operand) -> Linear:
+    def form(self, op: ir.Operand) -> Linear:
         """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
         form = self.forms.of(op)
-        return Linear(0, frozenset(((op, 1),))) if isinstance(op, Var) and not self.is_exact(form) else form
+        return Linear(0, frozenset(((op, 1),))) if isinstance(op, ir.Var) and not self.is_exact(form) else form
 
     def is_exact(self, form: Linear) -> bool:
         """Whether the value that is computed for a form is the form's."""
@@ -53,7 +53,7 @@ class Facts:
         low, high = self.range(form)
         return low >= -LIMIT and high < LIMIT
 
-    def range(self, form: Linear, open_: frozenset[Var] = frozenset()) -> tuple[int, int]:
+    def range(self, form: Linear, open_: frozenset[ir.Var] = frozenset()) -> tuple[int, int]:
         """Between which numbers a form lies."""
         low = high = form.const
         for var, coef in form.terms:
@@ -62,7 +62,7 @@ class Facts:
             high += coef * ends[coef > 0]
         return low, high
 
-    def _range(self, var: Var, open_: frozenset[Var]) -> tuple[int, int]:
+    def _range(self, var: ir.Var, open_: frozenset[ir.Var]) -> tuple[int, int]:
         if var in self.ranges:
             return self.ranges[var]
         let = self.forms.lets.get(var)
@@ -96,7 +96,7 @@ class Facts:
             elif coef == -1:
                 self.bound(self.high, var, rest)
 
-    def bound(self, bounds: dict[Var, tuple[Linear, ...]], var: Var, form: Linear) -> None:
+    def bound(self, bounds: dict[ir.Var, tuple[Linear, ...]], var: ir.Var, form: Linear) -> None:
         known = bounds.get(var, ())
         if form not in known:
             bounds[var] = (*known, form)
@@ -111,7 +111,7 @@ class Facts:
         self.at_most(a, b)
         self.at_most(b, a)
 
-    def check(self, at: Operand, size: Operand, low: bool) -> None:
+    def check(self, at: ir.Operand, size: ir.Operand, low: bool) -> None:
         """A check of a subscript has passed; with ``low`` that it is not negative either."""
         form, most = self.forms.of(at), self.form(size)
         if not self.is_exact(form) and not (low and self.is_shift(form, most)):
@@ -128,7 +128,7 @@ class Facts:
                 return True
         return False
 
-    def define(self, let: Let) -> None:
+    def define(self, let: ir.Let) -> None:
         """What the definition of an integer says of it."""
         self.ranges = {}
         var = Linear(0, frozenset(((let.var, 1),)))
@@ -149,9 +149,9 @@ class Facts:
         elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
             self._choose(let, var)
 
-    def _choose(self, let: Let, var: Linear) -> None:
+    def _choose(self, let: ir.Let, var: Linear) -> None:
         """``k + n if k < 0 else k``: not negative if neither side is, and less than ``n`` if both are."""
-        test = self.forms.lets.get(let.args[0]) if isinstance(let.args[0], Var) else None
+        test = self.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         if test is None:
             return
         sides = [(self.inner(), self.form(a)) for a in let.args[1:]]
@@ -163,7 +163,7 @@ class Facts:
         if all(facts.is_not_negative(size.plus(form, -1).plus(ONE, -1)) for facts, form in sides):
             self.less(var, size)
 
-    def _divide(self, let: Let, var: Linear) -> None:
+    def _divide(self, let: ir.Let, var: Linear) -> None:
         x, by = (self.form(a) for a in let.args)
         if not self.is_not_negative(by.plus(ONE, -1)):
             return
@@ -174,7 +174,7 @@ class Facts:
             self.not_negative(var)
             self.at_most(var, x)
 
-    def test(self, let: Let, holds: bool) -> None:
+    def test(self, let: ir.Let, holds: bool) -> None:
         """What a comparison of integers says where it holds, or does not."""
         if len(let.args) != 2 or not all(is_integer(a) for a in let.args):
             return
@@ -191,9 +191,9 @@ class Facts:
             case ("equal", True) | ("not_equal", False):
                 self.same(a, b)
 
-    def enter(self, loop: For) -> None:
+    def enter(self, loop: ir.For) -> None:
         """Between what the index of a loop lies, in a trip."""
-        if not isinstance(loop.step, Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
+        if not isinstance(loop.step, ir.Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
             return
         index, start, bound = (self.form(o) for o in (loop.index, loop.start, loop.bound))
         if loop.step.value < 0:
@@ -203,9 +203,9 @@ class Facts:
         self.less(start, bound)
         self.less(index, bound)
         self.at_most(start, index)
-        let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, Var) else None
+        let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, ir.Var) else None
         kind, args = as_extremum(let) if let is not None else ("", ())
-        if kind == "max" and isinstance(args[1], Const) and self.is_not_negative(start.plus(self.form(args[1]), -1)):
+        if kind == "max" and isinstance(args[1], ir.Const) and self.is_not_negative(start.plus(self.form(args[1]), -1)):
             self.same(bound, self.form(args[0]))  # there is a trip, so it is not the other one
 
     # ---- asking
@@ -213,7 +213,7 @@ class Facts:
     def is_not_negative(self, form: Linear) -> bool:
         if self.range(form)[0] >= 0:
             return True
-        best: dict[frozenset[tuple[Var, int]], int] = {}  # of forms with these terms the one most likely to be it
+        best: dict[frozenset[tuple[ir.Var, int]], int] = {}  # of forms with these terms the one most likely to be it
         forms = [form]
         for depth in range(DEPTH + 1):
             deeper: list[Linear] = []
@@ -234,7 +234,7 @@ class Facts:
         The variables with the fewest of these are enough: what shows that the form is not negative replaces each at some time,
         in any order. A factor may hide that, as bounds stand with the variables that have none.
         """
-        chosen: list[tuple[Var, int]] = []
+        chosen: list[tuple[ir.Var, int]] = []
         fewest = 0
         for var, coef in form.terms:
             count = len(self.bounds(var, coef)) + (self.whole(var) is not None)
@@ -249,10 +249,10 @@ class Facts:
             for bound in bounds:
                 yield rest.plus(bound, coef)
 
-    def bounds(self, var: Var, coef: int) -> tuple[Linear, ...]:
+    def bounds(self, var: ir.Var, coef: int) -> tuple[Linear, ...]:
         return (self.low if coef > 0 else self.high).get(var, ())
 
-    def whole(self, var: Var) -> Linear | None:
+    def whole(self, var: ir.Var) -> Linear | None:
         """The form that a variable is defined with, where that is exact now."""
         form = self.forms.of(var)
         return None if is_alone(form) or not self.is_exact(form) else form
@@ -279,7 +279,7 @@ class Facts:
     def _either(self, yes: Linear, no: Linear) -> bool | None:
         return True if self.is_not_negative(yes) else False if self.is_not_negative(no) else None
 
-    def chosen(self, kind: str, args: tuple[Operand, ...]) -> Operand | None:
+    def chosen(self, kind: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
         """The one of two integers that is the greater, or smaller, one."""
         a, b = (self.form(x) for x in args)
         prim = "greater_equal" if kind == "max" else "less_equal"
@@ -293,13 +293,13 @@ def is_alone(form: Linear) -> bool:
     return not form.terms or (form.const == 0 and len(form.terms) == 1 and next(iter(form.terms))[1] == 1)
 
 
-def is_integer(op: Operand) -> bool:
-    if isinstance(op, Const):
+def is_integer(op: ir.Operand) -> bool:
+    if isinstance(op, ir.Const):
         return isinstance(op.value, int) and not isinstance(op.value, bool)
-    return isinstance(op, Var) and op.type.dtype == "int64" and not op.type.dims and op.type.kind == "array"
+    return isinstance(op, ir.Var) and op.type.dtype == "int64" and not op.type.dims and op.type.kind == "array"
 
 
-def as_extremum(let: Let) -> tuple[str, tuple[Operand, ...]]:
+def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
         name = let.params.get("fn") if let.prim == "call" else let.prim

@@ -1,6 +1,6 @@
 """Which scalar functions have a form for vectors in `transpile_runtime.compiled.vector`, and where it is the faster one.
 
-`transpile.loops.blocks` puts them in the place of the others.
+`transpile.loops.vector_functions` puts them in the place of the others.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import Any
 from transpile.aggregates import Static, Tree
 from transpile.command import STDIN
 from transpile.errors import error
-from transpile.frontend.annotations import annotation_tree, class_tree, parse_arg
-from transpile.frontend.origin import register
-from transpile.frontend.static import StaticModule, decoded
-from transpile.frontend.static_file import StaticFunction
+from transpile.frontend.resolve.annotations import annotation_tree, class_tree, parse_arg
+from transpile.frontend.resolve.static import StaticModule, decoded
+from transpile.frontend.resolve.static_file import StaticFunction
+from transpile.frontend.sources.origin import register
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from transpile import options
 from transpile.aggregates import Tree
+from transpile.base import options
+from transpile.base.levels import Flat, Grad, Jacobian, Level, Stacked, Vmap
 from transpile.command.asked import Asked
+from transpile.driver.lane_lift import of_all_lanes
 from transpile.errors import TranspileError, error
-from transpile.lanes import of_all_lanes
-from transpile.levels import Flat, Grad, Jacobian, Level, Stacked, Vmap
 
 LATER = ("checkpoint", "remat", "scan", "cond", "pmap")
 BY_CALL = {"linearize": "jvp", "check_grads": "the derivatives that it checks", "eval_shape": "no derivative"}

@@ -14,34 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    NOWHERE,
-    SYNTHETIC,
-    Add,
-    Alloc,
-    Block,
-    Const,
-    Effect,
-    For,
-    If,
-    Index,
-    Let,
-    Loc,
-    NewStack,
-    Operand,
-    Path,
-    Pop,
-    Push,
-    Store,
-    Undef,
-    Var,
-    While,
-)
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
-from transpile.core.records import Records
+from transpile.core.record_protocol import Records
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.errors import RuleError
 
@@ -61,7 +39,7 @@ class Expr:
     __array_ufunc__ = None
     __hash__ = object.__hash__
 
-    def __init__(self, b: Builder, op: Operand) -> None:
+    def __init__(self, b: Builder, op: ir.Operand) -> None:
         self.b, self.op = b, op
 
     @property
@@ -158,16 +136,16 @@ class Expr:
         raise TypeError("an Expr has no truth value: rules branch on types and params only")
 
 
-def constant(value: Any) -> Const:
+def constant(value: Any) -> ir.Const:
     """The operand of a Python or NumPy scalar."""
     if isinstance(value, np.generic) and value.dtype.kind != "c":
-        return Const(value.item(), Type(value.dtype.name))
+        return ir.Const(value.item(), Type(value.dtype.name))
     if isinstance(value, bool):
-        return Const(value, BOOL)
+        return ir.Const(value, BOOL)
     if isinstance(value, int):
-        return Const(int(value), INT)  # the number of an enum, too
+        return ir.Const(int(value), INT)  # the number of an enum, too
     if isinstance(value, float):
-        return Const(float(value), FLOAT)
+        return ir.Const(float(value), FLOAT)
     if isinstance(value, (complex, np.complexfloating)):
         raise NotReal(f"{value!r} is complex")
     raise NotANumber(f"{value!r} is not a number or an array")
@@ -185,11 +163,11 @@ class Builder:
     """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
     operands that hold their values."""
 
-    def __init__(self, prims: Records, symbols: dict[str, Operand] | None = None) -> None:
-        self.block = Block()
+    def __init__(self, prims: Records, symbols: dict[str, ir.Operand] | None = None) -> None:
+        self.block = ir.Block()
         self.open = [self.block]  # the blocks that are being filled, the outermost first
-        self.loc: Loc = NOWHERE
-        self.symbols: dict[str, Operand] = symbols if symbols is not None else {}
+        self.loc: ir.Loc = ir.NOWHERE
+        self.symbols: dict[str, ir.Operand] = symbols if symbols is not None else {}
         self.prims = prims
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
@@ -203,7 +181,7 @@ class Builder:
         self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
         self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
         self.others: dict[
-            Operand, frozenset[str]
+            ir.Operand, frozenset[str]
         ] = {}  # the dtypes that a value has on other paths: this one holds them all
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
         self._ints = 0
@@ -214,11 +192,11 @@ class Builder:
         """An Expr of an Expr, an operand or a Python scalar."""
         if isinstance(value, Expr):
             return value
-        if isinstance(value, (Var, Const, Undef)):
+        if isinstance(value, (ir.Var, ir.Const, ir.Undef)):
             return Expr(self, value)
         return Expr(self, constant(value))
 
-    def operand(self, value: Any) -> Operand:
+    def operand(self, value: Any) -> ir.Operand:
         return self.expr(value).op
 
     def emit(self, stmt: Any) -> None:
@@ -234,7 +212,7 @@ class Builder:
         if simpler is not None:
             return self.expr(simpler)
         type_ = entry.type_rule([o.type for o in operands], params)
-        result = Expr(self, self.bind(name or SYNTHETIC, type_, prim, operands, params))
+        result = Expr(self, self.bind(name or ir.SYNTHETIC, type_, prim, operands, params))
         if self.others:
             kept = {o.type.dtype for o in operands} & {params["dtype"]} if prim != "cast" and "dtype" in params else ()
             self._note_others(result, operands, lambda types: entry.type_rule(types, params).dtype, kept)
@@ -243,14 +221,14 @@ class Builder:
     def _note_others(
         self,
         result: Expr,
-        operands: Sequence[Operand],
+        operands: Sequence[ir.Operand],
         dtype_of: Callable[[list[Type]], str],
         kept: Collection[str] = (),
     ) -> None:
         """Notes the dtypes that a result has where its operands have others than here; ``kept``: what it takes as it is."""
-        if result.op in operands or not isinstance(result.op, Var):
+        if result.op in operands or not isinstance(result.op, ir.Var):
             return
-        several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, Var) and o in self.others}
+        several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, ir.Var) and o in self.others}
         found = {d for o, dtypes in several.items() if o.type.dtype in kept for d in dtypes}
         if len(several) > 6:
             found.update(itertools.chain(*several.values()))
@@ -262,11 +240,13 @@ class Builder:
         if found - {result.dtype}:
             self.others[result.op] = frozenset(found - {result.dtype})
 
-    def bind(self, name: str, type_: Type, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Var:
+    def bind(
+        self, name: str, type_: Type, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]
+    ) -> ir.Var:
         """Emits the *let* as it is."""
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
-        var = Var(name, type_)
+        var = ir.Var(name, type_)
         if (
             type_.is_int
             and not type_.dims
@@ -274,18 +254,18 @@ class Builder:
             and (type_.dtype == "int64" or _is_exact(prim, operands))
         ):
             var.form = self._int_form(prim, operands)
-        self.emit(Let(var, prim, operands, dict(params), self.loc))
+        self.emit(ir.Let(var, prim, operands, dict(params), self.loc))
         return var
 
     def surely_of_dtype(self, x: Expr) -> Expr:
         """The same, where it was asked for in the dtype that it has: in that one on every path."""
-        if not isinstance(x.op, Var) or x.op not in self.others:
+        if not isinstance(x.op, ir.Var) or x.op not in self.others:
             return x
         return Expr(self, self.bind(x.op.name, x.type.strong, "cast", (x.op,), {"dtype": x.dtype, "weak": False}))
 
     def like(self, result: Expr, source: Expr) -> Expr:
         """The result, which has the dtype of a source, on other paths too."""
-        if isinstance(source.op, Var) and source.op in self.others:
+        if isinstance(source.op, ir.Var) and source.op in self.others:
             self.others[result.op] = self.others[source.op]
         return result
 
@@ -309,13 +289,13 @@ class Builder:
         operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands], prim)
         dims = self.broadcast_dims([o.type.dims for o in operands])
         operands = self._bare_constants(operands)
-        ready: list[Operand] = []
+        ready: list[ir.Operand] = []
         for operand, wanted in zip(operands, operand_types):
             operand = self.cast(operand, wanted).op
-            if not isinstance(operand, Const):
+            if not isinstance(operand, ir.Const):
                 operand = self.broadcast(operand, dims).op
             ready.append(operand)
-        if dims and all(isinstance(o, Const) for o in ready):
+        if dims and all(isinstance(o, ir.Const) for o in ready):
             raise AssertionError("constants have no dims")
         if strong and prim in UFUNC and not dims:
             params["ufunc"] = True
@@ -333,10 +313,10 @@ class Builder:
             self._note_others(result, operands, dtype_of)
         return self._strengthen(result) if strong and result.type.weak else result
 
-    def _bare_constants(self, operands: list[Operand]) -> list[Operand]:
+    def _bare_constants(self, operands: list[ir.Operand]) -> list[ir.Operand]:
         """Broadcasts of constants replaced by the constants, as long as another operand has the dims."""
         made = [definition(self, o) for o in operands]
-        bare = [m is not None and m.prim == "broadcast" and isinstance(m.args[0], Const) for m in made]
+        bare = [m is not None and m.prim == "broadcast" and isinstance(m.args[0], ir.Const) for m in made]
         if not any(bare):
             return operands
         rank = max(o.type.rank for o in operands)
@@ -345,7 +325,7 @@ class Builder:
         return [m.args[0] if c and m is not None else o for o, m, c in zip(operands, made, bare)]
 
     def _strengthen(self, x: Expr) -> Expr:
-        if isinstance(x.op, Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:
+        if isinstance(x.op, ir.Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:
             x.op.type = x.op.type.strong  # the let was emitted just now: its type is still ours to set
             return x
         return self.cast(x, x.type.strong)
@@ -357,10 +337,10 @@ class Builder:
         weak = weak and not x.dims
         if x.dtype == dtype and x.type.weak == weak:
             return x
-        if isinstance(x.op, Const):
+        if isinstance(x.op, ir.Const):
             return Expr(self, _cast_const(x.op, dtype, weak))
-        if isinstance(x.op, Undef):
-            return Expr(self, Undef(Type(dtype, x.dims, weak)))
+        if isinstance(x.op, ir.Undef):
+            return Expr(self, ir.Undef(Type(dtype, x.dims, weak)))
         return self.let("cast", x, dtype=dtype, weak=weak)
 
     def broadcast_dims(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
@@ -420,9 +400,9 @@ class Builder:
     def form(self, value: Any) -> Dim:
         """The linear form of an integer scalar; a fresh symbol stands for what is not linear."""
         op = self.operand(value)
-        if isinstance(op, Const):
+        if isinstance(op, ir.Const):
             return Dim(int(op.value))
-        assert isinstance(op, Var), op
+        assert isinstance(op, ir.Var), op
         if op.form is None:
             self._ints += 1
             symbol = f"{op.label}.{self._ints}"
@@ -433,7 +413,7 @@ class Builder:
             self.symbols[symbol] = op
         return op.form
 
-    def _int_form(self, prim: str, operands: tuple[Operand, ...]) -> Dim | None:
+    def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
         if prim not in ("add", "sub", "mul", "neg", "cast"):
             return None
         if not all(o.type.is_int and not o.type.dims for o in operands):
@@ -450,7 +430,7 @@ class Builder:
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
         found = self._dim(dim)
-        if isinstance(found.op, Var) and found.op.form is None:
+        if isinstance(found.op, ir.Var) and found.op.form is None:
             found.op.form = dim
         return found
 
@@ -492,28 +472,28 @@ class Builder:
 
     # ---- memory
 
-    def alloc(self, name: str, type_: Type, prim: str, *args: Any, note: str = "", **params: Any) -> Var:
+    def alloc(self, name: str, type_: Type, prim: str, *args: Any, note: str = "", **params: Any) -> ir.Var:
         """A new buffer that holds ``prim(args)``."""
-        var = Var(name, type_.strong, buffer=True, note=note)
-        self.emit(Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc))
+        var = ir.Var(name, type_.strong, buffer=True, note=note)
+        self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc))
         return var
 
-    def zeros(self, name: str, type_: Type, note: str = "") -> Var:
+    def zeros(self, name: str, type_: Type, note: str = "") -> ir.Var:
         """A new buffer of zeros."""
         return self.alloc(
             name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype
         )
 
-    def copy(self, name: str, source: Any) -> Var:
+    def copy(self, name: str, source: Any) -> ir.Var:
         """A new buffer that holds ``source``."""
         x = self.expr(source)
         return self.alloc(name, x.type, "copy", x)
 
-    def read(self, source: Any, path: Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
+    def read(self, source: Any, path: ir.Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
         """What the place holds now, as a value. Of a value and an empty path: the value."""
         x = self.expr(source)
         if not path:
-            return self.let("index", x, path=path, name=name) if isinstance(x.op, Var) and x.op.buffer else x
+            return self.let("index", x, path=path, name=name) if isinstance(x.op, ir.Var) and x.op.buffer else x
         operands = [self.operand(a) for a in args]
         found = place_dims(x.dims, path, operands, self.least)
         fresh = {k: self.fresh_symbol(name or "size") for k, d in enumerate(found) if d is None}
@@ -534,16 +514,16 @@ class Builder:
             self._ints += 1
         return Dim.symbol(f"{name}.{self._ints}")
 
-    def store(self, buf: Var, path: Path, args: Sequence[Any], value: Any) -> None:
-        self.emit(Store(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
+    def store(self, buf: ir.Var, path: ir.Path, args: Sequence[Any], value: Any) -> None:
+        self.emit(ir.Store(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
 
-    def add(self, buf: Var, path: Path, args: Sequence[Any], value: Any) -> None:
-        self.emit(Add(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
+    def add(self, buf: ir.Var, path: ir.Path, args: Sequence[Any], value: Any) -> None:
+        self.emit(ir.Add(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))
 
     # ---- control
 
     @contextmanager
-    def into(self, block: Block) -> Iterator[Block]:
+    def into(self, block: ir.Block) -> Iterator[ir.Block]:
         """Emits into ``block`` for a while."""
         saved, self.block = self.block, block
         self.open.append(block)
@@ -554,7 +534,7 @@ class Builder:
             self.block = saved
 
     @contextmanager
-    def at(self, loc: Loc) -> Iterator[None]:
+    def at(self, loc: ir.Loc) -> Iterator[None]:
         """Stamps ``loc`` on what is emitted."""
         saved, self.loc = self.loc, loc
         try:
@@ -587,12 +567,12 @@ def unify_any(a: Dim, b: Dim) -> Dim | None:
     return b if b.is_const else a
 
 
-def _is_exact(prim: str, operands: tuple[Operand, ...]) -> bool:
+def _is_exact(prim: str, operands: tuple[ir.Operand, ...]) -> bool:
     """Whether an integer of fewer bits is what it was made of: a number of Python's that does not fit raises."""
     return prim == "cast" and operands[0].type.weak
 
 
-def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
+def _cast_const(const: ir.Const, dtype: str, weak: bool) -> ir.Const:
     kind = np.dtype(dtype).kind
     python: Any = {"b": bool, "i": int, "u": int, "f": float}[kind]
     value = const.value
@@ -601,24 +581,7 @@ def _cast_const(const: Const, dtype: str, weak: bool) -> Const:
     elif kind in "iu" and not const.type.weak:  # NumPy's integers wrap round
         least, end = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
         value = (value - least) % (end - least + 1) + least
-    return Const(python(value), Type(dtype, (), weak))
+    return ir.Const(python(value), Type(dtype, (), weak))
 
 
-__all__ = [
-    "Add",
-    "Alloc",
-    "Block",
-    "Builder",
-    "Effect",
-    "Expr",
-    "For",
-    "If",
-    "Index",
-    "NewStack",
-    "Pop",
-    "Push",
-    "Store",
-    "Undef",
-    "While",
-    "constant",
-]  # fmt: skip
+__all__ = ["Builder", "Expr", "constant"]

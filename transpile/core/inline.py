@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
-from transpile.core.nodes import Function, If, Let, Operand, Stmt, Var
 from transpile.core.walk import Cloner
 
 
-def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, ...]:
+def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
     """Emits the body of ``fn`` with ``args`` for its parameters; gives its results."""
-    mapping: dict[Var, Operand] = dict(zip(fn.params, args))
+    mapping: dict[ir.Var, ir.Operand] = dict(zip(fn.params, args))
     dims: dict[str, Dim] = {}
     for param, arg in zip(fn.params, args):
         for mine, theirs in zip(param.type.dims, arg.type.dims):
@@ -31,11 +31,16 @@ def splice(b: Builder, fn: Function, args: Sequence[Operand]) -> tuple[Operand, 
     return body.yields
 
 
-def _known_sizes(b: Builder, fn: Function, mapping: dict[Var, Operand]) -> set[int]:
+def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand]) -> set[int]:
     """The statements that read a size of a parameter that the caller knows: ``mapping`` gets the caller's operand for it."""
     found: set[int] = set()
     for stmt in fn.body.stmts:
-        if isinstance(stmt, Let) and stmt.prim == "dim" and isinstance(stmt.args[0], Var) and stmt.args[0] in mapping:
+        if (
+            isinstance(stmt, ir.Let)
+            and stmt.prim == "dim"
+            and isinstance(stmt.args[0], ir.Var)
+            and stmt.args[0] in mapping
+        ):
             symbol = b.canonical(mapping[stmt.args[0]].type.dims[stmt.params["axis"]]).as_symbol
             if symbol is not None and symbol in b.symbols:
                 mapping[stmt.var] = b.symbols[symbol]
@@ -43,13 +48,15 @@ def _known_sizes(b: Builder, fn: Function, mapping: dict[Var, Operand]) -> set[i
     return found
 
 
-def _without_settled_checks(stmts: Sequence[Stmt]) -> list[Stmt]:
+def _without_settled_checks(stmts: Sequence[ir.Stmt]) -> list[ir.Stmt]:
     """The statements without checks of a size against itself."""
-    settled = {s.var for s in stmts if isinstance(s, Let) and s.prim == "not_equal" and s.args[0] is s.args[1]}
-    return [s for s in stmts if not (isinstance(s, If) and s.test in settled and not s.results and not s.orelse.stmts)]
+    settled = {s.var for s in stmts if isinstance(s, ir.Let) and s.prim == "not_equal" and s.args[0] is s.args[1]}
+    return [
+        s for s in stmts if not (isinstance(s, ir.If) and s.test in settled and not s.results and not s.orelse.stmts)
+    ]
 
 
-def _own(b: Builder, name: str, fn: Function, renamed: dict[str, Dim]) -> Dim | None:
+def _own(b: Builder, name: str, fn: ir.Function, renamed: dict[str, Dim]) -> Dim | None:
     """A new name for a symbol that is not a dimension of a parameter."""
     if name not in fn.symbols:
         return None

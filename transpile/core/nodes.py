@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.base.loc import NOWHERE, Loc
 from transpile.core.dims import Dim
-from transpile.core.loc import NOWHERE, Loc
 from transpile.core.taken import Taken
 from transpile.core.types import Type
 
@@ -34,7 +34,7 @@ class Var:
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
-        self.note = note  # of a tape: why it is recorded; of others see `transpile.transform.reasons`
+        self.note = note  # of a tape: why it is recorded; of others see `transpile.core.reasons`
 
     @property
     def label(self) -> str:
@@ -298,7 +298,7 @@ class Effect:
 
 @dataclass(slots=True)
 class Call:
-    """``results = fn(args)``, with a derivative of the user's own (`transpile.transform.custom`).
+    """``results = fn(args)``, with a derivative of the user's own (`transpile.transform.custom_rules`).
 
     ``rule`` is "jvp" or "vjp". For "jvp", ``derivative`` takes the arguments and a tangent for each floating-point one and gives
     the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback wants to
@@ -349,4 +349,4 @@ class Function:
     captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
     errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
     taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
-    routine: Any = None  # the kept function (`transpile.core.routines`) that it is, if it is one
+    routine: Any = None  # the kept function (`transpile.core.functions`) that it is, if it is one

@@ -1,4 +1,4 @@
-"""A result that the caller of compiled code makes: `transpile.codegen.outward`."""
+"""A result that the caller of compiled code makes: `transpile.codegen.results_passed_in`."""
 
 from __future__ import annotations
 

@@ -12,65 +12,65 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from transpile.core.nodes import Block, Const, Let, Operand, Var
+from transpile.core import nodes as ir
 from transpile.core.types import Type
 
 
 class Emitting(Protocol):
     """What a simpler form is emitted with: `transpile.core.builder.Builder`."""
 
-    block: Block
+    block: ir.Block
 
     def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> object: ...
 
 
-Rule = Callable[[Emitting, tuple[Operand, ...], Mapping[str, Any]], "Any"]
+Rule = Callable[[Emitting, tuple[ir.Operand, ...], Mapping[str, Any]], "Any"]
 
 
-def simplify(b: Emitting, prim: str, operands: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def simplify(b: Emitting, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     """A simpler operand or Expr for ``prim(operands)``, or None."""
     rule = _RULES.get(prim)
     return None if rule is None else rule(b, operands, params)
 
 
-def is_const(operand: Operand, value: Any) -> bool:
-    return isinstance(operand, Const) and not isinstance(operand.value, bool) and operand.value == value
+def is_const(operand: ir.Operand, value: Any) -> bool:
+    return isinstance(operand, ir.Const) and not isinstance(operand.value, bool) and operand.value == value
 
 
-def definition(b: Emitting, operand: Operand) -> Let | None:
+def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
     """The *let* that defines the operand, if it was emitted lately in the current block."""
-    if isinstance(operand, Var):
+    if isinstance(operand, ir.Var):
         for stmt in reversed(b.block.stmts[-40:]):
-            if isinstance(stmt, Let) and stmt.var is operand:
+            if isinstance(stmt, ir.Let) and stmt.var is operand:
                 return stmt
     return None
 
 
 def _int_fold(python: Callable[..., Any]) -> Rule:
-    def fold(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
-        known = [o for o in ops if isinstance(o, Const) and type(o.value) is int]
+    def fold(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+        known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
         if len(known) < len(ops):
             return None
         value, strong = python(*(o.value for o in known)), [o.type for o in known if not o.type.weak]
         if not strong:
-            return Const(value, ops[0].type)
+            return ir.Const(value, ops[0].type)
         fits = -(2**63) <= value < 2**63 and all(o.type.dtype == "int64" for o in known)
-        return Const(value, strong[0]) if fits else None
+        return ir.Const(value, strong[0]) if fits else None
 
     return fold
 
 
-def fold_floats(prim: str, ops: tuple[Operand, ...]) -> Const | None:
+def fold_floats(prim: str, ops: tuple[ir.Operand, ...]) -> ir.Const | None:
     """The number that two numbers give, where that is no longer than they are: 0.025 for ``0.5 * 0.05``, not for ``1 / 3``."""
-    if prim not in _FLOATS or not all(isinstance(o, Const) for o in ops):
+    if prim not in _FLOATS or not all(isinstance(o, ir.Const) for o in ops):
         return None
     x, y = ops
-    assert isinstance(x, Const) and isinstance(y, Const)
+    assert isinstance(x, ir.Const) and isinstance(y, ir.Const)
     if not x.type.dtype == y.type.dtype == "float64" or (prim == "div" and y.value == 0):
         return None
     value = _FLOATS[prim](float(x.value), float(y.value))
     is_short = len(repr(value)) <= max(len(repr(x.value)), len(repr(y.value))) + 2
-    return Const(value, y.type if x.type.weak else x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
+    return ir.Const(value, y.type if x.type.weak else x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
 
 
 _FLOATS: dict[str, Callable[[float, float], float]] = {
@@ -81,12 +81,12 @@ _FLOATS: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def _keeps(result: Operand, other: Operand) -> bool:
+def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
     """Whether the operand that is left has the type that the operation would give."""
-    return result.type.dtype == other.type.dtype and not isinstance(result, Const)
+    return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 
-def _add(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _add(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 0) and _keeps(x, y) and x.type.is_int:
         return x
@@ -99,7 +99,7 @@ def _add(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> An
     return fold_floats("add", ops) or _int_fold(operator.add)(b, ops, params)
 
 
-def _sub(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _sub(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 0) and _keeps(x, y):
         return x
@@ -108,7 +108,7 @@ def _sub(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> An
     return fold_floats("sub", ops) or _int_fold(operator.sub)(b, ops, params)
 
 
-def _mul(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _mul(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     for one, other in ((x, y), (y, x)):
         if is_const(one, 1) and _keeps(other, one):
@@ -126,7 +126,7 @@ def _mul(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> An
     return None
 
 
-def _div(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _div(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
     if is_const(y, 1) and _keeps(x, y):
         return x
@@ -136,26 +136,26 @@ def _div(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> An
     return fold_floats("div", ops)
 
 
-def _neg(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _neg(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
-    if isinstance(x, Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
-        return Const(-x.value, x.type)
+    if isinstance(x, ir.Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
+        return ir.Const(-x.value, x.type)
     d = definition(b, x)
     if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:
         return b.let("broadcast", b.let("neg", d.args[0]), **d.params)
     return d.args[0] if d is not None and d.prim == "neg" else None
 
 
-def _pow(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _pow(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, p = ops
     if is_const(p, 1) and _keeps(x, p):
         return x
-    if all(isinstance(o, Const) and type(o.value) is int and o.value >= 0 and o.type.weak for o in ops):
-        return Const(x.value**p.value, x.type) if p.value < 64 else None  # type: ignore[union-attr]
+    if all(isinstance(o, ir.Const) and type(o.value) is int and o.value >= 0 and o.type.weak for o in ops):
+        return ir.Const(x.value**p.value, x.type) if p.value < 64 else None  # type: ignore[union-attr]
     return None
 
 
-def _cast(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _cast(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
     target = Type(params["dtype"], x.type.dims, params.get("weak", False))
     if x.type == target:
@@ -170,9 +170,9 @@ def _widens(narrow: str, wide: str) -> bool:
     return bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 
 
-def _broadcast(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _broadcast(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
-    if isinstance(x, Var) and x.type.dims == tuple(params["dims"]):
+    if isinstance(x, ir.Var) and x.type.dims == tuple(params["dims"]):
         return x
     d = definition(b, x)
     if d is not None and d.prim == "broadcast":
@@ -180,14 +180,14 @@ def _broadcast(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any])
     return None
 
 
-def _index(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _index(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     source = ops[0]
-    if not params["path"] and not (isinstance(source, Var) and source.buffer):
+    if not params["path"] and not (isinstance(source, ir.Var) and source.buffer):
         return source
     return None
 
 
-def _transpose(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _transpose(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     axes = tuple(params["axes"])
     if axes == tuple(range(len(axes))):
         return ops[0]
@@ -198,22 +198,22 @@ def _transpose(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any])
     return None
 
 
-def _where(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _where(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     test, x, y = ops
-    if isinstance(test, Const):
+    if isinstance(test, ir.Const):
         return x if test.value else y
-    return x if x == y and isinstance(x, Var) else None
+    return x if x == y and isinstance(x, ir.Var) else None
 
 
-def _not(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _not(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
-    if isinstance(x, Const):
-        return Const(not x.value, x.type)
+    if isinstance(x, ir.Const):
+        return ir.Const(not x.value, x.type)
     d = definition(b, x)
     return d.args[0] if d is not None and d.prim == "logical_not" else None
 
 
-def _same_dims(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _same_dims(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     if ops[0].type.dims == tuple(params["dims"]):
         return ops[0]
     d = definition(b, ops[0])
@@ -222,14 +222,14 @@ def _same_dims(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any])
     return None
 
 
-def _reshape(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _reshape(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     d = definition(b, ops[0])
     if d is not None and d.prim == "reshape":  # what stands between two shapes does not matter
         return b.let("reshape", d.args[0], **params)
     return _same_dims(b, ops, params)
 
 
-def _nothing_reduced(b: Emitting, ops: tuple[Operand, ...], params: Mapping[str, Any]) -> Any:
+def _nothing_reduced(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     return ops[0] if params["axes"] == () and ops[0].type.is_float else None
 
 

@@ -9,24 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Const,
-    Diagonal,
-    Gather,
-    Index,
-    Item,
-    Mask,
-    NewAxis,
-    Operand,
-    Path,
-    Permute,
-    Point,
-    Reshape,
-    Slice,
-    Step,
-    Var,
-)
 
 MaybeDims = list[Dim | None]
 Least = Callable[[Dim], Dim]
@@ -36,7 +20,7 @@ def _itself(dim: Dim) -> Dim:
     return dim
 
 
-def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand], least: Least = _itself) -> MaybeDims:
+def place_dims(dims: Sequence[Dim], path: ir.Path, args: Sequence[ir.Operand], least: Least = _itself) -> MaybeDims:
     """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path.
 
     ``least(form)`` is a form that is never more, by what is known of loop indices (``n - i - 1`` is at least 0).
@@ -44,31 +28,31 @@ def place_dims(dims: Sequence[Dim], path: Path, args: Sequence[Operand], least: 
     current: MaybeDims = list(dims)
     for step in path:
         match step:
-            case Permute():
+            case ir.Permute():
                 current = [current[a] for a in step.axes]
-            case Diagonal():
+            case ir.Diagonal():
                 current = current[:-1]
-            case Reshape():
+            case ir.Reshape():
                 current = [_form(args[a]) for a in step.args]
-            case Index():
+            case ir.Index():
                 current = _index_dims(current, step, args, least)
     return current
 
 
-def _form(operand: Operand) -> Dim | None:
-    if isinstance(operand, Const):
+def _form(operand: ir.Operand) -> Dim | None:
+    if isinstance(operand, ir.Const):
         return Dim(int(operand.value))
-    return operand.form if isinstance(operand, Var) else None
+    return operand.form if isinstance(operand, ir.Var) else None
 
 
-def consumed(item: object, args: Sequence[Operand]) -> int:
+def consumed(item: object, args: Sequence[ir.Operand]) -> int:
     """How many axes of the source an item of an index covers."""
-    if isinstance(item, NewAxis):
+    if isinstance(item, ir.NewAxis):
         return 0
-    return args[item.arg].type.rank if isinstance(item, Mask) else 1
+    return args[item.arg].type.rank if isinstance(item, ir.Mask) else 1
 
 
-def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand], least: Least) -> MaybeDims:
+def _index_dims(dims: MaybeDims, step: ir.Index, args: Sequence[ir.Operand], least: Least) -> MaybeDims:
     advanced: list[Sequence[Dim | None]] = []
     out: list[Dim | None] = []
     where: list[int] = []  # positions in `items` of the advanced ones; points count as advanced beside them
@@ -76,16 +60,16 @@ def _index_dims(dims: MaybeDims, step: Index, args: Sequence[Operand], least: Le
     axis = 0
     has_advanced = not step.is_basic
     for position, item in enumerate(step.items):
-        if isinstance(item, (Gather, Mask)) or (has_advanced and isinstance(item, Point)):
+        if isinstance(item, (ir.Gather, ir.Mask)) or (has_advanced and isinstance(item, ir.Point)):
             first = len(out) if first is None else first
             where.append(position)
-            if isinstance(item, Gather):
+            if isinstance(item, ir.Gather):
                 advanced.append(args[item.arg].type.dims)
-            elif isinstance(item, Mask):
+            elif isinstance(item, ir.Mask):
                 advanced.append([None])
-        elif isinstance(item, Slice):
+        elif isinstance(item, ir.Slice):
             out.append(_slice_dim(dims[axis], item, args, least))
-        elif isinstance(item, NewAxis):
+        elif isinstance(item, ir.NewAxis):
             out.append(Dim(1))
         axis += consumed(item, args)
     if not has_advanced:
@@ -110,7 +94,7 @@ def is_nonnegative(dim: Dim | None) -> bool:
     return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
 
 
-def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand], least: Least) -> Dim | None:
+def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], least: Least) -> Dim | None:
     if item.is_full:
         return n
     step = 1 if item.step is None else _const(args[item.step])
@@ -131,7 +115,7 @@ def _slice_dim(n: Dim | None, item: Slice, args: Sequence[Operand], least: Least
     return span if step == 1 else (span + (step - 1)) // step
 
 
-def _backward_dim(n: Dim, item: Slice, args: Sequence[Operand], least: Least, step: int) -> Dim | None:
+def _backward_dim(n: Dim, item: ir.Slice, args: Sequence[ir.Operand], least: Least, step: int) -> Dim | None:
     """The size of ``start:stop:-step``: from ``n - 1`` at most down to behind ``stop``, which is -1 at least."""
     start = n - 1 if item.start is None else _from_above(_form(args[item.start]), n, least)
     stop = Dim(-1) if item.stop is None else _down_to(_form(args[item.stop]), n, least)
@@ -183,33 +167,33 @@ def _upper(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
     return n - (n - bound).clip()  # min(bound, n)
 
 
-def _const(operand: Operand) -> int | None:
-    return int(operand.value) if isinstance(operand, Const) else None
+def _const(operand: ir.Operand) -> int | None:
+    return int(operand.value) if isinstance(operand, ir.Const) else None
 
 
-def compact(path: Path, args: tuple[Operand, ...]) -> tuple[Path, tuple[Operand, ...]]:
+def compact(path: ir.Path, args: tuple[ir.Operand, ...]) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
     """The path with equal operands in one slot and unused slots left out."""
-    used: list[Operand] = []
+    used: list[ir.Operand] = []
 
     def slot(old: int) -> int:
         used.append(args[old])
         return len(used) - 1
 
-    steps: list[Step] = []
+    steps: list[ir.Step] = []
     for step in path:
         match step:
-            case Index():
-                steps.append(Index(tuple(_renumber(i, slot) for i in step.items)))
-            case Reshape():
-                steps.append(Reshape(tuple(slot(a) for a in step.args)))
-            case Permute() | Diagonal():
+            case ir.Index():
+                steps.append(ir.Index(tuple(_renumber(i, slot) for i in step.items)))
+            case ir.Reshape():
+                steps.append(ir.Reshape(tuple(slot(a) for a in step.args)))
+            case ir.Permute() | ir.Diagonal():
                 steps.append(step)
     return tuple(steps), tuple(used)
 
 
-def _renumber(item: Item, slot) -> Item:  # type: ignore[no-untyped-def]
-    if isinstance(item, (Point, Gather, Mask)):
+def _renumber(item: ir.Item, slot) -> ir.Item:  # type: ignore[no-untyped-def]
+    if isinstance(item, (ir.Point, ir.Gather, ir.Mask)):
         return replace(item, arg=slot(item.arg))
-    if isinstance(item, Slice):
-        return Slice(*(None if s is None else slot(s) for s in (item.start, item.stop, item.step)))
+    if isinstance(item, ir.Slice):
+        return ir.Slice(*(None if s is None else slot(s) for s in (item.start, item.stop, item.step)))
     return item

@@ -5,44 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import Alloc, Block, For, Function, If, Stmt, Var, While
+from transpile.core import nodes as ir
 
 
-def with_body(fn: Function, body: Block) -> Function:
+def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
     return fn if body is fn.body else replace(fn, body=body)
 
 
-def with_stmts(block: Block, stmts: Sequence[Stmt]) -> Block:
+def with_stmts(block: ir.Block, stmts: Sequence[ir.Stmt]) -> ir.Block:
     if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
         return block
     return replace(block, stmts=list(stmts))
 
 
-def with_blocks(stmt: Stmt, f: Callable[[Block], Block]) -> Stmt:
+def with_blocks(stmt: ir.Stmt, f: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
     match stmt:
-        case If():
+        case ir.If():
             then, orelse = f(stmt.then), f(stmt.orelse)
             return stmt if then is stmt.then and orelse is stmt.orelse else replace(stmt, then=then, orelse=orelse)
-        case For():
+        case ir.For():
             body = f(stmt.body)
             return stmt if body is stmt.body else replace(stmt, body=body)
-        case While():
+        case ir.While():
             test, body = f(stmt.test), f(stmt.body)
             return stmt if test is stmt.test and body is stmt.body else replace(stmt, test=test, body=body)
     return stmt
 
 
-def own_arguments(fn: Function) -> Function:
+def own_arguments(fn: ir.Function) -> ir.Function:
     """The function with each written parameter replaced by a copy that it owns: a derivative changes no argument."""
     if not any(p.buffer for p in fn.params):
         return fn
     params, copies = [], []
     for p in fn.params:
         if p.buffer:
-            value = Var(p.name, p.type)
-            copies.append(Alloc(p, "copy", (value,), {}, fn.loc))
+            value = ir.Var(p.name, p.type)
+            copies.append(ir.Alloc(p, "copy", (value,), {}, fn.loc))
             params.append(value)
         else:
             params.append(p)
-    body = Block((), [*copies, *fn.body.stmts], fn.body.yields)
+    body = ir.Block((), [*copies, *fn.body.stmts], fn.body.yields)
     return replace(fn, params=tuple(params), body=body)

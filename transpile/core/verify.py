@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from transpile.core import nodes as ir
-from transpile.core.records import Records
+from transpile.core.record_protocol import Records
 from transpile.core.verify_array import ArrayForm
 from transpile.core.verify_loops import LoopForm
 from transpile.core.verify_scopes import refuse

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.core.records import Records
+from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 

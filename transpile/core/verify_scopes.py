@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn
 
 from transpile.core import nodes as ir
-from transpile.core.records import Records
-from transpile.core.text import dump_stmt
+from transpile.core.dump import dump_stmt
+from transpile.core.record_protocol import Records
 from transpile.core.walk import defines
 from transpile.errors import InternalError
 

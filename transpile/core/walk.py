@@ -9,54 +9,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Call,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    NewStack,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
 from transpile.core.types import Type
 
 
-def reads(stmt: Stmt) -> tuple[Operand, ...]:
+def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
     """The operands that the statement itself reads, nested blocks not included; the root of a `Store` is not read."""
     match stmt:
-        case Let() | Alloc() | Effect() | Call():
+        case ir.Let() | ir.Alloc() | ir.Effect() | ir.Call():
             return stmt.args
-        case Store() | Add():
+        case ir.Store() | ir.Add():
             return (*stmt.args, stmt.value)
-        case If():
+        case ir.If():
             return (stmt.test,)
-        case For():
+        case ir.For():
             return (stmt.start, stmt.bound, stmt.step, *stmt.inits)
-        case While():
+        case ir.While():
             return stmt.inits
-        case Push():
+        case ir.Push():
             return (stmt.value,)
-        case Pop():
+        case ir.Pop():
             return (stmt.stack,)
-        case NewStack():
+        case ir.NewStack():
             return ()
     raise TypeError(stmt)
 
 
-def dim_symbols(stmt: Stmt) -> tuple[str, ...]:
+def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
     """The symbols of dims that the statement needs at run time; those of an ``index`` only describe its result."""
-    if not isinstance(stmt, (Let, Alloc)) or stmt.prim == "index":
+    if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "index":
         return ()
     found: dict[str, None] = {}
     for value in stmt.params.values():
@@ -66,46 +48,46 @@ def dim_symbols(stmt: Stmt) -> tuple[str, ...]:
     return tuple(found)
 
 
-def written(stmt: Stmt) -> Var | None:
+def written(stmt: ir.Stmt) -> ir.Var | None:
     """The buffer or stack that the statement itself changes, or None."""
     match stmt:
-        case Store() | Add():
+        case ir.Store() | ir.Add():
             return stmt.buf
-        case Push() | Pop():
+        case ir.Push() | ir.Pop():
             return stmt.stack
     return None
 
 
-def defines(stmt: Stmt) -> tuple[Var, ...]:
+def defines(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
     """The variables that hold a value after the statement."""
     match stmt:
-        case Let() | Alloc() | NewStack() | Pop():
+        case ir.Let() | ir.Alloc() | ir.NewStack() | ir.Pop():
             return (stmt.var,)
-        case If() | Call():
+        case ir.If() | ir.Call():
             return stmt.results
-        case For() | While():
+        case ir.For() | ir.While():
             return stmt.results if stmt.trips is None else (*stmt.results, stmt.trips)
     return ()
 
 
-def blocks(stmt: Stmt) -> tuple[Block, ...]:
+def blocks(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
     """The blocks nested in the statement."""
     match stmt:
-        case If():
+        case ir.If():
             return (stmt.then, stmt.orelse)
-        case For():
+        case ir.For():
             return (stmt.body,)
-        case While():
+        case ir.While():
             return (stmt.test, stmt.body)
     return ()
 
 
-def leaves(block: Block) -> tuple[Operand, ...]:
+def leaves(block: ir.Block) -> tuple[ir.Operand, ...]:
     """What the end of a block reads: its yields and its stop."""
     return block.yields if block.stop is None else (*block.yields, block.stop)
 
 
-def statements(block: Block) -> Iterator[Stmt]:
+def statements(block: ir.Block) -> Iterator[ir.Stmt]:
     """All statements in it and in what is nested, outer before inner."""
     for stmt in block.stmts:
         yield stmt
@@ -113,7 +95,7 @@ def statements(block: Block) -> Iterator[Stmt]:
             yield from statements(inner)
 
 
-def uses(block: Block) -> Iterator[Operand]:
+def uses(block: ir.Block) -> Iterator[ir.Operand]:
     """Every operand read anywhere in it, nested blocks and yields included."""
     for stmt in statements(block):
         yield from reads(stmt)
@@ -122,37 +104,37 @@ def uses(block: Block) -> Iterator[Operand]:
     yield from leaves(block)
 
 
-def defined(block: Block) -> Iterator[Var]:
+def defined(block: ir.Block) -> Iterator[ir.Var]:
     """Every variable defined anywhere in it: parameters, loop indices and results included."""
     yield from block.params
     for stmt in block.stmts:
-        if isinstance(stmt, For):
+        if isinstance(stmt, ir.For):
             yield stmt.index
         yield from defines(stmt)
         for inner in blocks(stmt):
             yield from defined(inner)
 
 
-def free(block: Block) -> tuple[Var, ...]:
+def free(block: ir.Block) -> tuple[ir.Var, ...]:
     """The variables that it reads or writes and does not define, in order of first use."""
     own = set(defined(block))
-    found: dict[Var, None] = {}
+    found: dict[ir.Var, None] = {}
     for stmt in statements(block):
         root = written(stmt)
         if root is not None and root not in own:
             found[root] = None
         for operand in reads(stmt):
-            if isinstance(operand, Var) and operand not in own:
+            if isinstance(operand, ir.Var) and operand not in own:
                 found[operand] = None
         for inner in blocks(stmt):
-            found.update((v, None) for v in leaves(inner) if isinstance(v, Var) and v not in own)
-    found.update((v, None) for v in leaves(block) if isinstance(v, Var) and v not in own)
+            found.update((v, None) for v in leaves(inner) if isinstance(v, ir.Var) and v not in own)
+    found.update((v, None) for v in leaves(block) if isinstance(v, ir.Var) and v not in own)
     return tuple(found)
 
 
-def written_in(block: Block) -> tuple[Var, ...]:
+def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
     """The buffers and stacks written anywhere in it, those of its own included."""
-    found: dict[Var, None] = {}
+    found: dict[ir.Var, None] = {}
     for stmt in statements(block):
         root = written(stmt)
         if root is not None:
@@ -163,37 +145,41 @@ def written_in(block: Block) -> tuple[Var, ...]:
 # --------------------------------------------------------------------------------------------------- rewriting
 
 
-def map_reads(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Var], Var] = lambda v: v) -> Stmt:
+def map_reads(
+    stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
+) -> ir.Stmt:
     """The statement with each operand that it reads itself replaced; nested blocks are kept as they are."""
 
-    def many(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    def many(operands: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
         return tuple(f(o) for o in operands)
 
     match stmt:
-        case Let() | Alloc() | Effect() | Call():
+        case ir.Let() | ir.Alloc() | ir.Effect() | ir.Call():
             return replace(stmt, args=many(stmt.args))
-        case Store() | Add():
+        case ir.Store() | ir.Add():
             return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value))
-        case If():
+        case ir.If():
             return replace(stmt, test=f(stmt.test))
-        case For():
+        case ir.For():
             return replace(stmt, start=f(stmt.start), bound=f(stmt.bound), step=f(stmt.step), inits=many(stmt.inits))
-        case While():
+        case ir.While():
             return replace(stmt, inits=many(stmt.inits))
-        case Push():
+        case ir.Push():
             return replace(stmt, stack=root(stmt.stack), value=f(stmt.value))
-        case Pop():
+        case ir.Pop():
             return replace(stmt, stack=root(stmt.stack))
-        case NewStack():
+        case ir.NewStack():
             return stmt
     raise TypeError(stmt)
 
 
-def map_operands(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Var], Var] = lambda v: v) -> Stmt:
+def map_operands(
+    stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
+) -> ir.Stmt:
     """The statement with every operand replaced, in nested blocks too."""
 
-    def block(b: Block) -> Block:
-        return Block(
+    def block(b: ir.Block) -> ir.Block:
+        return ir.Block(
             b.params,
             [map_operands(s, f, root) for s in b.stmts],
             tuple(f(o) for o in b.yields),
@@ -202,11 +188,11 @@ def map_operands(stmt: Stmt, f: Callable[[Operand], Operand], root: Callable[[Va
 
     stmt = map_reads(stmt, f, root)
     match stmt:
-        case If():
+        case ir.If():
             return replace(stmt, then=block(stmt.then), orelse=block(stmt.orelse))
-        case For():
+        case ir.For():
             return replace(stmt, body=block(stmt.body))
-        case While():
+        case ir.While():
             return replace(stmt, test=block(stmt.test), body=block(stmt.body))
     return stmt
 
@@ -219,26 +205,26 @@ class Cloner:
     """
 
     def __init__(
-        self, mapping: dict[Var, Operand] | None = None, dims: Callable[[str], Dim | None] | None = None
+        self, mapping: dict[ir.Var, ir.Operand] | None = None, dims: Callable[[str], Dim | None] | None = None
     ) -> None:
-        self.mapping: dict[Var, Operand] = dict(mapping or {})
+        self.mapping: dict[ir.Var, ir.Operand] = dict(mapping or {})
         self.dims = dims
 
     def type(self, type_: Type) -> Type:
         return type_ if self.dims is None else resized(type_, self.dims)
 
-    def fresh(self, var: Var) -> Var:
+    def fresh(self, var: ir.Var) -> ir.Var:
         form = var.form.substitute(self.dims) if self.dims is not None and var.form is not None else var.form
-        new = Var(var.name, self.type(var.type), var.buffer, form, var.note)
+        new = ir.Var(var.name, self.type(var.type), var.buffer, form, var.note)
         self.mapping[var] = new
         return new
 
-    def operand(self, operand: Operand) -> Operand:
-        return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
+    def operand(self, operand: ir.Operand) -> ir.Operand:
+        return self.mapping.get(operand, operand) if isinstance(operand, ir.Var) else operand
 
-    def root(self, var: Var) -> Var:
+    def root(self, var: ir.Var) -> ir.Var:
         new = self.mapping.get(var, var)
-        assert isinstance(new, Var)
+        assert isinstance(new, ir.Var)
         return new
 
     def params(self, params):  # type: ignore[no-untyped-def]
@@ -246,38 +232,38 @@ class Cloner:
             return params
         return {k: _map_dims(v, self.dims) for k, v in params.items()}
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: ir.Block) -> ir.Block:
         params = tuple(self.fresh(v) for v in block.params)
         stmts = [self.stmt(s) for s in block.stmts]
         yields = tuple(self.operand(o) for o in block.yields)
-        return Block(params, stmts, yields, None if block.stop is None else self.operand(block.stop))
+        return ir.Block(params, stmts, yields, None if block.stop is None else self.operand(block.stop))
 
-    def stmt(self, stmt: Stmt) -> Stmt:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         new = map_reads(stmt, self.operand, self.root)
         match new:
-            case Let() | Alloc():
+            case ir.Let() | ir.Alloc():
                 return replace(new, var=self.fresh(new.var), params=self.params(new.params))
-            case NewStack() | Pop():
+            case ir.NewStack() | ir.Pop():
                 return replace(new, var=self.fresh(new.var))
-            case If():
+            case ir.If():
                 then, orelse = self.block(new.then), self.block(new.orelse)
                 return replace(new, then=then, orelse=orelse, results=tuple(self.fresh(v) for v in new.results))
-            case For():
+            case ir.For():
                 index = self.fresh(new.index)
                 body = self.block(new.body)
                 results = tuple(self.fresh(v) for v in new.results)
                 trips = None if new.trips is None else self.fresh(new.trips)
                 return replace(new, index=index, body=body, results=results, trips=trips)
-            case Call():
+            case ir.Call():
                 return replace(new, results=tuple(self.fresh(v) for v in new.results))
-            case While():
+            case ir.While():
                 test, body = self.block(new.test), self.block(new.body)
                 results = tuple(self.fresh(v) for v in new.results)
                 trips = None if new.trips is None else self.fresh(new.trips)
                 return replace(new, test=test, body=body, results=results, trips=trips)
         return new
 
-    def function(self, fn: Function) -> Function:
+    def function(self, fn: ir.Function) -> ir.Function:
         params = tuple(self.fresh(v) for v in fn.params)
         body = self.block(fn.body)
         symbols = {k: self.operand(v) for k, v in fn.symbols.items()}
@@ -292,14 +278,14 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
     return value
 
 
-def resize(block: Block, sizes: Mapping[str, Dim]) -> None:
+def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
     """Puts other forms in the place of sizes, in the types and forms of all that a block defines and in what it is made with."""
     for var in defined(block):
         var.type = resized(var.type, sizes.get)
         if var.form is not None:
             var.form = var.form.substitute(sizes.get)
     for stmt in statements(block):
-        if isinstance(stmt, (Let, Alloc)):
+        if isinstance(stmt, (ir.Let, ir.Alloc)):
             stmt.params = {k: _map_dims(v, sizes.get) for k, v in stmt.params.items()}
 
 

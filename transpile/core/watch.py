@@ -1,6 +1,6 @@
 """What is done with each pass that runs: written, timed, verified, counted, left out; nothing, unless somebody asks.
 
-A watcher is told of every pass of both dialects, by `transpile.core.passes` and by what is marked as a `station` (to lift, the
+A watcher is told of every pass of both dialects, by `transpile.core.pass_list` and by what is marked as a `station` (to lift, the
 transforms). Who runs passes asks `ON` first, so that it costs one test where nobody watches.
 """
 
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol
 
-from transpile.core.nodes import Function
-from transpile.core.text import dump
+from transpile.core import nodes as ir
+from transpile.core.dump import dump
 
 P = ParamSpec("P")
 
@@ -32,8 +32,8 @@ class Done:
 
     name: str
     dialect: str
-    old: Function | None
-    new: Function
+    old: ir.Function | None
+    new: ir.Function
     seconds: float
     step: Any = None  # the `Pass`, if it is one of a list
 
@@ -88,7 +88,7 @@ def _settle() -> None:
 # ------------------------------------------------------------------------------------------------------ what runs
 
 
-def run(step: Any, fn: Function, given: Sequence[Any], dialect: str) -> Function:
+def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Function:
     """The function after a pass of a list, watched."""
     if step.name in _LEFT_OUT:
         return fn
@@ -97,16 +97,16 @@ def run(step: Any, fn: Function, given: Sequence[Any], dialect: str) -> Function
     return new
 
 
-def station(name: str, dialect: str = "array") -> Callable[[Callable[P, Function]], Callable[P, Function]]:
+def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Function]], Callable[P, ir.Function]]:
     """Marks what gives core and is no pass of a list; its first argument is what it was given, if that is core."""
 
-    def mark(make: Callable[P, Function]) -> Callable[P, Function]:
+    def mark(make: Callable[P, ir.Function]) -> Callable[P, ir.Function]:
         @functools.wraps(make)
-        def made(*args: P.args, **kwargs: P.kwargs) -> Function:
+        def made(*args: P.args, **kwargs: P.kwargs) -> ir.Function:
             if not ON:
                 return make(*args, **kwargs)
             new, seconds = _timed(lambda: make(*args, **kwargs))
-            old = args[0] if args and isinstance(args[0], Function) else None
+            old = args[0] if args and isinstance(args[0], ir.Function) else None
             _tell(Done(name, dialect, old, new, seconds))
             return new
 
@@ -118,7 +118,7 @@ def station(name: str, dialect: str = "array") -> Callable[[Callable[P, Function
 _INSIDE: list[float] = []  # of what runs: the seconds of what ran in it
 
 
-def _timed(make: Callable[[], Function]) -> tuple[Function, float]:
+def _timed(make: Callable[[], ir.Function]) -> tuple[ir.Function, float]:
     """What is made, and how long that took without what was timed in it."""
     _INSIDE.append(0.0)
     start = time.perf_counter()

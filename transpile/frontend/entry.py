@@ -10,24 +10,27 @@ import numpy as np
 
 from transpile.aggregates import ArgLeaf, ArgSpec, Leaf, Node, number_leaves, part_text
 from transpile.aggregates import Static as StaticTree
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import NOWHERE, Function, Loc, Var
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend import calls, changes, inward, memory, names, outputs, read_only, registered, resolve, statics
-from transpile.frontend.bindings import Known
+from transpile.frontend.calls import calls
+from transpile.frontend.calls.inner_transforms import Stand
+from transpile.frontend.calls.recursion import Kept
 from transpile.frontend.finish import finish
-from transpile.frontend.inward import Sizes
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
-from transpile.frontend.locate import head
-from transpile.frontend.nested import Stand
+from transpile.frontend.resolve import closure_conversion, resolve, statics
+from transpile.frontend.resolve import name_lookup as names
+from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.resolve.closure_conversion import Sizes
 from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
-from transpile.frontend.routines import Kept
-from transpile.frontend.sources import Code
+from transpile.frontend.sources.locate import head
+from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
-from transpile.frontend.symbols import Symbols
-from transpile.frontend.values import (
+from transpile.frontend.values import changes, memory, outputs, read_only, registered
+from transpile.frontend.values.symbols import Symbols
+from transpile.frontend.values.values import (
     Array,
     Bound,
     Buffer,
@@ -40,7 +43,7 @@ from transpile.frontend.values import (
     Static,
     Tuple,
 )
-from transpile.rules.api_tables import entries
+from transpile.numpy_api.entries import entries
 
 MAX_RESTARTS = 60
 
@@ -54,9 +57,9 @@ def lift(
     name: str | None = None,
     mutable: bool = False,
     outer: Lifter | None = None,
-    pinned: Loc | None = None,
+    pinned: ir.Loc | None = None,
     transforms: Transforms | None = None,
-) -> Function:
+) -> ir.Function:
     """The core function, lifted by what ``make`` makes: see `transpile.frontend.whole_lifter.lift`."""
     kept = Tries(make, Symbols())
     functions = Kept() if outer is None else outer.kept
@@ -105,7 +108,7 @@ class Tries:
         return False
 
 
-def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> Function:
+def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> ir.Function:
     lx.frame = Frame(code=Outside(), live=frozenset())
     target = _known(lx, target)
     if isinstance(target, Stand):
@@ -121,10 +124,10 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     positional = _parameter_names(code.args)[len(given) :]
     values = [maker.value(tree, _name_at(positional, code.args, k)) for k, tree in enumerate(args)]
     keywords = {k: maker.value(tree, k) for k, tree in kwargs.items()}
-    with lx.b.at(NOWHERE):
+    with lx.b.at(ir.NOWHERE):
         try:
             if opened is None:
-                result = lx.apply(inward.brought(lx, target.lifter, target.value), values, keywords)
+                result = lx.apply(closure_conversion.brought(lx, target.lifter, target.value), values, keywords)
             else:
                 bound = {**{k: names.from_binding(lx, v) for k, v in opened.kwargs.items()}, **keywords}
                 result = lx.run(code, None, dict(opened.defaults), [*given, *values], bound, None)
@@ -136,7 +139,7 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     lx.b.block.yields = yields
     params = (*maker.params, *lx.captures)
     loc = lx.pinned or code.loc(code.node, None)
-    fn = Function(
+    fn = ir.Function(
         name or code.name, params, lx.b.block, {}, loc, None, out_tree, _doc(code.node), tuple(lx.captures.values())
     )
     fn.errstate = tuple(lx.errstate.items())
@@ -169,7 +172,7 @@ def _code_of_stand(target: Stand, kwargs: Iterable[str] = ()) -> Any:
     options = [f"{k}=None" for k in kwargs if k not in names]
     anonymous = gast.parse(f"lambda {', '.join([*names, '*args', *options])}: 0").body[0].value
     name = known.rpartition(".")[2] if known is not None else target.__name__
-    return Code(anonymous, name, lambda node, caller: NOWHERE, lambda name: None)
+    return Code(anonymous, name, lambda node, caller: ir.NOWHERE, lambda name: None)
 
 
 class Outside:
@@ -177,8 +180,8 @@ class Outside:
 
     flags: frozenset[str] = frozenset()
 
-    def loc(self, node: Any, caller: Loc | None) -> Loc:
-        return NOWHERE
+    def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
+        return ir.NOWHERE
 
 
 def _arg_leaves(tree: Any) -> list[Any]:
@@ -232,8 +235,8 @@ class Arguments:
 
     def __init__(self, lx: Lifter) -> None:
         self.lx = lx
-        self.params: list[Var] = []
-        self.cells: dict[Cell, Var] = {}
+        self.params: list[ir.Var] = []
+        self.cells: dict[Cell, ir.Var] = {}
 
     def value(self, tree: Any, name: str, written: str = "") -> Any:
         """The abstract value of an argument; ``written`` is how it is read in Python, if that is no name."""
@@ -250,7 +253,7 @@ class Arguments:
 
     def _static(self, value: Any) -> Any:
         if isinstance(value, Stand):
-            return inward.brought(self.lx, value.lifter, value.value)
+            return closure_conversion.brought(self.lx, value.lifter, value.value)
         if isinstance(value, np.generic):
             return Scalar(self.lx.b.operand(value))
         return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \
@@ -281,7 +284,7 @@ class Arguments:
 
     def _registered(self, tree: Node, items: tuple[Any, ...], name: str, written: str, readonly: str) -> Any:
         """The instance that the class's own function makes; its leaves are called as the attributes that they become."""
-        with self.lx.b.at(NOWHERE):
+        with self.lx.b.at(ir.NOWHERE):
             made = registered.from_node(self.lx, tree, items)
         if isinstance(made, Ref):
             made.cell.readonly = readonly
@@ -298,7 +301,7 @@ class Arguments:
         lx, k = self.lx, len(self.params)
         lx.symbols.written[k] = written
         type_ = self._type(leaf, name, k)
-        var = Var(name, type_)
+        var = ir.Var(name, type_)
         self.params.append(var)
         lx.params[var] = k
         if not type_.dims and type_.is_int:
@@ -321,7 +324,7 @@ class Arguments:
         self.lx.given[cell] = tree
         changes.argument(tree)
 
-    def _integer(self, var: Var, leaf: ArgLeaf) -> None:
+    def _integer(self, var: ir.Var, leaf: ArgLeaf) -> None:
         symbol = f"{var.name}."
         var.form = Dim.integer(symbol)
         self.lx.b.symbols[symbol] = var
@@ -350,10 +353,10 @@ class Arguments:
         return symbols.given(self.lx, own, dim)
 
 
-def _var(arguments: Arguments, item: Any) -> Var:
+def _var(arguments: Arguments, item: Any) -> ir.Var:
     """The parameter that a leaf became."""
     found = item.op if isinstance(item, Scalar) else arguments.cells[item.cell]
-    assert isinstance(found, Var)
+    assert isinstance(found, ir.Var)
     return found
 
 

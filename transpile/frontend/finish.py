@@ -9,31 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    SYNTHETIC,
-    Alloc,
-    Block,
-    For,
-    Function,
-    Let,
-    Operand,
-    Stmt,
-    Undef,
-    Var,
-    While,
-)
 from transpile.core.places import _itself
 from transpile.core.types import Type
 from transpile.core.walk import Cloner, blocks, defined, statements, uses
-from transpile.frontend import symbols as symbolic
-from transpile.frontend.in_place import in_place
+from transpile.frontend.control.in_place import in_place
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.prune import prune
-from transpile.rules.tables import prims
+from transpile.frontend.values import symbols as symbolic
+from transpile.ops.tables import prims
+from transpile.simplify.unread import prune
 
 
-def finish(lx: Lifter, fn: Function) -> Function:
+def finish(lx: Lifter, fn: ir.Function) -> ir.Function:
     """The function with its sizes named and checked, and without what is dead."""
     taken = [v.name for v in fn.params]
     renamed = {k: Dim.symbol(v) for k, v in lx.symbols.final_names(taken).items()}
@@ -57,7 +45,7 @@ def finish(lx: Lifter, fn: Function) -> Function:
 def _atom(lx: Lifter, name: str) -> Dim:
     """The atom of a name that is no argument's size: an index or a computed integer."""
     op = lx.b.symbols.get(name)
-    form = op.form if isinstance(op, Var) else None
+    form = op.form if isinstance(op, ir.Var) else None
     if form is not None and form.as_symbol == name:
         return form
     for kind in (Dim.integer, Dim.symbol):
@@ -69,10 +57,10 @@ def _final_name(final: Any, name: str) -> str:
     return final(name).as_symbol or name
 
 
-def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
+def _sizes(lx: Lifter, fn: ir.Function, renamed: Mapping[str, Dim]) -> list[ir.Stmt]:
     """The sizes of the arguments, and the checks that those taken to be equal are."""
     params = fn.params
-    block = Block()
+    block = ir.Block()
     lx.b.canonical = _itself
     with lx.b.into(block):
         symbols = lx.symbols
@@ -84,9 +72,9 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
             lx.symbols.operand(lx, guard.b)
         for name, origin in lx.symbols.origins.items():
             var = lx.b.symbols.get(name)
-            if isinstance(var, Var):
+            if isinstance(var, ir.Var):
                 var.name = renamed[name].as_symbol or name if name in renamed else name
-                lx.b.emit(Let(var, "dim", (params[origin.param],), {"axis": origin.axis}, fn.loc))
+                lx.b.emit(ir.Let(var, "dim", (params[origin.param],), {"axis": origin.axis}, fn.loc))
         for guard in lx.symbols.guards.values():
             a, b = lx.b.dim(guard.a), lx.b.dim(guard.b)
             symbolic.emit_check(lx, a.op, b.op, guard.message, guard.loc)
@@ -98,7 +86,7 @@ def _sizes(lx: Lifter, fn: Function, renamed: Mapping[str, Dim]) -> list[Stmt]:
     return block.stmts
 
 
-def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
+def _used_symbols(lx: Lifter, fn: ir.Function, final: Any) -> dict[str, ir.Operand]:
     """The symbols that types and subscripts speak of, with the operands that hold their values."""
     found: dict[str, None] = {}
     for var in (*fn.params, *defined(fn.body)):
@@ -106,7 +94,7 @@ def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
         for dim in (*parts, *([var.form] if var.form is not None else [])):
             found.update(dict.fromkeys(lx.symbols.resolve(dim).symbols()))
     for stmt in statements(fn.body):
-        if isinstance(stmt, (Let, Alloc)):
+        if isinstance(stmt, (ir.Let, ir.Alloc)):
             for value in stmt.params.values():
                 for dim in value if isinstance(value, tuple) else (value,):
                     if isinstance(dim, Dim):
@@ -117,48 +105,48 @@ def _used_symbols(lx: Lifter, fn: Function, final: Any) -> dict[str, Operand]:
 class _Finisher(Cloner):
     """Clones with canonical symbols; what a loop carries unchanged is not carried."""
 
-    def __init__(self, mapping: dict[Var, Operand], dims: Callable[[str], Dim | None]) -> None:
+    def __init__(self, mapping: dict[ir.Var, ir.Operand], dims: Callable[[str], Dim | None]) -> None:
         super().__init__(mapping, dims)
-        self.same: dict[Var, Operand] = {}  # sizes that a check has found equal to others
+        self.same: dict[ir.Var, ir.Operand] = {}  # sizes that a check has found equal to others
 
-    def operand(self, operand: Operand) -> Operand:
-        if isinstance(operand, Undef) and operand.type.dims:
-            return Undef(self.type(operand.type))
+    def operand(self, operand: ir.Operand) -> ir.Operand:
+        if isinstance(operand, ir.Undef) and operand.type.dims:
+            return ir.Undef(self.type(operand.type))
         return super().operand(self.same.get(operand, operand))  # type: ignore[arg-type]
 
-    def block(self, block: Block) -> Block:
-        stmts: list[Stmt] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if self._is_of_equals(stmt):
-                assert isinstance(stmt, Let)
+                assert isinstance(stmt, ir.Let)
                 self.same[stmt.var] = self.same.get(stmt.args[0], stmt.args[0])  # type: ignore[arg-type]
             else:
                 stmts.append(stmt)
         return super().block(replace(block, stmts=stmts))
 
-    def _is_of_equals(self, stmt: Stmt) -> bool:
+    def _is_of_equals(self, stmt: ir.Stmt) -> bool:
         """Whether it is the smaller of two sizes that a check has found equal (``zip`` of two arrays)."""
-        if not isinstance(stmt, Let) or stmt.prim != "minimum" or not all(isinstance(a, Var) for a in stmt.args):
+        if not isinstance(stmt, ir.Let) or stmt.prim != "minimum" or not all(isinstance(a, ir.Var) for a in stmt.args):
             return False
-        forms = [a.form.substitute(self.dims) for a in stmt.args if isinstance(a, Var) and a.form is not None]  # type: ignore[arg-type]
+        forms = [a.form.substitute(self.dims) for a in stmt.args if isinstance(a, ir.Var) and a.form is not None]  # type: ignore[arg-type]
         return len(forms) == 2 and forms[0] == forms[1]
 
-    def fresh(self, var: Var) -> Var:
+    def fresh(self, var: ir.Var) -> ir.Var:
         new = super().fresh(var)
         if new.type.dims and new.type.kind == "array":
             new.type = Type(new.type.dtype, new.type.dims)
         return new
 
-    def stmt(self, stmt: Stmt) -> Stmt:
-        return super().stmt(self._without_constant_carries(stmt) if isinstance(stmt, (For, While)) else stmt)
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        return super().stmt(self._without_constant_carries(stmt) if isinstance(stmt, (ir.For, ir.While)) else stmt)
 
     def _without_constant_carries(self, stmt: Any) -> Any:
         keep: list[int] = []
         for k, (param, end, init) in enumerate(zip(stmt.body.params, stmt.body.yields, stmt.inits)):
-            if end is param and not isinstance(init, Undef):
+            if end is param and not isinstance(init, ir.Undef):
                 value = self.operand(init)
                 self.mapping[param] = self.mapping[stmt.results[k]] = value
-                if isinstance(stmt, While):
+                if isinstance(stmt, ir.While):
                     self.mapping[stmt.test.params[k]] = value
             else:
                 keep.append(k)
@@ -170,38 +158,38 @@ class _Finisher(Cloner):
 
         body = replace(stmt.body, params=kept(stmt.body.params), yields=kept(stmt.body.yields))
         new = replace(stmt, inits=kept(stmt.inits), results=kept(stmt.results), body=body)
-        if isinstance(new, While):
+        if isinstance(new, ir.While):
             new.test = replace(stmt.test, params=kept(stmt.test.params))
         return new
 
 
-def merge_copies(block: Block) -> None:
+def merge_copies(block: ir.Block) -> None:
     """``y = zeros(n); buffer = copy of y`` becomes ``buffer = zeros(n)`` where nobody else reads ``y``."""
-    counts: dict[Var, int] = {}
+    counts: dict[ir.Var, int] = {}
     for op in uses(block):
-        if isinstance(op, Var):
+        if isinstance(op, ir.Var):
             counts[op] = counts.get(op, 0) + 1
     _merge(block, counts)
 
 
-def _merge(block: Block, counts: dict[Var, int]) -> None:
+def _merge(block: ir.Block, counts: dict[ir.Var, int]) -> None:
     table = prims()
-    made = {s.var: k for k, s in enumerate(block.stmts) if isinstance(s, Let)}
+    made = {s.var: k for k, s in enumerate(block.stmts) if isinstance(s, ir.Let)}
     gone: set[int] = set()
     for k, stmt in enumerate(block.stmts):
         for inner in blocks(stmt):
             _merge(inner, counts)
-        if not (isinstance(stmt, Alloc) and stmt.prim == "copy"):
+        if not (isinstance(stmt, ir.Alloc) and stmt.prim == "copy"):
             continue
         source = stmt.args[0]
-        at = made.get(source) if isinstance(source, Var) else None
+        at = made.get(source) if isinstance(source, ir.Var) else None
         if at is None or counts.get(source, 0) != 1:  # type: ignore[arg-type]
             continue
         let = block.stmts[at]
-        assert isinstance(let, Let)
+        assert isinstance(let, ir.Let)
         if table[let.prim].fresh and let.prim != "item":
-            if let.var.name != SYNTHETIC:
+            if let.var.name != ir.SYNTHETIC:
                 stmt.var.name = let.var.name
-            block.stmts[at] = Alloc(stmt.var, let.prim, let.args, let.params, let.loc)
+            block.stmts[at] = ir.Alloc(stmt.var, let.prim, let.args, let.params, let.loc)
             gone.add(k)
     block.stmts[:] = [s for k, s in enumerate(block.stmts) if k not in gone]

@@ -14,17 +14,17 @@ from typing import Any, ClassVar, NoReturn
 import gast
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Function, Operand
-from transpile.frontend import reads
-from transpile.frontend.bindings import Known
+from transpile.frontend.calls.result_types import Pair, Signature
 from transpile.frontend.lifting import Lifting
-from transpile.frontend.measured import Measured
-from transpile.frontend.signatures import Pair, Signature
-from transpile.frontend.sources import Code
+from transpile.frontend.resolve import reads
+from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
-from transpile.frontend.stretching import Stretching
-from transpile.frontend.values import Array, Cell, Conflict, Generator, Scalar, Static
+from transpile.frontend.values.measured import Measured
+from transpile.frontend.values.stretching import Stretching
+from transpile.frontend.values.values import Array, Cell, Conflict, Generator, Scalar, Static
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -79,7 +79,7 @@ class Lifter(Lifting, ABC):
     # ---- numbers and arrays
 
     @abstractmethod
-    def operand(self, value: Any, node: Any = None) -> Operand:
+    def operand(self, value: Any, node: Any = None) -> ir.Operand:
         """The core operand of a number or array; sequences of numbers become arrays."""
 
     def array(self, value: Any) -> Expr:
@@ -92,7 +92,7 @@ class Lifter(Lifting, ABC):
 
     @abstractmethod
     def new_array(
-        self, op: Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1
+        self, op: ir.Operand, name: str = "", contiguous: bool = False, readonly: str = "", param: int = -1
     ) -> Array:
         """A new array that is a value."""
 
@@ -111,7 +111,7 @@ class Lifter(Lifting, ABC):
         """The Python object that a value is; refused if it is only known when the function runs."""
 
     @abstractmethod
-    def need(self, op: Operand, what: str, node: Any = None) -> NoReturn:
+    def need(self, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
         """Asks for a value that only the run knows: by specialising on an argument, by unrolling a loop, or not at all."""
 
     # ---- calls
@@ -149,7 +149,7 @@ class Lifter(Lifting, ABC):
         """The abstract value of an object that stands outside the function."""
 
     @abstractmethod
-    def lift_inside(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool) -> Function:
+    def lift_inside(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool) -> ir.Function:
         """The core function of a function that is transformed here, lifted by itself."""
 
     @abstractmethod
@@ -159,7 +159,7 @@ class Lifter(Lifting, ABC):
         parent: Frame | None,
         trees: Mapping[str, Any],
         wish: Callable[[Pair], None],
-    ) -> tuple[Function | None, Signature | None, list[Cell]]:
+    ) -> tuple[ir.Function | None, Signature | None, list[Cell]]:
         """The core function of a kept function, and how it is called."""
 
     # ---- parts of values
@@ -185,5 +185,5 @@ class Lifter(Lifting, ABC):
         """``value.name``."""
 
     @abstractmethod
-    def is_equal(self, a: Any, b: Any, node: Any) -> Operand:
+    def is_equal(self, a: Any, b: Any, node: Any) -> ir.Operand:
         """Whether two values are equal, as Python's ``==`` says."""

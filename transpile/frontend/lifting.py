@@ -12,21 +12,21 @@ from typing import Any, Protocol, TypeAlias
 
 import gast
 
-from transpile import axis_names
+from transpile.base import axis_names
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, NotANumber, NotReal
 from transpile.core.dims import Dim
-from transpile.core.nodes import NOWHERE, Block, Function, Loc, Var
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError, error
 from transpile.frontend.state import Frame, State
-from transpile.frontend.values import Cell
-from transpile.rules.tables import prims
+from transpile.frontend.values.values import Cell
+from transpile.ops.tables import prims
 
 # from what lifts the function under a stack of transforms, the stack, and the trees of the arguments
-Transforms: TypeAlias = "Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Function]"
+Transforms: TypeAlias = "Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], ir.Function]"
 
 
 class Stretches(Protocol):
-    """What is asked of `transpile.frontend.stretching`."""
+    """What is asked of `transpile.frontend.values.stretching`."""
 
     def may_be_one(self, dim: Dim) -> bool: ...
 
@@ -55,39 +55,43 @@ class Lifting:
         self.turns: tuple[int, ...] = ()  # the numbers of the trips of the unrolled loops around
         self.memo: dict[Any, Any] = {}  # what a region learnt when it was lifted before
         self.written: dict[int, None] = {}  # the numbers of parameters that are written (mutable)
-        self.params: dict[Var, int] = {}
+        self.params: dict[ir.Var, int] = {}
         self.given: dict[Cell, Any] = {}  # the trees of the arguments that are arrays and containers
-        self.nameless: dict[Var, str] = {}  # parameters inside trees: named by the first name that the user gives them
+        self.nameless: dict[
+            ir.Var, str
+        ] = {}  # parameters inside trees: named by the first name that the user gives them
         self.codes: dict[Any, Any] = {}
         self.transforms: Transforms | None = None  # how a stack of transforms is lifted
         self.outer: Lifting | None = None  # that of the function around, where a transform is called in it
         self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
-        self.sizes: Any = None  # transpile.frontend.inward.Sizes, where there is an outer lifter
+        self.sizes: Any = None  # transpile.frontend.resolve.closure_conversion.Sizes, where there is an outer lifter
         self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
-        self.hidden: dict[Var, Var] = {}  # variables of the lifter around -> the hidden parameters for them
+        self.hidden: dict[ir.Var, ir.Var] = {}  # variables of the lifter around -> the hidden parameters for them
         self.customs: list[Any] = []  # the functions with derivatives of their own whose rules are being lifted
         self.first_capture = 0  # the number of the first hidden parameter
-        self.captures: dict[Var, Any] = {}  # the hidden parameters, and how they are read
+        self.captures: dict[ir.Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
         self.axes = axis_names.bound()  # the axes of vmaps that have names here, the innermost last
         self.frozen: dict[Any, None] = {}  # captured integers that must be known
-        self.checked: dict[Var, int] = {}  # their parameters, and the values that they must have at each call
+        self.checked: dict[ir.Var, int] = {}  # their parameters, and the values that they must have at each call
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.errstate: dict[str, str] = {}  # what np.errstate was asked for, anywhere
-        self.appended: dict[Cell, Any] = {}  # what loops append to lists: transpile.frontend.growing.Element
-        self.loops: list[Any] = []  # the loops that are open: transpile.frontend.carrying.Carrying
+        self.appended: dict[
+            Cell, Any
+        ] = {}  # what loops append to lists: transpile.frontend.control.dynamic_lists.Element
+        self.loops: list[Any] = []  # the loops that are open: transpile.frontend.control.loop_fixpoint.Carrying
         # the place of all that is lifted: of a call whose body is none of the user's business
-        self.pinned: Loc | None = None
-        self.start = NOWHERE  # where the function is defined: the place of what concerns the whole of it
-        self.returned = NOWHERE  # its last 'return'
-        self.open_blocks: list[Block] = []  # the blocks around the one that is being filled
-        self.root: Block = self.b.block
-        self.kept: Any = None  # transpile.frontend.routines.Kept
+        self.pinned: ir.Loc | None = None
+        self.start = ir.NOWHERE  # where the function is defined: the place of what concerns the whole of it
+        self.returned = ir.NOWHERE  # its last 'return'
+        self.open_blocks: list[ir.Block] = []  # the blocks around the one that is being filled
+        self.root: ir.Block = self.b.block
+        self.kept: Any = None  # transpile.frontend.calls.recursion.Kept
 
     # ---- where we are
 
-    def loc(self, node: gast.AST) -> Loc:
+    def loc(self, node: gast.AST) -> ir.Loc:
         return self.pinned or self.frame.code.loc(node, self.frame.caller)
 
     @contextmanager
@@ -128,7 +132,7 @@ class Lifting:
     # ---- forks
 
     @contextmanager
-    def into(self, block: Block) -> Iterator[Block]:
+    def into(self, block: ir.Block) -> Iterator[ir.Block]:
         """Emits into ``block`` for a while."""
         self.open_blocks.append(self.b.block)
         try:

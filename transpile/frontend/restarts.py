@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from transpile.core.nodes import Var
+from transpile.core import nodes as ir
 from transpile.errors import TranspileError
-from transpile.frontend.values import Cell
+from transpile.frontend.values.values import Cell
 
 
 class Dead(Exception):
@@ -25,7 +25,7 @@ class NeedStatic(Exception):
 class NeedValue(Exception):
     """A value must be known now; ``sources`` are the variables that it is computed from."""
 
-    def __init__(self, sources: tuple[Var, ...], why: TranspileError) -> None:
+    def __init__(self, sources: tuple[ir.Var, ...], why: TranspileError) -> None:
         super().__init__(sources)
         self.sources = sources
         self.why = why

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from transpile.core.nodes import Loc, Operand
-from transpile.frontend.values import Cell
+from transpile.core import nodes as ir
+from transpile.frontend.values.values import Cell
 
 
 @dataclass(frozen=True, eq=False)
 class Opposite:
     """The fact that an operand is false."""
 
-    test: Operand
+    test: ir.Operand
 
 
 @dataclass(eq=False)
 class Frame:
     """One run of a user's function, or of a comprehension: a scope of names."""
 
-    code: Any  # transpile.frontend.sources.Code
+    code: Any  # transpile.frontend.sources.sources.Code
     parent: Frame | None = None  # the scope around it in the source
-    caller: Loc | None = None
+    caller: ir.Loc | None = None
     locals: frozenset[str] = frozenset()
     outer: frozenset[str] = frozenset()  # names that are declared nonlocal
     depth: int = 0

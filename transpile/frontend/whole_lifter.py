@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transpile.core.nodes import Function, Loc
+from transpile.core import nodes as ir
 from transpile.core.watch import station
-from transpile.frontend import (
-    attributes,
-    calls,
-    comparisons,
-    comprehensions,
-    convert,
-    entry,
-    iteration,
-    known_calls,
-    memory,
-    number_calls,
-    routine_body,
-    statics,
-    subscripts,
-    table_calls,
-)
-from transpile.frontend.expressions import EXPRESSIONS
+from transpile.frontend import entry
+from transpile.frontend.calls import calls, known_calls, number_calls, recursive_body, table_calls
+from transpile.frontend.control import comprehensions, iteration
+from transpile.frontend.control.statements import STATEMENTS
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
-from transpile.frontend.statements import STATEMENTS
+from transpile.frontend.resolve import statics
+from transpile.frontend.values import attributes, comparisons, convert, memory, subscripts
+from transpile.frontend.values.expressions import EXPRESSIONS
 
 
 class WholeLifter(Lifter):
@@ -44,7 +33,7 @@ class WholeLifter(Lifter):
     user_call = calls.user
     run = calls.run
     outside = calls.outside
-    lift_body = routine_body.lift_body
+    lift_body = recursive_body.lift_body
     unrolled = iteration.unrolled
     generated = comprehensions.unrolled
     sorted_items = number_calls.sorted_items
@@ -52,7 +41,7 @@ class WholeLifter(Lifter):
     attribute = attributes.read
     is_equal = comparisons.is_equal
 
-    def lift_inside(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool) -> Function:
+    def lift_inside(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mutable: bool) -> ir.Function:
         return entry.lift(WholeLifter, target, args, kwargs, outer=self, mutable=mutable)
 
 
@@ -64,9 +53,9 @@ def lift(
     *,
     name: str | None = None,
     mutable: bool = False,
-    pinned: Loc | None = None,
+    pinned: ir.Loc | None = None,
     transforms: Transforms | None = None,
-) -> Function:
+) -> ir.Function:
     """The core function of a Python function for arguments of these types.
 
     Trees have `transpile.aggregates.ArgLeaf` in the places of leaves. Raises `TranspileError`, or `NeedStatic` with the number of

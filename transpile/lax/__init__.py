@@ -45,6 +45,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from transpile.elsewhere import missing
+    from transpile.base.jax_names import missing
 
     raise missing(__name__, name)

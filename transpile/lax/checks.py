@@ -1,5 +1,5 @@
 """What the functions of `transpile.lax` ask of their arguments. In transformed code the frontend answers in the place of these
-functions (`transpile.frontend.lax_calls`), of types instead of values."""
+functions (`transpile.frontend.calls.lax_calls`), of types instead of values."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from transpile import tree
+from transpile.base.treedef import TreeDef, text
 from transpile.errors import TranspileError, error
-from transpile.treedef import TreeDef, text
 
 SWITCH_HINT = "write switch(index, [f, g], *operands), or cond(pred, true_fun, false_fun, *operands) for a truth value"
 COND_HINT = "write cond(pred, true_fun, false_fun, *operands)"

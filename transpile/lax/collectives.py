@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from transpile import tree
-from transpile.axis_names import failed
+from transpile.base.axis_names import failed
 
 
 def psum(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
@@ -121,7 +121,7 @@ def axis_size(axis_name: Hashable) -> Any:
     return lane_count(axis_name)
 
 
-# -------------------------------------- what the frontend answers in transformed code: `transpile.frontend.collective_calls`
+# -------------------------------------- what the frontend answers in transformed code: `transpile.frontend.calls.collective_calls`
 
 
 def over_lanes(prim: str, leaf: Any, axis_name: Any, groups: Any) -> Any:

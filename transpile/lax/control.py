@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transpile import tree
-from transpile.intrinsics import stop_gradient as _constant
+from transpile.base.intrinsics import stop_gradient as _constant
 from transpile.lax import checks
 
 _UNSET: Any = object()

@@ -1,7 +1,7 @@
 """Solutions that are differentiated by the equations that they solve: by the implicit function theorem, not through the iterations.
 
 Untransformed, `custom_root` and `custom_linear_solve` are calls of ``solve``. In transformed code they are calls with derivatives
-of their own (`transpile.frontend.implicit_calls`), which `transpile.rules.library_implicit` says.
+of their own (`transpile.frontend.calls.implicit_calls`), which `transpile.numpy_api.library_implicit` says.
 """
 
 from __future__ import annotations

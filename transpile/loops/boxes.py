@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from transpile.analysis.accesses import is_array, is_pure
 from transpile.analysis.affine import Forms, Linear, form_of
 from transpile.analysis.value_ranges import as_extremum, is_integer
-from transpile.core.nodes import SYNTHETIC, Add, Block, Const, For, Function, Let, Operand, Stmt, Store, Var
+from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, defined
-from transpile.loops.small import Small
+from transpile.loops.small_integers import Small
 
 REALS = ("float64", "float32")
 
@@ -25,10 +25,10 @@ REALS = ("float64", "float32")
 class Nest:
     """Such a nest. ``low`` and ``high`` are, for each axis of the array, the first index and the one after the last."""
 
-    stmt: For
-    loops: tuple[For, ...]
-    lets: tuple[Let, ...]
-    write: Store | Add
+    stmt: ir.For
+    loops: tuple[ir.For, ...]
+    lets: tuple[ir.Let, ...]
+    write: ir.Store | ir.Add
     axes: tuple[int, ...]  # for each loop, the axis that its index counts along
     shifts: tuple[Linear, ...]  # for each axis, the subscript without the index of the loop
     low: tuple[Linear, ...]
@@ -38,35 +38,37 @@ class Nest:
 class Boxes:
     """The nests of one function."""
 
-    def __init__(self, fn: Function, forms: Forms) -> None:
+    def __init__(self, fn: ir.Function, forms: Forms) -> None:
         self.forms, self.small = forms, Small(fn, forms)
-        self.known: dict[int, tuple[Stmt, Nest | None]] = {}
+        self.known: dict[int, tuple[ir.Stmt, Nest | None]] = {}
         self.rank = {var: k for k, var in enumerate((*fn.params, *defined(fn.body)))}  # the same in each run
 
-    def of(self, stmt: Stmt) -> Nest | None:
+    def of(self, stmt: ir.Stmt) -> Nest | None:
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
-            held = self.known[id(stmt)] = (stmt, self._found(stmt) if isinstance(stmt, For) else None)
+            held = self.known[id(stmt)] = (stmt, self._found(stmt) if isinstance(stmt, ir.For) else None)
         return held[1]
 
-    def _found(self, outer: For) -> Nest | None:
-        loops: list[For] = []
-        lets: list[Let] = []
-        last: Stmt = outer
-        while isinstance(last, For):
+    def _found(self, outer: ir.For) -> Nest | None:
+        loops: list[ir.For] = []
+        lets: list[ir.Let] = []
+        last: ir.Stmt = outer
+        while isinstance(last, ir.For):
             stmts = last.body.stmts
             if not is_simple(last) or not stmts or not all(is_scalar(s) for s in stmts[:-1]):
                 return None
             loops.append(last)
-            lets += [s for s in stmts if isinstance(s, Let)]
+            lets += [s for s in stmts if isinstance(s, ir.Let)]
             last = stmts[-1]
-        if not isinstance(last, (Store, Add)) or last.buf.type.dtype not in REALS:
+        if not isinstance(last, (ir.Store, ir.Add)) or last.buf.type.dtype not in REALS:
             return None
         if last.value.type.dtype != last.buf.type.dtype:
             return None
         return self._placed(outer, tuple(loops), tuple(lets), last)
 
-    def _placed(self, outer: For, loops: tuple[For, ...], lets: tuple[Let, ...], write: Store | Add) -> Nest | None:
+    def _placed(
+        self, outer: ir.For, loops: tuple[ir.For, ...], lets: tuple[ir.Let, ...], write: ir.Store | ir.Add
+    ) -> Nest | None:
         own = {loop.index for loop in loops} | {let.var for let in lets}
         axes: dict[int, int] = {}
         shifts, low, high = [], [], []
@@ -91,15 +93,15 @@ class Boxes:
             outer, loops, lets, write, tuple(axes[k] for k in range(len(loops))), tuple(shifts), tuple(low), tuple(high)
         )
 
-    def ends(self, loop: For) -> tuple[Linear, Linear]:
+    def ends(self, loop: ir.For) -> tuple[Linear, Linear]:
         """The least index of a loop, and the greatest and one more."""
         start, bound = self.forms.of(loop.start), self.forms.of(loop.bound)
-        assert isinstance(loop.step, Const)
+        assert isinstance(loop.step, ir.Const)
         return (start, bound) if loop.step.value > 0 else (bound.plus(Linear(1)), start.plus(Linear(1)))
 
     # ---- sizes that are a difference and not negative
 
-    def plain(self, form: Linear, assumed: dict[Var, Linear]) -> Linear:
+    def plain(self, form: Linear, assumed: dict[ir.Var, Linear]) -> Linear:
         """The form with ``x`` for each ``max(x, 0)``; which those are goes into ``assumed``."""
         while True:
             found = [(v, x) for v in self.sorted(form) if (x := self._inside(v)) is not None]
@@ -109,39 +111,39 @@ class Boxes:
                 assumed[var] = inside
                 form = form.replaced(var, inside)
 
-    def _inside(self, var: Var) -> Linear | None:
+    def _inside(self, var: ir.Var) -> Linear | None:
         let = self.forms.lets.get(var)
         kind, args = as_extremum(let) if let is not None else ("", ())
-        if kind == "max" and isinstance(args[1], Const) and args[1].value == 0:
+        if kind == "max" and isinstance(args[1], ir.Const) and args[1].value == 0:
             return self.forms.of(args[0])
         return None
 
-    def sorted(self, form: Linear) -> list[Var]:
+    def sorted(self, form: Linear) -> list[ir.Var]:
         """Its variables, what is added before what is taken away."""
         return sorted(form.variables, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
 
     # ---- statements
 
-    def operand(self, form: Linear, stmts: list[Stmt]) -> Operand:
+    def operand(self, form: Linear, stmts: list[ir.Stmt]) -> ir.Operand:
         """A value of this form, computed by what is added to ``stmts``."""
-        found: Operand | None = None
+        found: ir.Operand | None = None
         for var in self.sorted(form):
             coef = form.coefficient(var)
-            term = var if abs(coef) == 1 else number("mul", Const(abs(coef), INT), var, stmts)
+            term = var if abs(coef) == 1 else number("mul", ir.Const(abs(coef), INT), var, stmts)
             if found is None and coef > 0:
                 found = term
             else:
-                found = number("add" if coef > 0 else "sub", found or Const(0, INT), term, stmts)
+                found = number("add" if coef > 0 else "sub", found or ir.Const(0, INT), term, stmts)
         if found is None:
-            return Const(form.const, INT)
+            return ir.Const(form.const, INT)
         if form.const:
-            found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT), stmts)
+            found = number("add" if form.const > 0 else "sub", found, ir.Const(abs(form.const), INT), stmts)
         return found
 
-    def copy(self, nest: Nest, fixed: Mapping[int, Operand]) -> tuple[list[Stmt], Store | Add, Cloner]:
+    def copy(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> tuple[list[ir.Stmt], ir.Store | ir.Add, Cloner]:
         """Fresh statements of a trip with these subscripts of some axes, and what it writes."""
         cloner = Cloner()
-        stmts: list[Stmt] = []
+        stmts: list[ir.Stmt] = []
         for loop, axis in zip(nest.loops, nest.axes):
             if axis in fixed:
                 index = form_of(fixed[axis]).plus(nest.shifts[axis], -1)
@@ -150,41 +152,43 @@ class Boxes:
                 cloner.fresh(loop.index)
         stmts += [cloner.stmt(let) for let in nest.lets]
         write = cloner.stmt(nest.write)
-        assert isinstance(write, (Store, Add))
+        assert isinstance(write, (ir.Store, ir.Add))
         return stmts, write, cloner
 
-    def trips(self, nest: Nest, fixed: Mapping[int, Operand]) -> list[Stmt]:
+    def trips(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> list[ir.Stmt]:
         """The statements of all trips with these subscripts of some axes."""
         stmts, write, cloner = self.copy(nest, fixed)
         stmts.append(write)
-        before: list[Stmt] = []
+        before: list[ir.Stmt] = []
         for loop, axis in reversed([*zip(nest.loops, nest.axes)]):
             if axis not in fixed:
                 stmts = [self.outside(nest.loops, loop, cloner.root(loop.index), stmts, before)]
         return [*before, *stmts]
 
-    def outside(self, loops: Sequence[For], loop: For, index: Var, stmts: list[Stmt], before: list[Stmt]) -> For:
+    def outside(
+        self, loops: Sequence[ir.For], loop: ir.For, index: ir.Var, stmts: list[ir.Stmt], before: list[ir.Stmt]
+    ) -> ir.For:
         """One of these loops around other statements; what it is bound by and they compute goes into ``before`` once more."""
-        own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, Let)}
+        own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, ir.Let)}
         start, bound = (
-            self.operand(self.forms.of(end), before) if isinstance(end, Var) and end in own else end
+            self.operand(self.forms.of(end), before) if isinstance(end, ir.Var) and end in own else end
             for end in (loop.start, loop.bound)
         )
-        return replace(loop, index=index, start=start, bound=bound, body=Block((), stmts))
+        return replace(loop, index=index, start=start, bound=bound, body=ir.Block((), stmts))
 
 
-def is_simple(loop: For) -> bool:
+def is_simple(loop: ir.For) -> bool:
     """Whether it hands nothing on, runs to its end, and by steps of one."""
     if loop.inits or loop.trips is not None or loop.body.stop is not None:
         return False
-    return isinstance(loop.step, Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
+    return isinstance(loop.step, ir.Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
 
 
-def is_scalar(stmt: Stmt) -> bool:
-    return isinstance(stmt, Let) and is_pure(stmt) and not is_array(stmt.var)
+def is_scalar(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Let) and is_pure(stmt) and not is_array(stmt.var)
 
 
-def number(prim: str, a: Operand, b: Operand, stmts: list[Stmt]) -> Var:
-    var = Var(SYNTHETIC, INT)
-    stmts.append(Let(var, prim, (a, b), {"py": True} if prim in ("minimum", "maximum") else {}))
+def number(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
+    var = ir.Var(ir.SYNTHETIC, INT)
+    stmts.append(ir.Let(var, prim, (a, b), {"py": True} if prim in ("minimum", "maximum") else {}))
     return var

@@ -10,28 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transpile.core.nodes import Function
-from transpile.core.passes import Chain, Group, Pass, Step
-from transpile.loops.abreast import abreast
-from transpile.loops.assume import Assumed, assume
-from transpile.loops.blocks import by_vectors
-from transpile.loops.bounded import without_questions
-from transpile.loops.chains import side_by_side
-from transpile.loops.cheap import compute_again
-from transpile.loops.checks import hoist_checks
-from transpile.loops.contract import contract
-from transpile.loops.dead import remove_dead
-from transpile.loops.fitting import fit
-from transpile.loops.forward import forward
-from transpile.loops.fuse import fuse
-from transpile.loops.gather import gather
-from transpile.loops.hoist import hoist
-from transpile.loops.invariant import move_invariants
-from transpile.loops.matrices import multiply
-from transpile.loops.order import order
-from transpile.loops.parallel import LEAST, parallelise
-from transpile.loops.powers import expand_powers
-from transpile.loops.promote import promote
+from transpile.core import nodes as ir
+from transpile.core.pass_list import Chain, Group, Pass, Step
+from transpile.loops.allocation_motion import hoist
+from transpile.loops.array_contraction import contract
+from transpile.loops.buffer_reuse import reuse
+from transpile.loops.check_elimination import fit
+from transpile.loops.check_hoisting import hoist_checks
+from transpile.loops.fusion import fuse
+from transpile.loops.index_set_splitting import split_wrapped
+from transpile.loops.interchange import order
+from transpile.loops.invariant_motion import move_invariants
+from transpile.loops.loop_versioning import without_questions
+from transpile.loops.power_expansion import expand_powers
+from transpile.loops.product_invariant_motion import take_sides
+from transpile.loops.product_recognition import multiply
 from transpile.loops.properties import (
     CHECKED,
     FITTED,
@@ -47,21 +40,28 @@ from transpile.loops.properties import (
     VIEWED,
     WHOLE,
 )
-from transpile.loops.reuse import reuse
-from transpile.loops.sides import take_sides
-from transpile.loops.tiny import write_out
-from transpile.loops.twice import once
+from transpile.loops.reassociation import side_by_side
+from transpile.loops.rematerialisation import compute_again
+from transpile.loops.repeated_products import once
+from transpile.loops.scalar_replacement import promote
+from transpile.loops.scatter_to_gather import gather
+from transpile.loops.schedule.parallel import LEAST, parallelise
+from transpile.loops.size_assumptions import Assumed, assume
+from transpile.loops.small_products import write_out
+from transpile.loops.unit_axes import see_through
 from transpile.loops.unroll import unroll
-from transpile.loops.views import see_through
-from transpile.loops.wrapped import split_wrapped
-from transpile.loops.zeros import skip_zeros
+from transpile.loops.unroll_and_jam import abreast
+from transpile.loops.value_numbering import forward
+from transpile.loops.vector_functions import by_vectors
+from transpile.loops.zero_skipping import skip_zeros
+from transpile.simplify.dead_loop_code import remove_dead
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for. ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.assume`). ``threads``: on how many
-    cores independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the
-    result calls nothing of `transpile_runtime.compiled.vector`."""
+    """What is asked for. ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``:
+    on how many cores independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without
+    ``vectors`` the result calls nothing of `transpile_runtime.compiled.vector`."""
 
     sizes: Sequence[Assumed] = ()
     threads: int = 0
@@ -78,7 +78,7 @@ DEAD = Pass(
     ensures=(LIVE,),
 )
 NUMBERING = Pass(
-    "value numbering and store forwarding",
+    "value numbering",
     forward,
     "equal values get one name, so that passes see that subscripts and sizes are the same",
     ensures=(NUMBERED,),
@@ -91,7 +91,7 @@ EARLY = (NUMBERED, CHECKED, WHOLE, PLAIN)  # what passes ask for that look at wh
 # ----------------------------------------------------------------------------------------------------------- the passes
 
 CHECKS = Pass(
-    "check motion",
+    "check hoisting",
     hoist_checks,
     "a loop without checks inside can be exchanged, fused and made vectors of",
     requires=(SIZED, FITTED),
@@ -131,7 +131,7 @@ FUSED_LOOPS: tuple[Step, ...] = (Group((FUSION,), CLEAN), Group((CONTRACTION,), 
 
 STEPS: tuple[Step, ...] = (
     Pass(
-        "checks by value ranges",
+        "check elimination",
         fit,
         "first: what it removes nobody has to understand",
         requires=(WHOLE, PLAIN),
@@ -139,7 +139,7 @@ STEPS: tuple[Step, ...] = (
         breaks=CODE,
     ),
     Pass(
-        "size specialisation",
+        "size assumptions",
         assume,
         "before numbering, which makes one of the sizes that are taken to be equal",
         ensures=(SIZED,),
@@ -148,7 +148,7 @@ STEPS: tuple[Step, ...] = (
     ),
     NUMBERING,
     Pass(
-        "view forwarding",
+        "unit axes",
         see_through,
         "the sizes of views and arrays are compared as numbered values",
         requires=(NUMBERED, SIZED),
@@ -157,7 +157,7 @@ STEPS: tuple[Step, ...] = (
     ),
     DEAD,
     Pass(
-        "powers as products",
+        "power expansion",
         expand_powers,
         "before factors are numbered, which powers share",
         ensures=(PLAIN_POWERS,),
@@ -168,7 +168,7 @@ STEPS: tuple[Step, ...] = (
     NUMBERING,
     Group((replace(CHECKS, why="what is simpler now may leave another loop"),), (DEAD, NUMBERING)),
     cleaned(
-        "overflow versioning",
+        "loop versioning",
         without_questions,
         "once checks of subscripts are out, those of overflow are what a trip still asks",
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
@@ -184,7 +184,7 @@ STEPS: tuple[Step, ...] = (
     Group(
         (
             Pass(
-                "matrix products",
+                "product recognition",
                 multiply,
                 "before loops are exchanged and fused, which would mix the products with other work",
                 requires=EARLY,
@@ -204,7 +204,7 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     cleaned(
-        "small products inlined",
+        "small products",
         write_out,
         "after the products are found; their loops are then fused like others",
         requires=(PRODUCTS, SIZED),
@@ -315,7 +315,7 @@ PASSES = Chain("loops", STEPS, PROPERTIES, begins=(WHOLE, PLAIN))
 
 
 def optimise(
-    fn: Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
-) -> Function:
+    fn: ir.Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
+) -> ir.Function:
     """The lowered function with faster loops; see `Settings`."""
     return PASSES.run(fn, Settings(sizes, threads, vectors, least))

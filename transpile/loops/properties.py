@@ -5,27 +5,27 @@ Where a property says that a pass has nothing more to do, it may hold but for wh
 
 from __future__ import annotations
 
-from transpile.core.nodes import For, Function, Let
-from transpile.core.passes import Property
+from transpile.core import nodes as ir
+from transpile.core.pass_list import Property
 from transpile.core.walk import statements
-from transpile.loops.chunks import PARALLEL
-from transpile.loops.dead import remove_dead
-from transpile.loops.powers import exponent
+from transpile.loops.power_expansion import exponent
+from transpile.loops.schedule.parallel_schedule import PARALLEL
+from transpile.simplify.dead_loop_code import remove_dead
 
 
-def _is_whole(fn: Function) -> bool:
-    return not any(isinstance(s, For) and s.index.note == PARALLEL for s in statements(fn.body))
+def _is_whole(fn: ir.Function) -> bool:
+    return not any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
 
 
-def _is_plain(fn: Function) -> bool:
-    return not any(isinstance(s, Let) and "vector" in s.params for s in statements(fn.body))
+def _is_plain(fn: ir.Function) -> bool:
+    return not any(isinstance(s, ir.Let) and "vector" in s.params for s in statements(fn.body))
 
 
-def _has_no_powers(fn: Function) -> bool:
+def _has_no_powers(fn: ir.Function) -> bool:
     return all(exponent(s) is None for s in statements(fn.body))
 
 
-def _is_live(fn: Function) -> bool:
+def _is_live(fn: ir.Function) -> bool:
     return remove_dead(fn) is fn
 
 

@@ -14,32 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from transpile.analysis.accesses import Roots, accesses, is_array
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Block,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
+from transpile.core import nodes as ir
 from transpile.core.walk import statements
 
-Of = frozenset[Var]
+Of = frozenset[ir.Var]
 NONE: Of = frozenset()
 _SEARCHING = "arrays"
 """The module of the runtime whose functions may go by what arrays of floating-point numbers hold; the others go by integers."""
 
 
-def steering(fn: Function, kept: Sequence[Function] = ()) -> Of:
+def steering(fn: ir.Function, kept: Sequence[ir.Function] = ()) -> Of:
     """The parameters. ``kept`` are the functions that it keeps."""
     inner: dict[str, tuple[bool, ...]] = {one.name: (False,) * len(one.params) for one in kept}
     while True:
@@ -49,26 +33,26 @@ def steering(fn: Function, kept: Sequence[Function] = ()) -> Of:
         inner = found
 
 
-def _which(fn: Function, found: Of) -> tuple[bool, ...]:
+def _which(fn: ir.Function, found: Of) -> tuple[bool, ...]:
     return tuple([p in found for p in fn.params])
 
 
 class _Flow:
     """``of``: for each value the parameters that it depends on; for each root what the memory holds does."""
 
-    def __init__(self, fn: Function, kept: Mapping[str, tuple[bool, ...]], asked: Iterable[Var]) -> None:
+    def __init__(self, fn: ir.Function, kept: Mapping[str, tuple[bool, ...]], asked: Iterable[ir.Var]) -> None:
         self.roots = Roots(fn)
         self.kept = kept
         self.found: Of = NONE
         self.changed = True
-        self.of: dict[Var, Of] = {}
-        self.memory: dict[Var, Of] = {}
+        self.of: dict[ir.Var, Of] = {}
+        self.memory: dict[ir.Var, Of] = {}
         for p in asked:
             if p.type.dims:
                 self.fill(p, frozenset((p,)))
             else:
                 self.learn(p, frozenset((p,)))
-        self.sizes = {s.var: s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "dim"}
+        self.sizes = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "dim"}
         self.checked = self.checks(fn)
         while self.changed:
             self.changed = False
@@ -76,19 +60,19 @@ class _Flow:
 
     # ---- what is known so far
 
-    def value(self, *operands: Operand) -> Of:
-        return NONE.union(*(self.of.get(o, NONE) for o in operands if isinstance(o, Var)))
+    def value(self, *operands: ir.Operand) -> Of:
+        return NONE.union(*(self.of.get(o, NONE) for o in operands if isinstance(o, ir.Var)))
 
-    def held(self, array: Operand) -> Of:
-        return self.memory.get(self.roots.of(array), NONE) if isinstance(array, Var) and is_array(array) else NONE
+    def held(self, array: ir.Operand) -> Of:
+        return self.memory.get(self.roots.of(array), NONE) if isinstance(array, ir.Var) and is_array(array) else NONE
 
-    def learn(self, var: Var, found: Of) -> None:
+    def learn(self, var: ir.Var, found: Of) -> None:
         if not found <= self.of.get(var, NONE):
             self.of[var] = self.of.get(var, NONE) | found
             self.changed = True
 
-    def fill(self, array: Operand, found: Of) -> None:
-        if isinstance(array, Var) and is_array(array) and not found <= self.held(array):
+    def fill(self, array: ir.Operand, found: Of) -> None:
+        if isinstance(array, ir.Var) and is_array(array) and not found <= self.held(array):
             self.memory[self.roots.of(array)] = self.held(array) | found
             self.changed = True
 
@@ -99,68 +83,68 @@ class _Flow:
 
     # ---- subscripts that are asked for themselves
 
-    def checks(self, fn: Function) -> set[tuple[Var, object]]:
+    def checks(self, fn: ir.Function) -> set[tuple[ir.Var, object]]:
         """The subscripts that a check asks for, and the sizes that they are asked for."""
         return {
             (s.args[0], self.size(s.args[1]))
             for s in statements(fn.body)
-            if isinstance(s, Effect) and s.kind == "check" and s.params["low"] and len(s.args) == 3
-            if isinstance(s.args[0], Var)
+            if isinstance(s, ir.Effect) and s.kind == "check" and s.params["low"] and len(s.args) == 3
+            if isinstance(s.args[0], ir.Var)
         }
 
-    def size(self, op: Operand) -> object:
-        let = self.sizes.get(op) if isinstance(op, Var) else None
-        if let is None or not isinstance(let.args[0], Var):
+    def size(self, op: ir.Operand) -> object:
+        let = self.sizes.get(op) if isinstance(op, ir.Var) else None
+        if let is None or not isinstance(let.args[0], ir.Var):
             return op
         return let.args[0], let.params["axis"]
 
-    def subscripts(self, array: Operand, indices: Iterable[Operand]) -> None:
+    def subscripts(self, array: ir.Operand, indices: Iterable[ir.Operand]) -> None:
         for axis, index in enumerate(indices):
             if (index, (array, axis)) not in self.checked:
                 self.steer(self.value(index))
 
     # ---- statements
 
-    def block(self, block: Block, under: Of) -> None:
+    def block(self, block: ir.Block, under: Of) -> None:
         for stmt in block.stmts:
             self.stmt(stmt, under)
 
-    def stmt(self, stmt: Stmt, under: Of) -> None:
+    def stmt(self, stmt: ir.Stmt, under: Of) -> None:
         match stmt:
-            case Let(prim="index"):
+            case ir.Let(prim="index"):
                 self.subscripts(stmt.args[0], stmt.args[1:])
                 self.learn(stmt.var, self.held(stmt.args[0]) | self.value(*stmt.args[1:]))
-            case Let(prim="view" | "row" | "swap"):
+            case ir.Let(prim="view" | "row" | "swap"):
                 self.steer(self.value(*stmt.args[1:]))
-            case Let():
+            case ir.Let():
                 self.let(stmt, under)
-            case Alloc():
+            case ir.Alloc():
                 self.steer(self.value(*stmt.args))
-            case Store() | Add():
+            case ir.Store() | ir.Add():
                 self.subscripts(stmt.buf, stmt.args)
                 self.fill(stmt.buf, self.value(stmt.value, *stmt.args) | under)
-            case If():
+            case ir.If():
                 test = under | self.value(stmt.test)
                 for side in (stmt.then, stmt.orelse):
                     self.block(side, test)
                     for result, out in zip(stmt.results, side.yields):
                         self.hand(result, out, test)
-            case For():
+            case ir.For():
                 self.loop(stmt, under)
-            case While():
+            case ir.While():
                 self.repeat(stmt, under)
-            case Push():
+            case ir.Push():
                 self.fill(stmt.stack, self.value(stmt.value) | self.held(stmt.value) | under)
-            case Pop():
+            case ir.Pop():
                 self.learn(stmt.var, self.held(stmt.stack) | under)
 
-    def hand(self, to: Var, op: Operand, under: Of) -> None:
+    def hand(self, to: ir.Var, op: ir.Operand, under: Of) -> None:
         """A branch or a loop gives a value: which one it is depends on what decides there."""
         self.learn(to, self.value(op) | under)
         if is_array(to):
             self.fill(to, self.held(op) | under)
 
-    def let(self, stmt: Let, under: Of) -> None:
+    def let(self, stmt: ir.Let, under: Of) -> None:
         found = self.value(*stmt.args)
         arrays = [a for a in stmt.args if is_array(a)]
         if stmt.prim == "dim":  # a size is no content; which array it is may be
@@ -176,7 +160,7 @@ class _Flow:
         if is_array(stmt.var):
             self.fill(stmt.var, found | under if stmt.prim == "call" else NONE)
 
-    def call(self, stmt: Let) -> None:
+    def call(self, stmt: ir.Let) -> None:
         """What a function goes by of what it is given."""
         name = stmt.params["fn"]
         inside = self.kept.get(name) if stmt.params.get("kept") else None
@@ -192,13 +176,13 @@ class _Flow:
             if goes_by:
                 self.steer(self.value(a) | self.held(a))
 
-    def loop(self, stmt: For, under: Of) -> None:
+    def loop(self, stmt: ir.For, under: Of) -> None:
         ends = self.value(stmt.start, stmt.bound, stmt.step)
         stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
         self.learn(stmt.index, ends)
         self.carry(stmt, under | ends | stop)
 
-    def repeat(self, stmt: While, under: Of) -> None:
+    def repeat(self, stmt: ir.While, under: Of) -> None:
         test = self.value(*stmt.test.yields)
         stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
         for param, init in zip(stmt.test.params, stmt.body.params):
@@ -206,7 +190,7 @@ class _Flow:
         self.block(stmt.test, under | test)
         self.carry(stmt, under | test | stop)
 
-    def carry(self, stmt: For | While, under: Of) -> None:
+    def carry(self, stmt: ir.For | ir.While, under: Of) -> None:
         for k, (param, init) in enumerate(zip(stmt.body.params, stmt.inits)):
             self.hand(param, init, under)
             self.hand(param, stmt.body.yields[k], under)

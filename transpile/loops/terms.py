@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from transpile.analysis.accesses import Roots, Touches, accesses, is_array
 from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.value_ranges import is_integer
-from transpile.core.nodes import Alloc, Block, Const, Effect, For, Function, If, Let, Operand, Stmt, Store, Var
+from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads
 
 LIMIT = 4  # terms of a sum
@@ -23,13 +23,13 @@ REALS = ("float64", "float32")
 class Read:
     """An element of an array."""
 
-    var: Var
+    var: ir.Var
     at: tuple[Linear, ...]
 
-    def replaced(self, var: Var, by: Linear) -> Read:
+    def replaced(self, var: ir.Var, by: Linear) -> Read:
         return replace(self, at=tuple(f.replaced(var, by) for f in self.at))
 
-    def has(self, var: Var) -> bool:
+    def has(self, var: ir.Var) -> bool:
         return any(f.coefficient(var) for f in self.at)
 
 
@@ -38,36 +38,36 @@ class Term:
     """The product of a number, of values and of elements."""
 
     factor: float = 1.0
-    scalars: tuple[Var, ...] = ()
+    scalars: tuple[ir.Var, ...] = ()
     reads: tuple[Read, ...] = ()
 
     def times(self, other: Term) -> Term:
         return Term(self.factor * other.factor, self.scalars + other.scalars, self.reads + other.reads)
 
-    def replaced(self, var: Var, by: Linear) -> Term:
+    def replaced(self, var: ir.Var, by: Linear) -> Term:
         return replace(self, reads=tuple(r.replaced(var, by) for r in self.reads))
 
 
-Path = tuple[tuple[Block, int], ...]
+Path = tuple[tuple[ir.Block, int], ...]
 """The blocks in which a statement stands, from the outermost, each with the number of the statement in it."""
 
 
 class Code:
     """What the passes ask about the statements of one function."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
         self.forms = Forms(fn.body)
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
         self.path: dict[int, Path] = {}
-        self.definer: dict[Var, Stmt] = {}
-        self.loop: dict[Var, For] = {}  # by index
-        self.writers: dict[Var, list[Stmt]] = {}  # of roots
-        self.readers: dict[Var, list[Stmt]] = {}  # of roots, by name or element
-        self.sizes: dict[Var, tuple[Operand, ...]] = {}
-        self.order: dict[Var, int] = {}  # in which variables are defined
-        self.insides: dict[int, set[Var]] = {}
+        self.definer: dict[ir.Var, ir.Stmt] = {}
+        self.loop: dict[ir.Var, ir.For] = {}  # by index
+        self.writers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots
+        self.readers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots, by name or element
+        self.sizes: dict[ir.Var, tuple[ir.Operand, ...]] = {}
+        self.order: dict[ir.Var, int] = {}  # in which variables are defined
+        self.insides: dict[int, set[ir.Var]] = {}
         for param in fn.params:
             self.place_of(param)
         self._visit(fn.body, ())
@@ -77,26 +77,26 @@ class Code:
             if param.type.dims and all(f is not None for f in found):
                 self.sizes[param] = tuple(f for f in found if f is not None)
 
-    def inside(self, loop: For) -> set[Var]:
+    def inside(self, loop: ir.For) -> set[ir.Var]:
         """What a loop defines."""
         if id(loop) not in self.insides:
             self.insides[id(loop)] = {loop.index, *defined(loop.body)}
         return self.insides[id(loop)]
 
-    def place_of(self, var: Var) -> int:
+    def place_of(self, var: ir.Var) -> int:
         return self.order.setdefault(var, len(self.order))
 
-    def _visit(self, block: Block, around: Path) -> None:
+    def _visit(self, block: ir.Block, around: Path) -> None:
         for k, stmt in enumerate(block.stmts):
             path = (*around, (block, k))
             self.path[id(stmt)] = path
             for var in defines(stmt):
                 self.definer[var] = stmt
                 self.place_of(var)
-            if isinstance(stmt, For):
+            if isinstance(stmt, ir.For):
                 self.place_of(stmt.index)
                 self.loop[stmt.index] = stmt
-            if isinstance(stmt, Alloc):
+            if isinstance(stmt, ir.Alloc):
                 self.sizes[stmt.var] = stmt.args if stmt.prim == "empty" else ()
             for a in accesses(stmt):
                 if a.kind != "read":
@@ -107,33 +107,38 @@ class Code:
             for inner in blocks(stmt):
                 self._visit(inner, path)
 
-    def _learn(self, body: Block) -> None:
+    def _learn(self, body: ir.Block) -> None:
         """Two sizes are one after a guard that compares them."""
         for stmt in body.stmts:
-            if isinstance(stmt, If) and any(isinstance(s, Effect) and s.kind == "raise" for s in stmt.then.stmts):
-                let = self.definer.get(stmt.test) if isinstance(stmt.test, Var) else None
-                if isinstance(let, Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
+            if isinstance(stmt, ir.If) and any(isinstance(s, ir.Effect) and s.kind == "raise" for s in stmt.then.stmts):
+                let = self.definer.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
+                if isinstance(let, ir.Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
                     pair = self.forms.as_alias(*let.args)
                     if pair is not None:
                         self.forms.alias(*pair)
 
-    def _dim(self, param: Var, axis: int) -> Operand | None:
+    def _dim(self, param: ir.Var, axis: int) -> ir.Operand | None:
         for stmt in self.fn.body.stmts:
-            if isinstance(stmt, Let) and stmt.prim == "dim" and stmt.args[0] is param and stmt.params["axis"] == axis:
+            if (
+                isinstance(stmt, ir.Let)
+                and stmt.prim == "dim"
+                and stmt.args[0] is param
+                and stmt.params["axis"] == axis
+            ):
                 return stmt.var
         return None
 
-    def is_within(self, stmt: Stmt, outer: Stmt) -> bool:
+    def is_within(self, stmt: ir.Stmt, outer: ir.Stmt) -> bool:
         return stmt is outer or any(b is inner for inner in blocks(outer) for b, _ in self.path[id(stmt)])
 
-    def written(self, block: Block, first: int, last: int, but: Stmt) -> set[Var]:
+    def written(self, block: ir.Block, first: int, last: int, but: ir.Stmt) -> set[ir.Var]:
         """The roots that statements of a block, from the first to the last of these numbers, write, without one inside."""
-        found: set[Var] = set()
+        found: set[ir.Var] = set()
         for stmt in block.stmts[first : last + 1]:
             self._written(stmt, but, found)
         return found
 
-    def _written(self, stmt: Stmt, but: Stmt, found: set[Var]) -> None:
+    def _written(self, stmt: ir.Stmt, but: ir.Stmt, found: set[ir.Var]) -> None:
         if stmt is but:
             return
         if not any(p[0] is b for b in blocks(stmt) for p in self.path[id(but)]):
@@ -148,22 +153,22 @@ class Code:
 class Terms:
     """The terms of values that one statement, which stands inside a loop, adds."""
 
-    def __init__(self, code: Code, stmt: Stmt, inside: set[Var]) -> None:
+    def __init__(self, code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> None:
         self.code, self.stmt, self.inside = code, stmt, inside
         self.steps = 0
 
-    def of(self, op: Operand, where: Mapping[Var, Linear] | None = None) -> list[Term] | None:
+    def of(self, op: ir.Operand, where: Mapping[ir.Var, Linear] | None = None) -> list[Term] | None:
         """The terms; None if it is no such sum. ``where``: what stands for the indices of loops."""
         where = where or {}
         self.steps += 1
-        if isinstance(op, Const):
+        if isinstance(op, ir.Const):
             return [Term(float(op.value))]
-        if not isinstance(op, Var) or op.type.dtype not in REALS or op.type.dims or self.steps > 60:
+        if not isinstance(op, ir.Var) or op.type.dtype not in REALS or op.type.dims or self.steps > 60:
             return None
         if op not in self.inside:
             return [Term(scalars=(op,))]
         let = self.code.definer.get(op)
-        if not isinstance(let, Let):
+        if not isinstance(let, ir.Let):
             return None
         if let.prim == "index":
             return self.read(let, where)
@@ -183,9 +188,9 @@ class Terms:
             found = first + (rest[0] if let.prim == "add" else negated(rest[0]))
         return found if len(found) <= LIMIT else None
 
-    def read(self, let: Let, where: Mapping[Var, Linear]) -> list[Term] | None:
+    def read(self, let: ir.Let, where: Mapping[ir.Var, Linear]) -> list[Term] | None:
         source = let.args[0]
-        assert isinstance(source, Var)
+        assert isinstance(source, ir.Var)
         at = tuple(self.form(a, where) for a in let.args[1:])
         made = self.made(source)
         if made is not None:
@@ -193,20 +198,20 @@ class Terms:
             return self.of(store.value, dict(zip(indices, at)))
         return [Term(reads=(Read(source, at),))] if self.is_steady(let, source) else None
 
-    def form(self, op: Operand, where: Mapping[Var, Linear]) -> Linear:
+    def form(self, op: ir.Operand, where: Mapping[ir.Var, Linear]) -> Linear:
         found = self.code.forms.of(op)
         for var, by in where.items():
             found = found.replaced(var, by)
         return found
 
-    def made(self, array: Var) -> tuple[Store, list[Var]] | None:
+    def made(self, array: ir.Var) -> tuple[ir.Store, list[ir.Var]] | None:
         """The one statement that fills a temporary, element by element, with the indices that stand for its axes."""
         alloc = self.code.definer.get(array)
         writers = self.code.writers.get(self.code.roots.of(array), [])
-        if not isinstance(alloc, Alloc) or alloc.prim != "empty" or array not in self.inside or len(writers) != 1:
+        if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or array not in self.inside or len(writers) != 1:
             return None
         (store,) = writers
-        if not isinstance(store, Store) or store.buf is not array:
+        if not isinstance(store, ir.Store) or store.buf is not array:
             return None
         home, path = self.code.path[id(alloc)], self.code.path[id(store)]
         around = path[len(home) :]
@@ -215,13 +220,13 @@ class Terms:
         mine = [b for b, _ in self.code.path[id(self.stmt)]]
         if any(b is m for b, _ in around for m in mine):
             return None  # another trip of a loop around the statement may have filled the element
-        indices = [a for a in store.args if isinstance(a, Var) and a in self.code.loop]
+        indices = [a for a in store.args if isinstance(a, ir.Var) and a in self.code.loop]
         if len({*indices}) != len(store.args):
             return None
         bodies = [self.code.loop[i].body for i in indices]
         return (store, indices) if all(any(b is body for body in bodies) for b, _ in around) else None
 
-    def is_steady(self, let: Let, source: Var) -> bool:
+    def is_steady(self, let: ir.Let, source: ir.Var) -> bool:
         """Whether nothing between the read and the statement, which counts itself by its elements, writes the array."""
         mine, its = self.code.path[id(let)], self.code.path[id(self.stmt)]
         for (block, k), (other, at) in zip(mine, its):

@@ -11,50 +11,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import (
-    Alloc,
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    NewStack,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
+from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands, statements
-from transpile.loops.lanes import has_lanes
+from transpile.loops.short_vectors import has_lanes
 
 TRIPS = 8
 SIZE = 96  # statements of the loop when it is written out
 
 
-def unroll(fn: Function) -> Function:
+def unroll(fn: ir.Function) -> ir.Function:
     """The function with such loops written out."""
     return with_body(fn, _block(fn.body, inside=False))
 
 
-def _block(block: Block, inside: bool) -> Block:
-    stmts: list[Stmt] = []
-    equal: dict[Var, Operand] = {}
+def _block(block: ir.Block, inside: bool) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    equal: dict[ir.Var, ir.Operand] = {}
 
-    def operand(op: Operand) -> Operand:
-        return equal.get(op, op) if isinstance(op, Var) else op
+    def operand(op: ir.Operand) -> ir.Operand:
+        return equal.get(op, op) if isinstance(op, ir.Var) else op
 
     for stmt in block.stmts:
         if equal:
             stmt = map_operands(stmt, operand)
         if blocks(stmt):
-            in_loop = inside or isinstance(stmt, (For, While))
+            in_loop = inside or isinstance(stmt, (ir.For, ir.While))
             stmt = with_blocks(stmt, lambda b, in_loop=in_loop: _block(b, in_loop))  # type: ignore[misc]
-        if inside and isinstance(stmt, For) and (values := _short(stmt)) is not None:
+        if inside and isinstance(stmt, ir.For) and (values := _short(stmt)) is not None:
             stmts += _written_out(stmt, values, equal)
         else:
             stmts.append(stmt)
@@ -64,39 +49,41 @@ def _block(block: Block, inside: bool) -> Block:
     return replace(block, stmts=stmts, yields=tuple(operand(y) for y in block.yields), stop=stop)
 
 
-def _short(loop: For) -> list[int] | None:
+def _short(loop: ir.For) -> list[int] | None:
     """The values of the index, if the loop is to be written out."""
     ends = (loop.start, loop.bound, loop.step)
-    if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, Const) for e in ends):
+    if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, ir.Const) for e in ends):
         return None
-    start, bound, step = (int(e.value) for e in ends if isinstance(e, Const))
+    start, bound, step = (int(e.value) for e in ends if isinstance(e, ir.Const))
     values = list(range(start, bound, step))
     inner = list(statements(loop.body))
     if has_lanes(loop):
         return None
     if len(values) > TRIPS or len(values) * len(inner) > SIZE:
         return None
-    if any(isinstance(s, (For, While, Alloc, Push, Pop, NewStack, Effect)) for s in inner) or _only_fills(loop):
+    if any(
+        isinstance(s, (ir.For, ir.While, ir.Alloc, ir.Push, ir.Pop, ir.NewStack, ir.Effect)) for s in inner
+    ) or _only_fills(loop):
         return None
     return values[::-1] if loop.backwards else values
 
 
-def _only_fills(loop: For) -> bool:
+def _only_fills(loop: ir.For) -> bool:
     """Whether it writes the same value into elements of an array that is not known to be small: LLVM does that as well."""
     if len(loop.body.stmts) != 1:
         return False
     (stmt,) = loop.body.stmts
-    if not isinstance(stmt, Store) or stmt.value is loop.index:
+    if not isinstance(stmt, ir.Store) or stmt.value is loop.index:
         return False
-    return any(isinstance(a, Var) and a is not loop.index for a in stmt.args)
+    return any(isinstance(a, ir.Var) and a is not loop.index for a in stmt.args)
 
 
-def _written_out(loop: For, values: list[int], equal: dict[Var, Operand]) -> list[Stmt]:
+def _written_out(loop: ir.For, values: list[int], equal: dict[ir.Var, ir.Operand]) -> list[ir.Stmt]:
     """One copy of the body for each value; ``equal`` learns what the loop's results are."""
-    out: list[Stmt] = []
-    carried: tuple[Operand, ...] = loop.inits
+    out: list[ir.Stmt] = []
+    carried: tuple[ir.Operand, ...] = loop.inits
     for value in values:
-        mapping: dict[Var, Operand] = {loop.index: Const(value, INT)}
+        mapping: dict[ir.Var, ir.Operand] = {loop.index: ir.Const(value, INT)}
         mapping.update(zip(loop.body.params, carried))
         copy = Cloner(mapping)
         out += [copy.stmt(s) for s in loop.body.stmts]

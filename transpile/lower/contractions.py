@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Operand, Var
 from transpile.core.types import INT
-from transpile.lower.elements import Elements, is_one, read, write
+from transpile.lower.element_functions import Elements, is_one, read, write
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import lying, number, operand, reshaped, scaled
-from transpile.lower.views import At, Range, View
+from transpile.lower.memory_views import At, Range, View
 
 SMALL = 4  # sizes up to this, if they are known, make loops that LLVM unrolls
 
@@ -30,9 +30,9 @@ class Product:
     y: View
     letters: tuple[str, str, str]
     axes: tuple[int, ...]  # of the result, for each of its letters; the others have size 1
-    sizes: Mapping[str, Operand]
+    sizes: Mapping[str, ir.Operand]
     factor: Expr | None = None
-    deps: frozenset[Var] = frozenset()
+    deps: frozenset[ir.Var] = frozenset()
 
     @property
     def summed(self) -> str:
@@ -99,9 +99,9 @@ def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Element
     return "".join(letters[k] for k in kept), replace(x, sizes=sizes, root=None, made=made, unit=None, at=at)
 
 
-def _is_small(sizes: Mapping[str, Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
+def _is_small(sizes: Mapping[str, ir.Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
     """Whether at most one of the sizes is not known to be small."""
-    small = [isinstance(n, Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
+    small = [isinstance(n, ir.Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
     return len(small) - sum(small) <= (1 if len(small) > 2 else 0)
 
 
@@ -142,7 +142,7 @@ def _chosen(p: Product, k: int, last: str | None = None) -> str:
     return next((c for c in wanted if c and c in own), own[-1:])
 
 
-def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, Operand]) -> View:
+def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, ir.Operand]) -> View:
     """A copy whose axes are in another order; the view itself if they are in that."""
     if order == letters and view.is_whole:
         return view
@@ -186,12 +186,12 @@ def _fewer(letters: str, groups: Sequence[str]) -> str:
     return "".join(c for c in letters if not any(c in g[1:] for g in groups))
 
 
-def _regrouped(lw: Lowering, view: View, letters: str, groups: Sequence[str], sizes: Mapping[str, Operand]) -> View:
+def _regrouped(lw: Lowering, view: View, letters: str, groups: Sequence[str], sizes: Mapping[str, ir.Operand]) -> View:
     fewer = _fewer(letters, groups)
     return view if fewer == letters else reshaped(lw, view, [sizes[c] for c in fewer])
 
 
-def _count(lw: Lowering, sizes: Sequence[Operand]) -> Operand:
+def _count(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
     n = lw.b.expr(1)
     for s in sizes:
         n = n * lw.b.expr(s)
@@ -218,9 +218,9 @@ def _groups(p: Product, target: View) -> list[str]:
 # --------------------------------------------------------------------------------------------------------- calls
 
 
-def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
+def emit(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
     """Adds the product to ``beta`` times the target, which is a view of the result's axes."""
-    zero = At(Const(0, INT))
+    zero = At(ir.Const(0, INT))
     target = target.indexed(lw.b, [None if k in p.axes else zero for k in range(len(target.order))])
     groups = _groups(p, target)
     if groups:
@@ -242,7 +242,7 @@ def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
     def body(idx: list[Expr]) -> None:
         where = dict(zip(around, idx))
 
-        def part(view: View, letters: str, wanted: str) -> Operand:
+        def part(view: View, letters: str, wanted: str) -> ir.Operand:
             view = view.indexed(lw.b, [At(where[c].op) if c in where else None for c in letters])
             left = [c for c in letters if c not in where]
             return operand(lw, view.permuted([left.index(c) for c in wanted]))
@@ -252,10 +252,10 @@ def emit(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
     lw.nest([p.sizes[c] for c in around], body)
 
 
-Part = Callable[[View, str, str], Operand]
+Part = Callable[[View, str, str], ir.Operand]
 
 
-def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: View, beta: Operand) -> None:
+def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: View, beta: ir.Operand) -> None:
     b, summed = lw.b, p.summed[-1]
     dtype = target.var.type.dtype
     factor = (number(lw, 1.0, dtype) if p.factor is None else p.factor).op
@@ -273,21 +273,21 @@ def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: V
     b.bind("done", INT, "call", (factor, *args, beta, into), {"fn": fn, "into": (4,)})
 
 
-def _scale(lw: Lowering, target: View, sizes: Sequence[Operand], beta: Operand) -> None:
+def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Operand) -> None:
     """Multiplies what is there by a factor; 0 does not read it."""
-    if isinstance(beta, Const) and beta.value == 1:
+    if isinstance(beta, ir.Const) and beta.value == 1:
         return
     b, dtype = lw.b, target.var.type.dtype
 
     def put(idx: list[Expr]) -> None:
         place = position(lw, target, idx)
-        is_zero = isinstance(beta, Const) and beta.value == 0
+        is_zero = isinstance(beta, ir.Const) and beta.value == 0
         write(b, target.var, place, number(lw, 0.0, dtype) if is_zero else b.expr(beta) * read(b, target.var, place))
 
     lw.nest(sizes, put)
 
 
-def _through_memory(lw: Lowering, p: Product, target: View, beta: Operand) -> None:
+def _through_memory(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
     """For a target of which no slice has a contiguous axis: into memory of its own, and from there by loops."""
     output = p.letters[2]
     called = _chosen(p, 0) + _chosen(p, 1)
@@ -302,12 +302,12 @@ def _through_memory(lw: Lowering, p: Product, target: View, beta: Operand) -> No
         where = dict(zip(order, idx))
         place = position(lw, target, [where[c] for c in output])
         value = read(lw.b, var, idx)
-        if not (isinstance(beta, Const) and beta.value == 0):
+        if not (isinstance(beta, ir.Const) and beta.value == 0):
             old = read(lw.b, target.var, place)
-            value = value + (old if isinstance(beta, Const) and beta.value == 1 else lw.b.expr(beta) * old)
+            value = value + (old if isinstance(beta, ir.Const) and beta.value == 1 else lw.b.expr(beta) * old)
         write(lw.b, target.var, place, value)
 
     lw.nest(sizes, put)
 
 
-__all__ = ["Product", "Var", "emit", "position", "product"]
+__all__ = ["Product", "emit", "position", "product"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Const
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, stored
+from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
+from transpile.lower.memory_views import Uniform
 from transpile.lower.overflow import check_narrow
-from transpile.lower.views import Uniform
 
 Rule = Callable[[Lowering, Any], Elements]
 
@@ -27,7 +27,7 @@ def _empty(lw: Lowering, stmt: Any) -> Elements:
     return (
         stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
         if not _is_alloc(stmt)
-        else Elements(sizes, stmt.var.type.dtype, lambda idx: lw.b.expr(Const(0, INT)))
+        else Elements(sizes, stmt.var.type.dtype, lambda idx: lw.b.expr(ir.Const(0, INT)))
     )
 
 
@@ -43,8 +43,8 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
     if all(lw.is_known(s) for s in stmt.params["dims"][0].symbols()):
         sizes = lw.sizes(stmt.params["dims"])
     else:
-        ends = (b.expr(Const(0, result)), args[0]) if len(args) == 1 else args[:2]
-        by = b.expr(Const(1, result)) if step is None else step
+        ends = (b.expr(ir.Const(0, result)), args[0]) if len(args) == 1 else args[:2]
+        by = b.expr(ir.Const(1, result)) if step is None else step
         count = b.bind("size", INT, "call", (*(e.op for e in ends), by.op), {"fn": "arrays.steps"})
         count.form = stmt.var.type.dims[0]
         sizes = (count,)
@@ -52,8 +52,8 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
     def at(idx: Sequence[Expr]) -> Expr:
         k = lw.compute("cast", [idx[0]], result, {})
         if result.is_float and start is not None:
-            by = b.expr(Const(1.0, result)) if step is None else step
-            return b.expr(b.bind(SYNTHETIC, result, "call", (start.op, by.op, k.op), {"fn": "arrays.arange_at"}))
+            by = b.expr(ir.Const(1.0, result)) if step is None else step
+            return b.expr(b.bind(ir.SYNTHETIC, result, "call", (start.op, by.op, k.op), {"fn": "arrays.arange_at"}))
         k = k if step is None else lw.compute("mul", [k, step], result, {})
         return k if start is None else lw.compute("add", [start, k], result, {})
 
@@ -69,9 +69,9 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
 
     def at(idx: Sequence[Expr]) -> Expr:
         k = lw.compute("cast", [idx[0]], result, {})
-        last = idx[0].eq(parts) if stmt.params["endpoint"] else b.expr(Const(False, Type("bool")))
+        last = idx[0].eq(parts) if stmt.params["endpoint"] else b.expr(ir.Const(False, Type("bool")))
         args = (start.op, stop.op, shares.op, k.op, last.op)
-        return b.expr(b.bind(SYNTHETIC, result, "call", args, {"fn": "arrays.linspace_at"}))
+        return b.expr(b.bind(ir.SYNTHETIC, result, "call", args, {"fn": "arrays.linspace_at"}))
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
 

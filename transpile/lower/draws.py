@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, is_one, stored
+from transpile.lower.element_functions import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import view
 
@@ -40,7 +40,7 @@ def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Ex
     return first, second
 
 
-def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[Operand]) -> Expr:
+def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
     """The number of an element in C order."""
     total = lw.b.expr(0)
     for i, n in zip(idx, sizes):
@@ -50,11 +50,11 @@ def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[Operand]) -> Expr:
 
 
 def _block(lw: Lowering, name: str, dtype: str, *args: Expr) -> Expr:
-    return lw.b.expr(lw.b.bind(SYNTHETIC, Type(dtype), "call", tuple(a.op for a in args), {"fn": f"random.{name}"}))
+    return lw.b.expr(lw.b.bind(ir.SYNTHETIC, Type(dtype), "call", tuple(a.op for a in args), {"fn": f"random.{name}"}))
 
 
 def _each(
-    lw: Lowering, keys: Elements, sizes: Sequence[Operand], dtype: str, at: Callable[[Sequence[Expr]], Expr]
+    lw: Lowering, keys: Elements, sizes: Sequence[ir.Operand], dtype: str, at: Callable[[Sequence[Expr]], Expr]
 ) -> Elements:
     return replace(Elements(tuple(sizes), dtype, at, cheap=False).also(keys), cheap=False)
 
@@ -73,7 +73,7 @@ def _draw(lw: Lowering, stmt: Any) -> Elements:
     return _each(lw, keys, (*lead, *sizes), dtype, at)
 
 
-def _normals(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[Operand, ...]) -> Elements:
+def _normals(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]) -> Elements:
     b, dtype = lw.b, stmt.var.type.dtype
     words = _words(lw, keys, ())
     made = stored(b, lw.memory(stmt.var.name, dtype, sizes), sizes)
@@ -93,7 +93,7 @@ def _split(lw: Lowering, stmt: Any) -> Elements:
         own = idx[len(lead) : -1]
         return _block(lw, "word", "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
 
-    return _each(lw, keys, (*lead, *sizes, Const(2, INT)), "uint32", at)
+    return _each(lw, keys, (*lead, *sizes, ir.Const(2, INT)), "uint32", at)
 
 
 def _fold_in(lw: Lowering, stmt: Any) -> Elements:
@@ -101,10 +101,10 @@ def _fold_in(lw: Lowering, stmt: Any) -> Elements:
 
     def at(idx: Sequence[Expr]) -> Expr:
         place = lw.compute("cast", [data.at(idx[:-1])], Type("int64"), {})
-        low = lw.compute("bitwise_and", [place, lw.b.expr(Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
+        low = lw.compute("bitwise_and", [place, lw.b.expr(ir.Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
         return _block(lw, "word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
 
-    return replace(_each(lw, keys, (*keys.sizes[:-1], Const(2, INT)), "uint32", at).also(data), cheap=False)
+    return replace(_each(lw, keys, (*keys.sizes[:-1], ir.Const(2, INT)), "uint32", at).also(data), cheap=False)
 
 
 def _log_gamma(lw: Lowering, stmt: Any) -> Elements:

@@ -8,7 +8,7 @@ from typing import Any
 
 from transpile.core.builder import Expr
 from transpile.core.types import Type
-from transpile.lower.elements import Elements
+from transpile.lower.element_functions import Elements
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import made_by
 from transpile.lower.sums import peek

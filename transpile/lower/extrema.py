@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Block, Const, If, Operand
 from transpile.core.types import INT, Type
-from transpile.lower.effects import raise_value
-from transpile.lower.elements import Elements
-from transpile.lower.folds import count, fold_axes, number, op
+from transpile.lower.element_functions import Elements
+from transpile.lower.fold_loops import count, fold_axes, number, op
 from transpile.lower.indices import ravel
+from transpile.lower.lowered_effects import raise_value
 from transpile.lower.lowering import Lowering
-from transpile.rules.reduction import lowest
+from transpile.ops.reduction import lowest
 
 
 def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None:
     """Raises where an axis that is folded without a neutral element has no entries."""
     b = lw.b
     n = count(lw, x, axes)
-    if isinstance(n.op, Const):
+    if isinstance(n.op, ir.Const):
         return
     text = f"zero-size array to reduction operation {name} which has no identity"
-    with b.into(Block()) as raises:
+    with b.into(ir.Block()) as raises:
         b.emit(raise_value(b.loc, text))
-    b.emit(If(n.eq(0).op, raises, Block(), (), b.loc))
+    b.emit(ir.If(n.eq(0).op, raises, ir.Block(), (), b.loc))
 
 
 def _extremum(prim: str, sign: int, skips_nan: bool = False) -> Callable[[Lowering, Any], Elements]:
@@ -88,10 +88,10 @@ def _position(prim: str) -> Callable[[Lowering, Any], Elements]:
 
         if not kept:
             result = value(())
-            sizes: tuple[Operand, ...] = tuple(Const(1, INT) for _ in axes) if keepdims else ()
+            sizes: tuple[ir.Operand, ...] = tuple(ir.Const(1, INT) for _ in axes) if keepdims else ()
             return Elements(sizes, "int64", lambda idx: result)
         if keepdims:
-            sizes = tuple(Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes))
+            sizes = tuple(ir.Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes))
             return Elements(sizes, "int64", lambda idx: value([idx[k] for k in kept]), deps=x.deps, cheap=False)
         return Elements(tuple(x.sizes[k] for k in kept), "int64", value, deps=x.deps, cheap=False)
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Gather, Index, Mask, NewAxis, Operand, Point, Slice, Var
 from transpile.core.types import INT
 from transpile.errors import error
-from transpile.lower.elements import Elements, is_one
+from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.index_bounds import check_shape, check_sizes, checked, guarded, named, span, stretch
 from transpile.lower.indices import broadcast_index, unravel
 from transpile.lower.lowering import Lowering
@@ -21,20 +21,20 @@ from transpile.lower.mapped_places import Place
 from transpile.lower.runtime_calls import call, flat
 
 
-def gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
+def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
     """Integer arrays, and points and masks beside them, which broadcast together as NumPy lets them."""
     arrays: dict[int, list[Elements]] = {}  # for each item its entries, of a mask one array an axis
     axis = 0
     for k, item in enumerate(step.items):
-        if isinstance(item, Gather):
+        if isinstance(item, ir.Gather):
             arrays[k] = [lw.steady(lw.elements(args[item.arg]), "index")]
-        elif isinstance(item, Mask):
+        elif isinstance(item, ir.Mask):
             arrays[k] = _positions(lw, lw.elements(args[item.arg]), place.sizes[axis:])
-        axis += len(arrays[k]) if k in arrays else not isinstance(item, NewAxis)
-    points = [k for k, item in enumerate(step.items) if isinstance(item, (Gather, Mask, Point))]
+        axis += len(arrays[k]) if k in arrays else not isinstance(item, ir.NewAxis)
+    points = [k for k, item in enumerate(step.items) if isinstance(item, (ir.Gather, ir.Mask, ir.Point))]
     together = points[-1] - points[0] == len(points) - 1
     shape = _common(lw, [a for found in arrays.values() for a in found])
-    sizes: list[Operand] = []
+    sizes: list[ir.Operand] = []
     parts: list[Any] = []
     at: int | None = None
     axis = 0
@@ -44,18 +44,18 @@ def gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Pl
             if together:
                 sizes += shape
         match item:
-            case NewAxis():
-                sizes.append(Const(1, INT))
+            case ir.NewAxis():
+                sizes.append(ir.Const(1, INT))
                 continue
-            case Slice():
+            case ir.Slice():
                 start, count, stride = span(lw, item, args, place.sizes[axis])
                 parts.append((len(sizes), start, stride))
                 sizes.append(count)
-            case Point():
+            case ir.Point():
                 parts.append(checked(lw, args[item.arg], place.sizes[axis]))
-            case Gather():
+            case ir.Gather():
                 parts.append((arrays[k][0], place.sizes[axis]))
-            case Mask():
+            case ir.Mask():
                 parts += [(a, None) for a in arrays[k]]
                 axis += len(arrays[k]) - 1
         axis += 1
@@ -81,7 +81,7 @@ def gathered(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Pl
     return place.then(sizes, inner, None, deps=deps)
 
 
-def _positions(lw: Lowering, mask: Elements, sizes: Sequence[Operand]) -> list[Elements]:
+def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> list[Elements]:
     """Where a mask holds, one array of indices an axis."""
     mask = lw.rooted(mask, "mask")
     check_shape(lw, mask.sizes, sizes)
@@ -95,10 +95,10 @@ def _positions(lw: Lowering, mask: Elements, sizes: Sequence[Operand]) -> list[E
     return [along(k) for k in range(mask.rank)]
 
 
-def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[Operand]:
+def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[ir.Operand]:
     """The sizes that the index arrays broadcast to; those of masks are checked, as only the run knows them."""
     rank = max(a.rank for a in arrays)
-    sizes: list[Operand] = [Const(1, INT)] * rank
+    sizes: list[ir.Operand] = [ir.Const(1, INT)] * rank
     for a in arrays:
         for k, s in enumerate(a.sizes, rank - a.rank):
             if is_one(s):
@@ -109,14 +109,14 @@ def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[Operand]:
     return sizes
 
 
-def _are_equal(a: Operand, b: Operand) -> bool:
+def _are_equal(a: ir.Operand, b: ir.Operand) -> bool:
     """Whether two sizes are known to be the same."""
     if a == b:
         return True
-    return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
+    return isinstance(a, ir.Var) and isinstance(b, ir.Var) and a.form is not None and a.form == b.form
 
 
-def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Expr]) -> Expr:
+def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence[Expr]) -> Expr:
     """An entry of an index array, checked if ``size`` is that of an axis."""
     b = lw.b
     x = array.at(broadcast_index(lw, array, idx))
@@ -128,12 +128,12 @@ def _entry(lw: Lowering, array: Elements, size: Operand | None, idx: Sequence[Ex
     return guarded(lw, at, x, n)
 
 
-def masked(lw: Lowering, place: Place, step: Index, args: list[Operand]) -> Place:
+def masked(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
     """One boolean array, ranges full on the other axes: positions are found by walking the mask; else by gathers."""
     assert place.mask is None  # what a mask selects is no view
-    masks = [k for k, i in enumerate(step.items) if isinstance(i, Mask)]
-    others = [i for i in step.items if not isinstance(i, Mask)]
-    if len(masks) > 1 or not all(isinstance(i, Slice) and i.is_full for i in others):
+    masks = [k for k, i in enumerate(step.items) if isinstance(i, ir.Mask)]
+    others = [i for i in step.items if not isinstance(i, ir.Mask)]
+    if len(masks) > 1 or not all(isinstance(i, ir.Slice) and i.is_full for i in others):
         return gathered(lw, place, step, args)
     lead = masks[0]
     mask = lw.rooted(lw.elements(args[step.items[lead].arg]), "mask")  # type: ignore[union-attr]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Slice, Var
 from transpile.core.places import is_nonnegative
 from transpile.core.types import BOOL, INT, Type
-from transpile.lower.effects import in_range, mismatch, wrong_mask
+from transpile.lower.lowered_effects import in_range, mismatch, wrong_mask
 from transpile.lower.lowering import Lowering
 
 
@@ -21,7 +21,9 @@ def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
     return at if start is None else at + start if stride is not None else start + k
 
 
-def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple[Expr | None, Operand, Expr | None]:
+def span(
+    lw: Lowering, item: ir.Slice, args: list[ir.Operand], size: ir.Operand
+) -> tuple[Expr | None, ir.Operand, Expr | None]:
     """Start, count and stride of a range on an axis: None where they are 0, and 1."""
     b = lw.b
     if item.is_full:
@@ -29,18 +31,18 @@ def span(lw: Lowering, item: Slice, args: list[Operand], size: Operand) -> tuple
     given = [None if k is None else lw.place(args[k]) for k in (item.start, item.stop, item.step)]
     start, stop, step = given
     n = b.expr(size)
-    stride = None if step is None or (isinstance(step.op, Const) and step.op.value == 1) else step
+    stride = None if step is None or (isinstance(step.op, ir.Const) and step.op.value == 1) else step
     if stride is None:  # only what has elements is read: a start beyond the end need not be clipped
         low = None if start is None else start if is_not_negative(lw, start) else clip(lw, start, n)
-        if low is None or (isinstance(low.op, Const) and low.op.value == 0):
+        if low is None or (isinstance(low.op, ir.Const) and low.op.value == 0):
             return None, (n if stop is None else clip(lw, stop, n)).op, None
-        ends_before = stop is not None and isinstance(stop.op, Const) and stop.op.value < 0
+        ends_before = stop is not None and isinstance(stop.op, ir.Const) and stop.op.value < 0
         high = n if stop is None else n + stop.op.value if ends_before else clip(lw, stop, n)  # type: ignore[union-attr]
         return low, at_least_zero(lw, high - low).op, None
-    if isinstance(stride.op, Const) and stride.op.value == -1 and start is None and stop is None:
+    if isinstance(stride.op, ir.Const) and stride.op.value == -1 and start is None and stop is None:
         return n - 1, size, stride
     ends = [b.expr(0) if e is None else e for e in (start, stop)]
-    flags = [b.expr(Const(e is not None, BOOL)) for e in (start, stop)]
+    flags = [b.expr(ir.Const(e is not None, BOOL)) for e in (start, stop)]
     call = b.bind("span", Type("int64", (), kind="tuple"), "call",
                   (n.op, *(e.op for e in ends), *(f.op for f in flags), stride.op), {"fn": "arrays.span"})  # fmt: skip
     low, count = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("start", "count")))
@@ -53,12 +55,12 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     form, size = form_of(x.op), form_of(n.op)
     if form is not None and size is not None and within(lw, form, size + 1):
         return x
-    if isinstance(x.op, Const):
+    if isinstance(x.op, ir.Const):
         k = x.op.value
         if k >= 0:
-            return Expr(b, b.bind(SYNTHETIC, INT, "call", (n.op, x.op), {"fn": "min"})) if k else x
+            return Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (n.op, x.op), {"fn": "min"})) if k else x
         return at_least_zero(lw, n - (-k))
-    return Expr(b, b.bind(SYNTHETIC, INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
+    return Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
@@ -67,18 +69,18 @@ def is_not_negative(lw: Lowering, x: Expr) -> bool:
 
 
 def at_least_zero(lw: Lowering, x: Expr) -> Expr:
-    if isinstance(x.op, Const):
+    if isinstance(x.op, ir.Const):
         return lw.b.expr(max(x.op.value, 0))
     if is_not_negative(lw, x):
         return x
-    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (x.op, Const(0, INT)), {"fn": "max"}))
+    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "call", (x.op, ir.Const(0, INT)), {"fn": "max"}))
 
 
-def form_of(op: Operand) -> Dim | None:
+def form_of(op: ir.Operand) -> Dim | None:
     """The linear form of an integer, if it is known."""
-    if isinstance(op, Const):
+    if isinstance(op, ir.Const):
         return Dim(int(op.value))
-    return op.form if isinstance(op, Var) else None
+    return op.form if isinstance(op, ir.Var) else None
 
 
 def within(lw: Lowering, form: Dim, size: Dim) -> bool:
@@ -86,7 +88,7 @@ def within(lw: Lowering, form: Dim, size: Dim) -> bool:
     return is_nonnegative(lw.least(form)) and is_nonnegative(lw.least(size - form - 1))
 
 
-def checked(lw: Lowering, op: Operand, size: Operand) -> Expr:
+def checked(lw: Lowering, op: ir.Operand, size: ir.Operand) -> Expr:
     """A point on an axis: counted from the end if negative, and an IndexError if it is not there."""
     x, n = lw.place(op), lw.b.expr(size)
     form, bound = form_of(x.op), form_of(n.op)
@@ -106,7 +108,7 @@ def checked(lw: Lowering, op: Operand, size: Operand) -> Expr:
 
 
 def named(lw: Lowering, x: Expr, name: str) -> Expr:
-    if isinstance(x.op, Var) and x.op.name == SYNTHETIC:
+    if isinstance(x.op, ir.Var) and x.op.name == ir.SYNTHETIC:
         x.op.name = name
     return x
 
@@ -117,19 +119,19 @@ def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> E
     return at
 
 
-def check_shape(lw: Lowering, given: Sequence[Operand], wanted: Sequence[Operand]) -> None:
+def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
     b = lw.b
     for g, w in zip(given, wanted):
         if g == w:
             continue
-        with b.into(Block()) as raises:
+        with b.into(ir.Block()) as raises:
             b.emit(wrong_mask(b.loc, b.expr(g), b.expr(w)))
-        b.emit(If(b.expr(g).ne(w).op, raises, Block(), (), b.loc))
+        b.emit(ir.If(b.expr(g).ne(w).op, raises, ir.Block(), (), b.loc))
 
 
-def check_sizes(lw: Lowering, given: Operand, wanted: Operand) -> None:
+def check_sizes(lw: Lowering, given: ir.Operand, wanted: ir.Operand) -> None:
     """An IndexError where index arrays do not have the same size."""
     b = lw.b
-    with b.into(Block()) as raises:
+    with b.into(ir.Block()) as raises:
         b.emit(mismatch(b.loc, b.expr(given), b.expr(wanted)))
-    b.emit(If(b.expr(given).ne(wanted).op, raises, Block(), (), b.loc))
+    b.emit(ir.If(b.expr(given).ne(wanted).op, raises, ir.Block(), (), b.loc))

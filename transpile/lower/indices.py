@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT
-from transpile.lower.elements import Elements, is_one
+from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 
 Map = Callable[[Sequence[Expr]], list[Expr]]
 
 
-def regroup(lw: Lowering, old: Sequence[Operand], new: Sequence[Operand]) -> Map:
+def regroup(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> Map:
     """The index map of a reshape from ``old`` to ``new`` sizes."""
     kept_old = [k for k, s in enumerate(old) if not is_one(s)]
     kept_new = [k for k, s in enumerate(new) if not is_one(s)]
@@ -35,15 +35,15 @@ def regroup(lw: Lowering, old: Sequence[Operand], new: Sequence[Operand]) -> Map
     return through_flat
 
 
-def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[Operand]) -> Expr:
+def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
     """The position in C order."""
     flat = lw.b.expr(0)
     for k, size in zip(idx, sizes):
-        flat = k if isinstance(flat.op, Const) and flat.op.value == 0 else flat * lw.b.expr(size) + k
+        flat = k if isinstance(flat.op, ir.Const) and flat.op.value == 0 else flat * lw.b.expr(size) + k
     return flat
 
 
-def unravel(lw: Lowering, flat: Expr, sizes: Sequence[Operand]) -> list[Expr]:
+def unravel(lw: Lowering, flat: Expr, sizes: Sequence[ir.Operand]) -> list[Expr]:
     """The index of a position in C order."""
     out: list[Expr] = []
     for k in range(len(sizes) - 1, -1, -1):
@@ -61,7 +61,7 @@ def unravel(lw: Lowering, flat: Expr, sizes: Sequence[Operand]) -> list[Expr]:
 
 def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
     """Integer division of what is not negative by what is positive."""
-    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, prim, (x.op, y.op), {}))
+    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, prim, (x.op, y.op), {}))
 
 
 def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> list[Expr]:

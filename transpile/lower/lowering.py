@@ -11,78 +11,78 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, Block, Const, For, Function, Let, Operand, Stmt, Undef, Var, While
-from transpile.core.routines import Routine
+from transpile.core.functions import Routine
 from transpile.core.types import INT
 from transpile.core.walk import blocks, defined, statements, uses, written, written_in
-from transpile.lower.elements import Elements, stored
-from transpile.lower.factored import Matrices
+from transpile.lower.element_functions import Elements, stored
 from transpile.lower.nests import Nests
+from transpile.lower.repeated_factors import Matrices
 from transpile.lower.weak_integers import check_constant, integers_as_floats, only_floats
 
 Held = Any  # Operand of a scalar, Elements of an array, a list of these for a value with several items
 
 
 class Lowering(Nests):
-    def __init__(self, fn: Function, routines: Mapping[Routine, str], is_kept: bool) -> None:
+    def __init__(self, fn: ir.Function, routines: Mapping[Routine, str], is_kept: bool) -> None:
         super().__init__()
         self.fn = fn
         self.routines, self.is_kept = routines, is_kept
-        self.depth: Var | None = None  # how many calls there are around
-        self.env: dict[Var, Held] = {}
-        self.left: Counter[Var] = Counter(o for o in uses(fn.body) if isinstance(o, Var))
+        self.depth: ir.Var | None = None  # how many calls there are around
+        self.env: dict[ir.Var, Held] = {}
+        self.left: Counter[ir.Var] = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.total = Counter(self.left)
         self.position: dict[int, int] = {}
-        self.last_write: dict[Var, int] = {}
+        self.last_write: dict[ir.Var, int] = {}
         self._number(fn.body, [])
         self.now = 0
-        self.snapshots: dict[Var, None] = {}  # values that are not in memory and may have to be put there
-        self.buffers: dict[Var, Var] = {}  # buffer of the source -> variable of the result
-        self.origin: dict[Var, Var] = {}  # variable of the result -> the buffer of the source that it is
+        self.snapshots: dict[ir.Var, None] = {}  # values that are not in memory and may have to be put there
+        self.buffers: dict[ir.Var, ir.Var] = {}  # buffer of the source -> variable of the result
+        self.origin: dict[ir.Var, ir.Var] = {}  # variable of the result -> the buffer of the source that it is
         self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # loop index -> its least and its greatest value
         self.matrices = Matrices(fn)
         self.shapes = {p.type.dims for p in fn.params}  # those that arrays in scope have
-        sizes = {s.var for s in statements(fn.body) if isinstance(s, Let) and s.prim == "dim"}
+        sizes = {s.var for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "dim"}
         self.counted, self.integers = only_floats(fn), integers_as_floats(fn)
         self.measured = {name for name, op in fn.symbols.items() if op in sizes}  # the symbols that are sizes of arrays
 
     # ---- where buffers are written for the last time
 
-    def _number(self, block: Block, around: list[Stmt]) -> None:
+    def _number(self, block: ir.Block, around: list[ir.Stmt]) -> None:
         for stmt in block.stmts:
             self.position[id(stmt)] = len(self.position) + 1
             root = written(stmt)
             if root is not None:
                 self.last_write[root] = self.position[id(stmt)]
-            inside: dict[Var, None] = {}
+            inside: dict[ir.Var, None] = {}
             for inner in blocks(stmt):
                 self._number(inner, [*around, stmt])
                 inside.update(dict.fromkeys(written_in(inner)))
-            if isinstance(stmt, (For, While)):
+            if isinstance(stmt, (ir.For, ir.While)):
                 end = len(self.position)  # a write in a loop may come again until the loop ends
                 own = {v for inner in blocks(stmt) for v in defined(inner)}
                 for v in inside:
                     if v not in own:
                         self.last_write[v] = max(self.last_write.get(v, 0), end)
 
-    def is_stable(self, buf: Var) -> bool:
+    def is_stable(self, buf: ir.Var) -> bool:
         """Whether the buffer is not written from here on."""
         return self.last_write.get(buf, 0) <= self.now
 
-    def deps_of(self, var: Var) -> frozenset[Var]:
+    def deps_of(self, var: ir.Var) -> frozenset[ir.Var]:
         """The buffers (of the source) that a variable of the result stands for and that may still be written."""
         buf = self.origin.get(var)
         return frozenset((buf,)) if buf is not None and not self.is_stable(buf) else frozenset()
 
     # ---- operands and sizes
 
-    def held(self, op: Operand) -> Held:
-        if isinstance(op, Undef) and op.type.dims:
-            sizes = tuple(Const(0, INT) for _ in op.type.dims)
+    def held(self, op: ir.Operand) -> Held:
+        if isinstance(op, ir.Undef) and op.type.dims:
+            sizes = tuple(ir.Const(0, INT) for _ in op.type.dims)
             return stored(self.b, self.memory("none", op.type.dtype, sizes), sizes)
-        if not isinstance(op, Var):
+        if not isinstance(op, ir.Var):
             check_constant(op, self.b.loc)
             return op
         found = self.env[op]
@@ -90,23 +90,23 @@ class Lowering(Nests):
             return replace(found, deps=self.deps_of(found.root))
         return found
 
-    def use(self, op: Operand) -> None:
-        if isinstance(op, Var):
+    def use(self, op: ir.Operand) -> None:
+        if isinstance(op, ir.Var):
             self.left[op] -= 1
 
-    def scalar(self, op: Operand) -> Expr:
+    def scalar(self, op: ir.Operand) -> Expr:
         """The operand of a scalar, as an expression of the result."""
         held = self.held(op)
         if isinstance(held, Elements):
             return held.at(())
         return self.b.expr(held)
 
-    def place(self, op: Operand) -> Expr:
+    def place(self, op: ir.Operand) -> Expr:
         """A scalar that says where something stands or how many there are: an integer of 64 bits."""
         x = self.scalar(op)
         return self.b.cast(x, "int64") if x.dtype != "int64" else x
 
-    def elements(self, op: Operand) -> Elements:
+    def elements(self, op: ir.Operand) -> Elements:
         """An operand as an array; a scalar is one of rank 0."""
         held = self.held(op)
         if isinstance(held, Elements):
@@ -116,16 +116,16 @@ class Lowering(Nests):
             return found
         return Elements((), op.type.dtype, lambda idx: self.b.expr(held))
 
-    def dim(self, dim: Dim) -> Operand:
+    def dim(self, dim: Dim) -> ir.Operand:
         """The run-time value of a dimension, in the result."""
         b = self.b
         b.symbols.update({s: self.symbol(s) for s in dim.symbols()})
         return b.dim(dim).op
 
-    def symbol(self, name: str) -> Operand:
+    def symbol(self, name: str) -> ir.Operand:
         """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it."""
         op = self.fn.symbols.get(name)
-        if op is not None and (not isinstance(op, Var) or op in self.env):
+        if op is not None and (not isinstance(op, ir.Var) or op in self.env):
             return self.place(op).op
         for var, held in self.env.items():
             if isinstance(held, Elements):
@@ -142,7 +142,7 @@ class Lowering(Nests):
             return False
         return True
 
-    def sizes(self, dims: Sequence[Dim]) -> tuple[Operand, ...]:
+    def sizes(self, dims: Sequence[Dim]) -> tuple[ir.Operand, ...]:
         return tuple(self.dim(d) for d in dims)
 
     def least(self, form: Dim) -> Dim:
@@ -162,5 +162,5 @@ class Lowering(Nests):
         return form
 
 
-def name_of(op: Operand) -> str:
-    return op.name if isinstance(op, Var) else SYNTHETIC
+def name_of(op: ir.Operand) -> str:
+    return op.name if isinstance(op, ir.Var) else ir.SYNTHETIC

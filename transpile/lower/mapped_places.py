@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Add, Block, If, Operand, Store, Var
 from transpile.core.types import INT
-from transpile.lower.elements import Elements, loop_order, write
+from transpile.lower.element_functions import Elements, loop_order, write
 from transpile.lower.indices import Map
 from transpile.lower.lowering import Lowering
-from transpile.lower.views import View
+from transpile.lower.memory_views import View
 
 Move = Callable[[View], View]
 
@@ -25,17 +25,17 @@ class Place:
     in the place is number ``lead`` too (`each` then walks the mask).
     """
 
-    sizes: tuple[Operand, ...]
+    sizes: tuple[ir.Operand, ...]
     at: Map
     cheap: bool = True
     unit: int | None = None
-    deps: frozenset[Var] = frozenset()
+    deps: frozenset[ir.Var] = frozenset()
     mask: Elements | None = None
     lead: int = 0
     identity: bool = field(default=False)
     moves: tuple[Move, ...] | None = ()  # how it lies in the source, if it is as memory lies
 
-    def then(self, sizes: Sequence[Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
+    def then(self, sizes: Sequence[ir.Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
         outer = self.at
         return replace(
             self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
@@ -57,10 +57,10 @@ class Place:
             walk_mask(lw, self, body)
 
 
-def put(lw: Lowering, stmt: Store | Add, place: Place, value: Elements) -> None:
+def put(lw: Lowering, stmt: ir.Store | ir.Add, place: Place, value: Elements) -> None:
     """Writes elements that do not read what is written before them."""
     var = lw.buffers[stmt.buf]
-    adds = isinstance(stmt, Add)
+    adds = isinstance(stmt, ir.Add)
 
     def one(idx: Sequence[Expr]) -> None:
         write(lw.b, var, place.at(idx), value.at(idx) if value.rank else value.at(()), adds)
@@ -79,7 +79,7 @@ def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) ->
 
     def visit(idx: list[Expr], values: list[Expr]) -> list[Expr]:
         (count,) = values
-        hit = Block()
+        hit = ir.Block()
         with b.into(hit):
 
             def inner(rest: list[Expr]) -> None:
@@ -90,8 +90,8 @@ def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) ->
             lw.nest((*place.sizes[:lead], *place.sizes[lead + 1 :]), inner)
             more = count + 1
             hit.yields = (more.op,)
-        result = Var("count", INT)
-        b.emit(If(mask.at(idx).op, hit, Block((), [], (count.op,)), (result,), b.loc))
+        result = ir.Var("count", INT)
+        b.emit(ir.If(mask.at(idx).op, hit, ir.Block((), [], (count.op,)), (result,), b.loc))
         return [b.expr(result)]
 
     lw.fold(mask.sizes, [b.expr(0)], visit, ("count",))

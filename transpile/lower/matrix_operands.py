@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import ANY
-from transpile.core.nodes import SYNTHETIC, Const, Operand, Var
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, is_one
+from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import lying, operand, view_of
-from transpile.lower.views import At, Range, View
+from transpile.lower.memory_views import At, Range, View
 
-Given = Callable[[Sequence[Expr]], list[Operand]]  # from the index of a matrix in the stack to operands
+Given = Callable[[Sequence[Expr]], list[ir.Operand]]  # from the index of a matrix in the stack to operands
 
 
 def passed(lw: Lowering, matrices: Sequence[Elements]) -> Given:
@@ -37,7 +37,7 @@ def _is_row(view: View) -> bool:
     return isinstance(last, Range) and last.start is None
 
 
-def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> Operand:
+def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> ir.Operand:
     """The matrix of the stack at an index of the batch, which is the end of ``idx`` where the stack has fewer axes."""
     if x.rank == 1:
         return column(lw, operand(lw, view), x.sizes[0])
@@ -45,21 +45,21 @@ def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> Operan
     return operand(lw, view.indexed(lw.b, [*(At(k.op) for k in own), None, None]))
 
 
-def own_index(lw: Lowering, batch: Sequence[Operand], idx: Sequence[Expr]) -> list[Expr]:
+def own_index(lw: Lowering, batch: Sequence[ir.Operand], idx: Sequence[Expr]) -> list[Expr]:
     """The index in a stack whose axes broadcast to those that ``idx`` counts."""
     zero = lw.b.expr(0)
     return [zero if is_one(s) else k for s, k in zip(batch, idx[len(idx) - len(batch) :])]
 
 
-def whole(var: Var, sizes: Sequence[Operand]) -> View:
+def whole(var: ir.Var, sizes: Sequence[ir.Operand]) -> View:
     return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))
 
 
-def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> Operand:
+def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> ir.Operand:
     """What belongs to one of a stack, of an array that has an entry for each."""
     return operand(lw, view.indexed(lw.b, [*(At(k.op) for k in idx), *[None] * (len(view.order) - len(idx))]))
 
 
-def column(lw: Lowering, vector: Operand, size: Operand) -> Operand:
+def column(lw: Lowering, vector: ir.Operand, size: ir.Operand) -> ir.Operand:
     """A vector as a matrix of one column."""
-    return lw.b.bind(SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), "view", (vector, size, Const(1, INT)), {})
+    return lw.b.bind(ir.SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), "view", (vector, size, ir.Const(1, INT)), {})

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import ANY
-from transpile.core.nodes import SYNTHETIC, Const, Operand
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, is_one
+from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
-from transpile.lower.views import At, Made, Range, Times, Uniform, View
+from transpile.lower.memory_views import At, Made, Range, Times, Uniform, View
 
 
 def view_of(x: Elements) -> View | None:
@@ -35,8 +35,8 @@ def repeated(x: Elements, lead: int) -> View | None:
     return replace(view, parts=parts, order=(*[None] * lead, *order))
 
 
-def _first(part: At | Range) -> Operand:
-    return part.index if isinstance(part, At) else Const(0, INT) if part.start is None else part.start
+def _first(part: At | Range) -> ir.Operand:
+    return part.index if isinstance(part, At) else ir.Const(0, INT) if part.start is None else part.start
 
 
 def lying(x: Elements) -> View | None:
@@ -71,14 +71,14 @@ def uniform(x: Elements) -> Expr | None:
 
 
 def number(lw: Lowering, value: float, dtype: str) -> Expr:
-    return lw.b.expr(Const(value, Type(dtype)))
+    return lw.b.expr(ir.Const(value, Type(dtype)))
 
 
 def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
     """The product of two factors; None is 1."""
     if a is None or b is None:
         return b if a is None else a
-    if isinstance(a.op, Const) and isinstance(b.op, Const):
+    if isinstance(a.op, ir.Const) and isinstance(b.op, ir.Const):
         return number(lw, a.op.value * b.op.value, a.dtype)
     return lw.compute("mul", [a, b], Type(a.dtype), {})
 
@@ -86,7 +86,7 @@ def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
 # ------------------------------------------------------------------------------------------- operands of calls
 
 
-def operand(lw: Lowering, view: View) -> Operand:
+def operand(lw: Lowering, view: View) -> ir.Operand:
     """The view as an operand of a call: its axes are in the order in which they lie, or two in the other order."""
     b, dtype = lw.b, view.var.type.dtype
     found = view.var
@@ -104,14 +104,14 @@ def operand(lw: Lowering, view: View) -> Operand:
         while kinds[-1] == "all":
             kinds.pop()
         rank = len(view.order)
-        found = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "row", (view.var, *args), {"kinds": tuple(kinds)})
+        found = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "row", (view.var, *args), {"kinds": tuple(kinds)})
     if list(view.order) != sorted(view.order):  # type: ignore[type-var]
         assert len(view.order) == 2
-        found = b.bind(SYNTHETIC, Type(dtype, (ANY, ANY)), "swap", (found,), {})
+        found = b.bind(ir.SYNTHETIC, Type(dtype, (ANY, ANY)), "swap", (found,), {})
     return found
 
 
-def reshaped(lw: Lowering, view: View, sizes: Sequence[Operand]) -> View:
+def reshaped(lw: Lowering, view: View, sizes: Sequence[ir.Operand]) -> View:
     """All of a variable with axes taken together."""
-    var = lw.b.bind(SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), "view", (view.var, *sizes), {})
+    var = lw.b.bind(ir.SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), "view", (view.var, *sizes), {})
     return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import ANY, Dim
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Const, For, Operand, Var
 from transpile.core.types import INT, Type
 from transpile.errors import error
-from transpile.lower.elements import Elements, is_one, loop_order, stored, write
-from transpile.rules.tables import prims
+from transpile.lower.element_functions import Elements, is_one, loop_order, stored, write
+from transpile.ops.tables import prims
 
 
 class Nests:
     def __init__(self) -> None:
         self.b = Builder(prims())
-        self.owned: set[Var] = set()  # variables of the result with memory of their own, not a parameter's
+        self.owned: set[ir.Var] = set()  # variables of the result with memory of their own, not a parameter's
 
-    def memory(self, name: str, dtype: str, sizes: Sequence[Operand]) -> Var:
+    def memory(self, name: str, dtype: str, sizes: Sequence[ir.Operand]) -> ir.Var:
         """A new array, not filled."""
         self.check_dtype(dtype)
-        var = Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
-        self.b.emit(Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
+        var = ir.Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
+        self.b.emit(ir.Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
         self.owned.add(var)
         return var
 
@@ -32,7 +32,7 @@ class Nests:
             raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
 
     def nest(
-        self, sizes: Sequence[Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
+        self, sizes: Sequence[ir.Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
     ) -> None:
         """Loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
         order = list(range(len(sizes))) if order is None else list(order)
@@ -47,19 +47,19 @@ class Nests:
                 indices[axis] = self.b.expr(0)
                 level(k + 1)
                 return
-            index = Var("ijklmn"[axis] if axis < 6 else f"i{axis}", INT)
+            index = ir.Var("ijklmn"[axis] if axis < 6 else f"i{axis}", INT)
             index.form = Dim.integer(f"{index.name}#{id(index)}")
             self.b.symbols[str(index.form)] = index
             indices[axis] = self.b.expr(index)
-            with self.b.into(Block()) as block:
+            with self.b.into(ir.Block()) as block:
                 level(k + 1)
-            self.b.emit(For(index, Const(0, INT), sizes[axis], Const(1, INT), (), block, loc=self.b.loc))
+            self.b.emit(ir.For(index, ir.Const(0, INT), sizes[axis], ir.Const(1, INT), (), block, loc=self.b.loc))
 
         level(0)
 
     def fold(
         self,
-        sizes: Sequence[Operand],
+        sizes: Sequence[ir.Operand],
         inits: Sequence[Expr],
         body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
         names: Sequence[str] = ("total",),
@@ -72,27 +72,27 @@ class Nests:
                 return list(body(indices, values))
             if is_one(sizes[k]):
                 return level(k + 1, [*indices, b.expr(0)], values)
-            index = Var("ijklmn"[k] if k < 6 else f"i{k}", INT)
+            index = ir.Var("ijklmn"[k] if k < 6 else f"i{k}", INT)
             index.form = Dim.integer(f"{index.name}#{id(index)}")
             b.symbols[str(index.form)] = index
-            params = tuple(Var(n, v.type.strong) for n, v in zip(names, values))
-            with b.into(Block(params)) as block:
+            params = tuple(ir.Var(n, v.type.strong) for n, v in zip(names, values))
+            with b.into(ir.Block(params)) as block:
                 outs = level(k + 1, [*indices, b.expr(index)], [b.expr(p) for p in params])
                 block.yields = tuple(o.op for o in outs)
-            results = tuple(Var(p.name, p.type) for p in params)
+            results = tuple(ir.Var(p.name, p.type) for p in params)
             inits_ = tuple(v.op for v in values)
-            b.emit(For(index, Const(0, INT), sizes[k], Const(1, INT), inits_, block, results, loc=b.loc))
+            b.emit(ir.For(index, ir.Const(0, INT), sizes[k], ir.Const(1, INT), inits_, block, results, loc=b.loc))
             return [b.expr(r) for r in results]
 
         return level(0, [], list(inits))
 
-    def materialise(self, elements: Elements, name: str) -> Var:
+    def materialise(self, elements: Elements, name: str) -> ir.Var:
         """Memory that holds the elements."""
         var = self.memory(name, elements.dtype, elements.sizes)
         self.fill(var, elements)
         return var
 
-    def fill(self, var: Var, elements: Elements) -> None:
+    def fill(self, var: ir.Var, elements: Elements) -> None:
         if not elements.put_into(var):
             order = loop_order(elements)
             self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
@@ -114,9 +114,9 @@ class Nests:
     def in_memory_if_array(self, elements: Elements, name: str) -> Elements:
         return self.rooted(elements, name) if elements.rank else elements
 
-    def compute(self, prim: str, args: Sequence[Expr], var: Var | Type, params: Any) -> Expr:
+    def compute(self, prim: str, args: Sequence[Expr], var: ir.Var | Type, params: Any) -> Expr:
         """One scalar operation with exactly this result type."""
-        name, type_ = (SYNTHETIC, var) if isinstance(var, Type) else (var.name, var.type)
+        name, type_ = (ir.SYNTHETIC, var) if isinstance(var, Type) else (var.name, var.type)
         type_ = Type(type_.dtype, (), type_.weak)
         self.check_dtype(type_.dtype)
         if prim == "cast":

@@ -3,9 +3,10 @@
     s += i * i        ->      check not overflows_mul(i, i): OverflowError with the user's line
                               check not overflows_add(s, i * i)
 
-Asked is of weak integers only: those of NumPy wrap, as NumPy's do. What ranges prove is taken away by `transpile.loops.fitting`,
-what a loop asks in every trip goes before it (`transpile.loops.checks`): a question is a pure test, and the check is the one
-that subscripts have. Whole numbers that only feed floats are computed as floats, rounded as Python rounds them.
+Asked is of weak integers only: those of NumPy wrap, as NumPy's do. What ranges prove is taken away by
+`transpile.loops.check_elimination`, what a loop asks in every trip goes before it (`transpile.loops.check_hoisting`): a question is
+a pure test, and the check is the one that subscripts have. Whole numbers that only feed floats are computed as floats, rounded as
+Python rounds them.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Const, Let, Operand, Undef, Var
 from transpile.core.types import BOOL, FLOAT, INT, Type
-from transpile.lower.effects import unless
+from transpile.lower.lowered_effects import unless
 from transpile.lower.lowering import Lowering
 from transpile.lower.weak_integers import COUNTS, LEAST, MOST, is_weak
 
-Rule = Callable[["Lowering", Let, Sequence[Expr]], "Expr | None"]
+Rule = Callable[["Lowering", ir.Let, Sequence[Expr]], "Expr | None"]
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "neg": "-", "absolute": "abs", "floordiv": "//", "pow": "**", "left_shift": "<<",
@@ -30,7 +31,7 @@ SYMBOLS = {
 }  # fmt: skip
 
 
-def compute(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr:
+def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
     """The result of a scalar operation of the user's, after what has to be asked."""
     rule = _RULES.get(stmt.prim)
     found = None if rule is None else rule(lw, stmt, args)
@@ -49,9 +50,9 @@ def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
     lw.b.emit(unless(lw.b.loc, test, exception, text))
 
 
-def check_range(lw: Lowering, start: Operand, bound: Operand, step: Operand) -> None:
+def check_range(lw: Lowering, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
     """Of a step that only the run knows: Numba takes the difference of the ends."""
-    if not isinstance(step, Const):
+    if not isinstance(step, ir.Const):
         test = _test(lw, "overflows_sub", bound, start)
         _refuse(lw, test, "OverflowError", "the ends of the range are too far apart for 64 bits")
 
@@ -61,35 +62,35 @@ def _test(lw: Lowering, prim: str, *args: Any) -> Expr:
 
 
 def _is(lw: Lowering, x: Expr, value: int) -> Expr:
-    return _test(lw, "equal", x, Const(value, INT))
+    return _test(lw, "equal", x, ir.Const(value, INT))
 
 
-def _both(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+def _both(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     """Of what `transpile_runtime.compiled.integers` is asked."""
     if is_weak(stmt.var.type):
         _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
 
 
-def _opposite(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+def _opposite(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     if is_weak(stmt.var.type):
         _ask(lw, _is(lw, args[0], LEAST), stmt.prim)
 
 
-def _quotient(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
-    if is_weak(stmt.var.type) and not (isinstance(args[1].op, Const) and args[1].op.value != -1):
+def _quotient(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
+    if is_weak(stmt.var.type) and not (isinstance(args[1].op, ir.Const) and args[1].op.value != -1):
         _ask(lw, _test(lw, "logical_and", _is(lw, args[0], LEAST), _is(lw, args[1], -1)), stmt.prim)
 
 
-def _power(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+def _power(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     if is_weak(stmt.var.type):
         text = "Python gives a float for a negative power of an integer, compiled code an integer: write float(x) ** n"
-        _refuse(lw, _test(lw, "less", args[1], Const(0, INT)), "ValueError", text)
+        _refuse(lw, _test(lw, "less", args[1], ir.Const(0, INT)), "ValueError", text)
         _both(lw, stmt, args)
 
 
-def _shift(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+def _shift(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     if is_weak(stmt.var.type):
-        _refuse(lw, _test(lw, "less", args[1], Const(0, INT)), "ValueError", "negative shift count")
+        _refuse(lw, _test(lw, "less", args[1], ir.Const(0, INT)), "ValueError", "negative shift count")
         if stmt.prim == "left_shift":
             _both(lw, stmt, args)
 
@@ -97,14 +98,14 @@ def _shift(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
 # ------------------------------------------------------------------------------------------------ from floats
 
 
-def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     (x,) = args
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
     if stmt.params.get("place"):
         _check_place(lw, x, stmt.var.type.dtype)
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
-    made = lw.counted.get(stmt.args[0]) if isinstance(stmt.args[0], Var) else None
+    made = lw.counted.get(stmt.args[0]) if isinstance(stmt.args[0], ir.Var) else None
     if made is None or not stmt.var.type.is_float:
         return None
     operands = [lw.scalar(a) for a in made.args]
@@ -113,14 +114,14 @@ def _cast(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     return lw.compute("cast", [found], stmt.var, stmt.params) if stmt.var.type.dtype != "float64" else found
 
 
-def check_narrow(lw: Lowering, op: Operand, dtype: str) -> None:
+def check_narrow(lw: Lowering, op: ir.Operand, dtype: str) -> None:
     """Asks whether an integer of Python's fits into a narrower type, as NumPy does."""
-    if isinstance(op, Const) or not is_weak(op.type) or "int" not in dtype or dtype == "int64":
+    if isinstance(op, ir.Const) or not is_weak(op.type) or "int" not in dtype or dtype == "int64":
         return
     x, ends = lw.scalar(op), np.iinfo(dtype)
     for prim, end in (("less", int(ends.min)), ("greater", int(ends.max))):
         if LEAST < end < MOST:
-            test = _test(lw, prim, x, Const(end, INT))
+            test = _test(lw, prim, x, ir.Const(end, INT))
             _refuse(lw, test, "OverflowError", f"Python integer out of bounds for {dtype}")
 
 
@@ -133,24 +134,24 @@ def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
         x = x if x.dtype == "float64" else lw.compute("cast", [x], wide, {"dtype": "float64", "weak": False})
         whole = dtype == "int64"  # whose least number has no float just below it
         below, above = float(ends.min) - (not whole), float(ends.max) + (ends.bits < 64)
-        over = _test(lw, "greater_equal" if whole else "greater", x, Const(below, wide))
-        inside = _test(lw, "logical_and", over, _test(lw, "less", x, Const(above, wide)))
+        over = _test(lw, "greater_equal" if whole else "greater", x, ir.Const(below, wide))
+        inside = _test(lw, "logical_and", over, _test(lw, "less", x, ir.Const(above, wide)))
         _refuse(lw, _test(lw, "logical_not", inside), "OverflowError", f"Python integer out of bounds for {dtype}")
         return
     for prim, end in (("less", int(ends.min)), ("greater", int(ends.max))):
         if LEAST <= end <= MOST and int(np.iinfo(x.dtype).min) <= end <= int(np.iinfo(x.dtype).max):
-            test = _test(lw, prim, x, Const(end, Type(x.dtype)))
+            test = _test(lw, prim, x, ir.Const(end, Type(x.dtype)))
             _refuse(lw, test, "OverflowError", f"Python integer out of bounds for {dtype}")
 
 
-def _whole(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
+def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     """Of a float that becomes an integer."""
     (x,) = args
     if not is_weak(stmt.var.type) or not x.type.is_float:
         return
     _refuse(lw, _test(lw, "isnan", x), "ValueError", "cannot convert float NaN to integer")
     _refuse(lw, _test(lw, "isinf", x), "OverflowError", "cannot convert float infinity to integer")
-    least, end = (Const(value, Type(x.dtype)) for value in (-(2.0**63), 2.0**63))
+    least, end = (ir.Const(value, Type(x.dtype)) for value in (-(2.0**63), 2.0**63))
     inside = _test(lw, "logical_and", _test(lw, "greater_equal", x, least), _test(lw, "less", x, end))
     text = "the float is too large for the 64 bits of an integer of compiled code"
     _refuse(lw, _test(lw, "logical_not", inside), "OverflowError", text)
@@ -159,17 +160,17 @@ def _whole(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> None:
 # ------------------------------------------------------------------------------------------------- into floats
 
 
-def _count(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     if stmt.var in lw.counted:
-        return lw.b.expr(Undef(INT))  # computed where it is a float
+        return lw.b.expr(ir.Undef(INT))  # computed where it is a float
     if stmt.prim == "factorial":
-        _ask(lw, _test(lw, "greater", args[0], Const(20, INT)), stmt.prim)
+        _ask(lw, _test(lw, "greater", args[0], ir.Const(20, INT)), stmt.prim)
     else:
         _both(lw, stmt, args)
     return None
 
 
-def _divide(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     """``a / b`` of integers: Python rounds once."""
     if not stmt.params.get("whole") or stmt.var.type.dims:
         return None
@@ -179,18 +180,18 @@ def _divide(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
     return lw.compute("true_divide", [x for x in found if x is not None], stmt.var, {})
 
 
-def _compare(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
+def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     """A comparison of Python's integers and floats, which is exact."""
     if not all(a.type.weak and a.type.dtype == "float64" for a in stmt.args):
         return None
-    made = [lw.integers.get(a) if isinstance(a, Var) else None for a in stmt.args]
+    made = [lw.integers.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]
     if (made[0] is None) == (made[1] is None):
         return None
     first = made[1] is None  # whether the integer is the first
     let = made[0] if first else made[1]
     number = args[1 if first else 0]
     assert let is not None
-    if isinstance(number.op, Const) and abs(number.op.value) < 2**53:
+    if isinstance(number.op, ir.Const) and abs(number.op.value) < 2**53:
         return None
     prim = stmt.prim if first else _TURNED.get(stmt.prim, stmt.prim)
     return lw.compute(f"exact_{prim}", [lw.scalar(let.args[0]), number], stmt.var, {})
@@ -199,11 +200,11 @@ def _compare(lw: Lowering, stmt: Let, args: Sequence[Expr]) -> Expr | None:
 _TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
 
 
-def _integer(lw: Lowering, op: Operand) -> Expr | None:
+def _integer(lw: Lowering, op: ir.Operand) -> Expr | None:
     """The integer that a float was made of."""
-    if isinstance(op, Const):
+    if isinstance(op, ir.Const):
         return lw.b.expr(int(op.value)) if abs(op.value) <= MOST and op.value == int(op.value) else None
-    let = lw.integers.get(op) if isinstance(op, Var) else None
+    let = lw.integers.get(op) if isinstance(op, ir.Var) else None
     return None if let is None else lw.scalar(let.args[0])
 
 

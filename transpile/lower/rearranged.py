@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import SYNTHETIC, Block, Const, If, Operand, Var
 from transpile.core.types import INT, Type
-from transpile.lower import effects
-from transpile.lower.elements import Elements, stored, write
+from transpile.lower import lowered_effects
+from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.indices import quick
 from transpile.lower.lowering import Lowering, name_of
 
@@ -41,7 +41,7 @@ def _stack(lw: Lowering, stmt: Any) -> Elements:
     b, axis = lw.b, stmt.params["axis"]
     parts = [lw.elements(a) for a in stmt.args]
     inner = parts[0].sizes
-    sizes = (*inner[:axis], Const(len(parts), INT), *inner[axis:])
+    sizes = (*inner[:axis], ir.Const(len(parts), INT), *inner[axis:])
     var = lw.memory(name_of(stmt.var), stmt.var.type.dtype, sizes)
     for n, p in enumerate(parts):
 
@@ -52,7 +52,9 @@ def _stack(lw: Lowering, stmt: Any) -> Elements:
     return stored(b, var, sizes)
 
 
-def _moved(lw: Lowering, stmt: Any, sizes: Sequence[Operand], move: Callable[[Sequence[Expr]], list[Expr]]) -> Elements:
+def _moved(
+    lw: Lowering, stmt: Any, sizes: Sequence[ir.Operand], move: Callable[[Sequence[Expr]], list[Expr]]
+) -> Elements:
     """Every element is one of the operand's."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(move(idx)))
@@ -77,15 +79,15 @@ def _roll(lw: Lowering, stmt: Any) -> Elements:
     return _moved(lw, stmt, sizes, move)
 
 
-def _turn(lw: Lowering, shift: Expr, size: Operand) -> Expr:
+def _turn(lw: Lowering, shift: Expr, size: ir.Operand) -> Expr:
     """How far to roll: a number that is known as it is, another one as what it comes to, from 0 to the size."""
-    if isinstance(shift.op, Const):
+    if isinstance(shift.op, ir.Const):
         return shift
-    return _wrapped(lw, shift, lw.b.bind(SYNTHETIC, INT, "maximum", (size, Const(1, INT)), {"py": True}))
+    return _wrapped(lw, shift, lw.b.bind(ir.SYNTHETIC, INT, "maximum", (size, ir.Const(1, INT)), {"py": True}))
 
 
-def _wrapped(lw: Lowering, i: Expr, size: Operand) -> Expr:
-    return Expr(lw.b, lw.b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
+def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
+    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
 
 
 def _tile(lw: Lowering, stmt: Any) -> Elements:
@@ -113,12 +115,12 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))
     for width in (*before, *after):
-        if not isinstance(width.op, Const) or width.op.value < 0:
-            b.emit(effects.in_size(b.loc, width, ("arrays cannot be padded by ", 0)))
+        if not isinstance(width.op, ir.Const) or width.op.value < 0:
+            b.emit(lowered_effects.in_size(b.loc, width, ("arrays cannot be padded by ", 0)))
     sizes = lw.sizes(stmt.params["dims"])
     result = Type(stmt.var.type.dtype)
     if mode == "constant":
-        value = lw.scalar(stmt.args[2 * x.rank + 1]) if len(stmt.args) > 2 * x.rank + 1 else b.expr(Const(0, result))
+        value = lw.scalar(stmt.args[2 * x.rank + 1]) if len(stmt.args) > 2 * x.rank + 1 else b.expr(ir.Const(0, result))
         value = lw.compute("cast", [value], result, {})
         var = lw.memory(name_of(stmt.var), result.dtype, sizes)
         lw.nest(sizes, lambda idx: write(b, var, idx, value))
@@ -127,7 +129,9 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
 
     def move(idx: Sequence[Expr]) -> list[Expr]:
         args = [(i - s, size) for i, s, size in zip(idx, before, x.sizes)]
-        return [Expr(b, b.bind(SYNTHETIC, INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args]
+        return [
+            Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args
+        ]
 
     return _moved(lw, stmt, sizes, move)
 
@@ -135,7 +139,7 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
 def _triangle(lower: bool) -> Rule:
     def rule(lw: Lowering, stmt: Any) -> Elements:
         x = lw.elements(stmt.args[0])
-        zero = Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
+        zero = ir.Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
         k = stmt.params["k"]
 
         def at(idx: Sequence[Expr]) -> Expr:
@@ -151,10 +155,10 @@ def _triangle(lower: bool) -> Rule:
 def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr, dtype: str) -> Expr:
     """A value where a test holds; it is not computed elsewhere."""
     b = lw.b
-    with b.into(Block()) as side:
+    with b.into(ir.Block()) as side:
         side.yields = (then().op,)
-    result = Var(SYNTHETIC, Type(dtype))
-    b.emit(If(test.op, side, Block((), [], (otherwise.op,)), (result,), b.loc))
+    result = ir.Var(ir.SYNTHETIC, Type(dtype))
+    b.emit(ir.If(test.op, side, ir.Block((), [], (otherwise.op,)), (result,), b.loc))
     return b.expr(result)
 
 
@@ -185,7 +189,7 @@ def _diag(lw: Lowering, stmt: Any) -> Elements:
     b, offset = lw.b, stmt.params["offset"]
     size = (b.expr(x.sizes[0]) + abs(offset)).op
     var = lw.memory(name_of(stmt.var), x.dtype, (size, size))
-    zero = b.expr(Const(0.0 if stmt.var.type.is_float else 0, Type(x.dtype)))
+    zero = b.expr(ir.Const(0.0 if stmt.var.type.is_float else 0, Type(x.dtype)))
     lw.nest((size, size), lambda idx: write(b, var, idx, zero))
     lw.nest(x.sizes, lambda idx: write(b, var, [idx[0] + max(-offset, 0), idx[0] + max(offset, 0)], x.at(idx)))
     return stored(b, var, (size, size))

@@ -10,12 +10,12 @@ import numpy as np
 
 from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
-from transpile.lower.elements import Elements, stored, write
+from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.extrema import is_nan
-from transpile.lower.folds import add_up, cast, count, fold_axes, number, op, wide
+from transpile.lower.fold_loops import add_up, cast, count, fold_axes, number, op, wide
 from transpile.lower.lowering import Lowering
 from transpile.lower.sums import disguised, peek, summed
-from transpile.rules.reduction import lowest
+from transpile.ops.reduction import lowest
 
 
 def _sum(lw: Lowering, stmt: Any) -> Elements:

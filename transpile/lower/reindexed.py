@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Operand, Var
 from transpile.core.types import Type
-from transpile.lower.elements import Elements, is_one, read, stored, write
+from transpile.lower.element_functions import Elements, is_one, read, stored, write
 from transpile.lower.index_bounds import guarded, named
+from transpile.lower.index_maps import place_of
 from transpile.lower.indices import broadcast_index, regroup
 from transpile.lower.lowering import Lowering, name_of
 from transpile.lower.memory_layout import repeated, view_of
-from transpile.lower.places import place_of
-from transpile.lower.views import Uniform
+from transpile.lower.memory_views import Uniform
 
 
 def _broadcast(lw: Lowering, stmt: Any) -> Elements:
@@ -87,16 +87,16 @@ def _reshape(lw: Lowering, stmt: Any) -> Elements:
     return stored(lw.b, view, sizes, x.deps)
 
 
-def _only_ones(old: Sequence[Operand], new: Sequence[Operand]) -> bool:
+def _only_ones(old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
     """Whether the sizes differ only by axes of size 1."""
     a, c = ([s for s in sizes if not is_one(s)] for sizes in (old, new))
     return len(a) == len(c) and all(_same(s, t) for s, t in zip(a, c))
 
 
-def _same(a: Operand, b: Operand) -> bool:
+def _same(a: ir.Operand, b: ir.Operand) -> bool:
     if a == b:
         return True
-    return isinstance(a, Var) and isinstance(b, Var) and a.form is not None and a.form == b.form
+    return isinstance(a, ir.Var) and isinstance(b, ir.Var) and a.form is not None and a.form == b.form
 
 
 def _index(lw: Lowering, stmt: Any) -> Elements:
@@ -132,9 +132,9 @@ def _has_gather(path: Any) -> bool:
     return any(not step.is_basic for step in path if hasattr(step, "is_basic"))
 
 
-def _name_sizes(sizes: Sequence[Operand], dims: Sequence[Any]) -> None:
+def _name_sizes(sizes: Sequence[ir.Operand], dims: Sequence[Any]) -> None:
     for size, dim in zip(sizes, dims):
-        if isinstance(size, Var) and size.form is None:
+        if isinstance(size, ir.Var) and size.form is None:
             size.form = dim
 
 

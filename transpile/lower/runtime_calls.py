@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.dims import ANY
-from transpile.core.nodes import SYNTHETIC, Operand, Var
 from transpile.core.types import Type
-from transpile.lower.elements import Elements, stored
+from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
 
 
-def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str = SYNTHETIC) -> Elements:
+def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
     """A call that gives a new array."""
     b = lw.b
     var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
@@ -20,25 +20,25 @@ def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: Operand, name: str
     return fresh(lw, var)
 
 
-def fresh(lw: Lowering, var: Var) -> Elements:
+def fresh(lw: Lowering, var: ir.Var) -> Elements:
     sizes = tuple(lw.b.let("dim", var, axis=k).op for k in range(var.type.rank))
     return stored(lw.b, var, sizes)
 
 
-def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: Operand) -> list[Any]:
+def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Operand) -> list[Any]:
     """A call that gives several arrays and numbers."""
     b = lw.b
-    whole = b.bind(SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    whole = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
     found: list[Any] = []
     for k, (dtype, rank) in enumerate(types):
-        var = b.bind(SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
+        var = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
         if rank:
             lw.owned.add(var)
         found.append(fresh(lw, var) if rank else var)
     return found
 
 
-def flat(lw: Lowering, x: Elements, name: str = "flat") -> Operand:
+def flat(lw: Lowering, x: Elements, name: str = "flat") -> ir.Operand:
     """The variable of all entries in C order, of rank 1."""
     x = lw.rooted(x, name)
     if x.rank == 1:
@@ -49,8 +49,8 @@ def flat(lw: Lowering, x: Elements, name: str = "flat") -> Operand:
     return view(lw, x, (n.op,))
 
 
-def view(lw: Lowering, x: Elements, sizes: Sequence[Operand]) -> Operand:
+def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
-    return lw.b.bind(SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+    return lw.b.bind(ir.SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.nodes import Add, Const, Operand, Store, Var
 from transpile.core.types import INT, Type
 from transpile.lower.contractions import Product, emit, product
-from transpile.lower.elements import Elements, is_one, stored
+from transpile.lower.element_functions import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.mapped_places import Place, put
 from transpile.lower.memory_layout import lying, number, operand, scaled, uniform, view_of
-from transpile.lower.views import Times, View
+from transpile.lower.memory_views import Times, View
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Pending(Elements):
         found = stored(self.lw.b, self.lw.materialise(replace(self, rest=None), name), self.sizes)
         return found if self.rest is None else _plus(self.lw, "add", found, self.rest)
 
-    def put_into(self, var: Var) -> bool:
+    def put_into(self, var: ir.Var) -> bool:
         """Computes all of it into new memory."""
         lw, whole = self.lw, view_of(stored(self.lw.b, var, self.sizes))
         assert whole is not None
@@ -52,7 +52,7 @@ def pending(
     lw: Lowering,
     parts: Sequence[tuple[str, Elements]],
     output: str,
-    sizes: Sequence[Operand],
+    sizes: Sequence[ir.Operand],
     axes: Sequence[int] | None = None,
 ) -> Pending | None:
     """The product of two arrays, to be computed where it is wanted; None where loops are better. See `product`."""
@@ -79,18 +79,18 @@ def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dt
     kept = [k for k in range(x.rank) if k not in axes]
     if any(c not in s for k, c in enumerate(names) if k in axes and not is_one(x.sizes[k]) for s, _ in parts):
         return None  # summed in one of the two alone
-    sizes = tuple(Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
+    sizes = tuple(ir.Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
     output = "".join(names[k] for k in kept)
     return pending(lw, parts, output, sizes, kept if keepdims else None) if kept else None
 
 
-def peek(lw: Lowering, op: Operand) -> Pending | None:
+def peek(lw: Lowering, op: ir.Operand) -> Pending | None:
     """The operand, if it is a product that nobody else reads."""
-    held = lw.held(op) if isinstance(op, Var) and op.type.dims else None
+    held = lw.held(op) if isinstance(op, ir.Var) and op.type.dims else None
     return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
 
 
-def accumulate(lw: Lowering, x: Pending, target: View, beta: Operand) -> None:
+def accumulate(lw: Lowering, x: Pending, target: View, beta: ir.Operand) -> None:
     """``target = products + beta * target``."""
     for p in x.products:
         emit(lw, p, target, beta)
@@ -111,7 +111,7 @@ def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pen
         left = [(c, a if keepdims else kept.index(a)) for c, a in zip(output, p.axes) if a not in axes]
         letters = (first, second, "".join(c for c, _ in left))
         found.append(replace(p, letters=letters, axes=tuple(a for _, a in left)))
-    sizes = tuple(Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
+    sizes = tuple(ir.Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
     return replace(x, sizes=sizes, products=tuple(found)) if kept else None
 
 
@@ -142,7 +142,7 @@ def linear(lw: Lowering, stmt: Any) -> Pending | None:
     right = b.rest if b is not None else lw.elements(y)
     rest = _sum(lw, stmt.prim if b is None else "add", left, right, parts[0].sizes)
     products = tuple(q for p in parts for q in p.products)
-    deps = frozenset[Var]().union(*(p.deps for p in parts), rest.deps if rest is not None else ())
+    deps = frozenset[ir.Var]().union(*(p.deps for p in parts), rest.deps if rest is not None else ())
     return replace(parts[0], products=products, rest=rest, deps=deps)
 
 
@@ -156,7 +156,7 @@ def _multiple(lw: Lowering, x: Elements, factor: Expr) -> Elements:
     result = Type(x.dtype)
 
     def at(idx: Sequence[Expr]) -> Expr:
-        if isinstance(factor.op, Const) and factor.op.value == -1:
+        if isinstance(factor.op, ir.Const) and factor.op.value == -1:
             return lw.compute("neg", [x.at(idx)], result, {})
         return lw.compute("mul", [factor, x.at(idx)], result, {})
 
@@ -165,7 +165,9 @@ def _multiple(lw: Lowering, x: Elements, factor: Expr) -> Elements:
     return replace(x, root=None, made=made, at=at, cheap=False)
 
 
-def _sum(lw: Lowering, prim: str, a: Elements | None, b: Elements | None, sizes: Sequence[Operand]) -> Elements | None:
+def _sum(
+    lw: Lowering, prim: str, a: Elements | None, b: Elements | None, sizes: Sequence[ir.Operand]
+) -> Elements | None:
     if a is None or b is None:
         x = b if a is None else a
         if x is not None and a is None and prim == "sub":
@@ -174,7 +176,7 @@ def _sum(lw: Lowering, prim: str, a: Elements | None, b: Elements | None, sizes:
     return _plus(lw, prim, a, b)
 
 
-def _spread(x: Elements, sizes: Sequence[Operand]) -> Elements:
+def _spread(x: Elements, sizes: Sequence[ir.Operand]) -> Elements:
     """A number as an array."""
     return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(()), unit=None)
 
@@ -194,19 +196,19 @@ def _plus(lw: Lowering, prim: str, a: Elements, b: Elements) -> Elements:
 # ----------------------------------------------------------------------------------------------------- stores
 
 
-def write(lw: Lowering, stmt: Store | Add, x: Pending, place: Place) -> bool:
+def write(lw: Lowering, stmt: ir.Store | ir.Add, x: Pending, place: Place) -> bool:
     """Stores or adds what waits by calls that accumulate in the place; False if the place is none for that."""
     target = place.view(lw, view_of(lw.env[stmt.buf]), (stmt.buf, stmt.path, stmt.args))
     if target is None or place.mask is not None or target.var.type.dtype != x.dtype:
         return False
     if any(stmt.buf in p.deps for p in x.products):
         return False
-    beta: Operand = number(lw, 1.0, x.dtype).op
+    beta: ir.Operand = number(lw, 1.0, x.dtype).op
     rest = x.rest
     own = None if rest is None else _own(rest, target)
-    if isinstance(stmt, Store) and rest is None:
+    if isinstance(stmt, ir.Store) and rest is None:
         beta = number(lw, 0.0, x.dtype).op
-    elif isinstance(stmt, Store) and own is not None and (own.factor is None or len(target.order) == 2):
+    elif isinstance(stmt, ir.Store) and own is not None and (own.factor is None or len(target.order) == 2):
         beta, rest = _beta(lw, own, target), None
     if rest is not None:
         if stmt.buf in rest.deps and own is None:
@@ -225,11 +227,11 @@ def _own(rest: Elements, target: View) -> View | None:
     return view if is_same else None
 
 
-def _beta(lw: Lowering, own: View, target: View) -> Operand:
+def _beta(lw: Lowering, own: View, target: View) -> ir.Operand:
     """The factor of what is at the place; where it may be 0, NaN is still NaN."""
     if own.factor is None:
         return number(lw, 1.0, target.var.type.dtype).op
-    if isinstance(own.factor.op, Const) and own.factor.op.value != 0:
+    if isinstance(own.factor.op, ir.Const) and own.factor.op.value != 0:
         return own.factor.op
     args = (own.factor.op, operand(lw, target))
     return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept", "into": (1,)})

@@ -13,47 +13,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatchmethod
 
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    SYNTHETIC,
-    Add,
-    Alloc,
-    Block,
-    Const,
-    Effect,
-    For,
-    Function,
-    If,
-    Let,
-    NewStack,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
-from transpile.core.routines import Routine
+from transpile.core.functions import Routine
 from transpile.core.walk import blocks, defines, leaves, reads, statements
 from transpile.lower import sums
-from transpile.lower.carried import Carried
-from transpile.lower.effects import lower_effect
-from transpile.lower.elements import Elements, stored, write
+from transpile.lower.carried_values import Carried
+from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.index_bounds import form_of
-from transpile.lower.kept import check_depth
+from transpile.lower.index_maps import place_of
+from transpile.lower.lowered_effects import lower_effect
+from transpile.lower.lowered_functions import check_depth
 from transpile.lower.lowering import name_of
 from transpile.lower.mapped_places import put
 from transpile.lower.overflow import check_range
-from transpile.lower.places import place_of
 
 
 class Traversal(Carried):
-    def run(self) -> Function:
+    def run(self) -> ir.Function:
         fn, b = self.fn, self.b
         params = []
         for p in fn.params:
-            new = Var(p.name, p.type, buffer=p.buffer)
+            new = ir.Var(p.name, p.type, buffer=p.buffer)
             params.append(new)
             if p.type.dims:
                 if p.buffer:
@@ -66,14 +47,14 @@ class Traversal(Carried):
             check_depth(self, self.depth)
         self.block(fn.body)
         self.now = len(self.position) + 1
-        taken: set[Var] = set()
+        taken: set[ir.Var] = set()
         results = [self.result(y, taken) for y in fn.body.yields]
-        body = Block((), b.block.stmts, tuple(results))
+        body = ir.Block((), b.block.stmts, tuple(results))
         return replace(fn, params=tuple(params), body=body, symbols={})
 
     # ---- statements
 
-    def block(self, block: Block) -> None:
+    def block(self, block: ir.Block) -> None:
         outside = set(self.shapes)
         for stmt in block.stmts:
             self.now = self.position[id(stmt)]
@@ -85,11 +66,11 @@ class Traversal(Carried):
         self.shapes = outside
 
     @singledispatchmethod
-    def stmt(self, stmt: Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> None:
         raise TypeError(stmt)
 
     @stmt.register
-    def _(self, stmt: Let) -> None:
+    def _(self, stmt: ir.Let) -> None:
         var = stmt.var
         if var.type.kind == "tuple":
             self.env[var] = self.several(stmt)
@@ -105,7 +86,7 @@ class Traversal(Carried):
     # ---- writes
 
     @stmt.register
-    def _(self, stmt: Alloc) -> None:
+    def _(self, stmt: ir.Alloc) -> None:
         source = self.array(stmt) if stmt.var.type.dims else None
         if source is None:  # a buffer of rank 0
             var = self.memory(stmt.var.name, stmt.var.type.dtype, ())
@@ -115,7 +96,9 @@ class Traversal(Carried):
                     var,
                     (),
                     self.b.expr(
-                        self.number(Let(Var(SYNTHETIC, stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc))
+                        self.number(
+                            ir.Let(ir.Var(ir.SYNTHETIC, stmt.var.type), stmt.prim, stmt.args, stmt.params, stmt.loc)
+                        )
                     ),
                 )
             self.define(stmt.var, var, ())
@@ -126,13 +109,13 @@ class Traversal(Carried):
             var = self.materialise(source, stmt.var.name)
         self.define(stmt.var, var, source.sizes)
 
-    def define(self, buf: Var, var: Var, sizes: Sequence[Operand]) -> None:
+    def define(self, buf: ir.Var, var: ir.Var, sizes: Sequence[ir.Operand]) -> None:
         self.buffers[buf], self.origin[var] = var, buf
         self.env[buf] = stored(self.b, var, sizes)
 
-    @stmt.register(Store)
-    @stmt.register(Add)
-    def _(self, stmt: Store | Add) -> None:
+    @stmt.register(ir.Store)
+    @stmt.register(ir.Add)
+    def _(self, stmt: ir.Store | ir.Add) -> None:
         self.settle(stmt.buf, but=stmt.value)
         target: Elements = self.env[stmt.buf]
         place = place_of(self, stmt.path, stmt.args, target.sizes)
@@ -147,13 +130,13 @@ class Traversal(Carried):
     # ---- control
 
     @stmt.register
-    def _(self, stmt: If) -> None:
+    def _(self, stmt: ir.If) -> None:
         self.settle_outer(stmt, loop=False)
         test = self.scalar(stmt.test).op
         sides = []
         for block in (stmt.then, stmt.orelse):
             saved = dict(self.env)
-            with self.b.into(Block()) as side:
+            with self.b.into(ir.Block()) as side:
                 self.block(block)
                 side.yields = tuple(self.pass_on(y) for y in block.yields)
                 for y in leaves(block):
@@ -161,13 +144,13 @@ class Traversal(Carried):
             self.env = saved
             sides.append(side)
         results = tuple(_twin(r) for r in stmt.results)
-        self.b.emit(If(test, sides[0], sides[1], results, stmt.loc))
+        self.b.emit(ir.If(test, sides[0], sides[1], results, stmt.loc))
         for r, new in zip(stmt.results, results):
             self.receive(r, new)
 
-    def body(self, block: Block, params: Sequence[Var]) -> Block:
+    def body(self, block: ir.Block, params: Sequence[ir.Var]) -> ir.Block:
         saved = dict(self.env)
-        with self.b.into(Block(tuple(params))) as new:
+        with self.b.into(ir.Block(tuple(params))) as new:
             for p, q in zip(block.params, params):
                 self.receive(p, q)
             self.block(block)
@@ -179,25 +162,25 @@ class Traversal(Carried):
         return new
 
     @stmt.register
-    def _(self, stmt: For) -> None:
+    def _(self, stmt: ir.For) -> None:
         self.settle_outer(stmt, loop=True)
         start, bound, step = (self.place(o).op for o in (stmt.start, stmt.bound, stmt.step))
         check_range(self, start, bound, step)
         inits = tuple(self.pass_on(i) for i in stmt.inits)
-        index = Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
+        index = ir.Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
         self.env[stmt.index] = index
         self.note_range(index, start, bound, step)
         body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
         self.finish(stmt, replace(stmt, index=index, start=start, bound=bound, step=step, inits=inits, body=body))
 
-    def note_range(self, index: Var, start: Operand, bound: Operand, step: Operand) -> None:
+    def note_range(self, index: ir.Var, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
         """Remembers between what a loop index lies, for index checks."""
         name = None if index.form is None else index.form.as_symbol
         if name is None or name in self.ranges:
             index.form = Dim.integer(f"{index.name}@{len(self.ranges)}")
             name = str(index.form)
         self.b.symbols[name] = index
-        if isinstance(step, Const):
+        if isinstance(step, ir.Const):
             low, high = (start, bound) if step.value > 0 else (bound, start)
             shift = -1 if step.value > 0 else 1
             first, last = form_of(low), form_of(high)
@@ -207,14 +190,14 @@ class Traversal(Carried):
                 self.ranges[name] = (None if first is None else first + shift, last)
 
     @stmt.register
-    def _(self, stmt: While) -> None:
+    def _(self, stmt: ir.While) -> None:
         self.settle_outer(stmt, loop=True)
         inits = tuple(self.pass_on(i) for i in stmt.inits)
         test = self.body(stmt.test, [_twin(p) for p in stmt.test.params])
         body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
         self.finish(stmt, replace(stmt, inits=inits, test=test, body=body))
 
-    def finish(self, stmt: For | While, new: For | While) -> None:
+    def finish(self, stmt: ir.For | ir.While, new: ir.For | ir.While) -> None:
         new.results = tuple(_twin(r) for r in stmt.results)
         if stmt.trips is not None:
             new.trips = _twin(stmt.trips)
@@ -227,31 +210,31 @@ class Traversal(Carried):
     # ---- stacks and effects
 
     @stmt.register
-    def _(self, stmt: NewStack) -> None:
+    def _(self, stmt: ir.NewStack) -> None:
         new = _twin(stmt.var)
         self.env[stmt.var] = new
-        self.b.emit(NewStack(new, stmt.loc))
+        self.b.emit(ir.NewStack(new, stmt.loc))
 
     @stmt.register
-    def _(self, stmt: Push) -> None:
-        self.b.emit(Push(self.env[stmt.stack], self.pass_on(stmt.value), stmt.loc))
+    def _(self, stmt: ir.Push) -> None:
+        self.b.emit(ir.Push(self.env[stmt.stack], self.pass_on(stmt.value), stmt.loc))
 
     @stmt.register
-    def _(self, stmt: Pop) -> None:
+    def _(self, stmt: ir.Pop) -> None:
         new = _twin(stmt.var)
-        self.b.emit(Pop(new, self.env[stmt.stack], stmt.loc))
+        self.b.emit(ir.Pop(new, self.env[stmt.stack], stmt.loc))
         self.receive(stmt.var, new)
 
     @stmt.register
-    def _(self, stmt: Effect) -> None:
+    def _(self, stmt: ir.Effect) -> None:
         lower_effect(self, stmt)
 
 
-def _twin(var: Var) -> Var:
-    return Var(var.name, var.type, var.buffer, None, var.note)
+def _twin(var: ir.Var) -> ir.Var:
+    return ir.Var(var.name, var.type, var.buffer, None, var.note)
 
 
-def lower(fn: Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> Function:
+def lower(fn: ir.Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> ir.Function:
     """The scalar core of ``fn``: the same parameters and results, arrays C-contiguous.
 
     ``routines`` are the names of the kept functions that it calls. One that ``is_kept`` itself counts calls in its last parameter.

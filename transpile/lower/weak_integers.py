@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from transpile.core.loc import Loc
-from transpile.core.nodes import Const, Function, Let, Operand, Var
+from transpile.base.loc import Loc
+from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, Type
 from transpile.core.walk import blocks, leaves, reads, statements
 from transpile.errors import error
@@ -18,36 +18,36 @@ def is_weak(type_: Type) -> bool:
     return type_.weak and type_.dtype == "int64" and not type_.dims
 
 
-def check_constant(op: Operand, loc: Loc) -> None:
+def check_constant(op: ir.Operand, loc: Loc) -> None:
     """Refuses an integer of Python's that has more bits than its type."""
-    if isinstance(op, Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
+    if isinstance(op, ir.Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
         ends = np.iinfo(op.type.dtype)
         if not ends.min <= op.value <= ends.max:
             raise error("T502", f"Python integer {op.value} out of bounds for {op.type.dtype}", loc)
-    if isinstance(op, Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
+    if isinstance(op, ir.Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
         shown = str(op.value) if abs(op.value) < 10**40 else f"of {op.value.bit_length()} bits"
         hint = "write it as a float, or run the function without jit"
         raise error("T502", f"the integer {shown} does not fit in the 64 bits of compiled code", loc, hint=hint)
 
 
-def only_floats(fn: Function) -> dict[Var, Let]:
+def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
     """The factorials and their like that are read as floats only."""
-    found = {s.var: s for s in statements(fn.body) if isinstance(s, Let) and s.prim in COUNTS}
+    found = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim in COUNTS}
     if not found:
         return {}
-    others: set[Operand] = set(leaves(fn.body))
+    others: set[ir.Operand] = set(leaves(fn.body))
     for stmt in statements(fn.body):
-        if not (isinstance(stmt, Let) and stmt.prim == "cast" and stmt.var.type.is_float and not stmt.var.type.dims):
+        if not (isinstance(stmt, ir.Let) and stmt.prim == "cast" and stmt.var.type.is_float and not stmt.var.type.dims):
             others.update(reads(stmt))
         for block in blocks(stmt):
             others.update(leaves(block))
     return {var: let for var, let in found.items() if var not in others}
 
 
-def integers_as_floats(fn: Function) -> dict[Var, Let]:
+def integers_as_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
     """The casts of Python's integers to floats."""
     return {
         s.var: s
         for s in statements(fn.body)
-        if isinstance(s, Let) and s.prim == "cast" and s.var.type == FLOAT and is_weak(s.args[0].type)
+        if isinstance(s, ir.Let) and s.prim == "cast" and s.var.type == FLOAT and is_weak(s.args[0].type)
     }

@@ -9,71 +9,57 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from transpile.core.nodes import (
-    SYNTHETIC,
-    Block,
-    Const,
-    Function,
-    Index,
-    Item,
-    Let,
-    NewAxis,
-    Operand,
-    Slice,
-    Stmt,
-    Store,
-    Var,
-)
+from transpile.core import nodes as ir
 from transpile.core.places import compact
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 
 
-def forwards(fn: Function) -> Function:
+def forwards(fn: ir.Function) -> ir.Function:
     """The function with such reads apart."""
     return with_body(fn, _block(fn.body))
 
 
-def _block(block: Block) -> Block:
-    places = {(s.buf, s.path, s.args) for s in block.stmts if isinstance(s, Store)}
+def _block(block: ir.Block) -> ir.Block:
+    places = {(s.buf, s.path, s.args) for s in block.stmts if isinstance(s, ir.Store)}
     stmts = [new for stmt in block.stmts for new in _stmt(stmt, places)]
     return with_stmts(block, stmts)
 
 
-def _stmt(stmt: Stmt, places: Container[object]) -> tuple[Stmt, ...]:
+def _stmt(stmt: ir.Stmt, places: Container[object]) -> tuple[ir.Stmt, ...]:
     match stmt:
-        case Let(prim="index") if (stmt.args[0], stmt.params["path"], stmt.args[1:]) not in places:
+        case ir.Let(prim="index") if (stmt.args[0], stmt.params["path"], stmt.args[1:]) not in places:
             return _read(stmt)
     return (with_blocks(stmt, _block),)
 
 
-def _read(stmt: Let) -> tuple[Stmt, ...]:
+def _read(stmt: ir.Let) -> tuple[ir.Stmt, ...]:
     path = stmt.params["path"]
     last = path[-1] if path else None
-    if not isinstance(last, Index) or not last.is_basic:
+    if not isinstance(last, ir.Index) or not last.is_basic:
         return (stmt,)
     source, args = stmt.args[0], stmt.args[1:]
     axes = _turned(last.items, args)
     if not axes:
         return (stmt,)
-    items = tuple(Slice() if _is_turned(i, args) else i for i in last.items)
-    is_whole = all(isinstance(i, Slice) and i.is_full for i in items)
-    path, args = compact(path[:-1] if is_whole else (*path[:-1], Index(items)), args)
+    items = tuple(ir.Slice() if _is_turned(i, args) else i for i in last.items)
+    is_whole = all(isinstance(i, ir.Slice) and i.is_full for i in items)
+    path, args = compact(path[:-1] if is_whole else (*path[:-1], ir.Index(items)), args)
     turned = {"axes": axes}
-    if not path and isinstance(source, Var) and not source.buffer:
-        return (Let(stmt.var, "flip", (source,), turned, stmt.loc),)
-    there = Var(SYNTHETIC, stmt.var.type)
+    if not path and isinstance(source, ir.Var) and not source.buffer:
+        return (ir.Let(stmt.var, "flip", (source,), turned, stmt.loc),)
+    there = ir.Var(ir.SYNTHETIC, stmt.var.type)
     read = replace(stmt, var=there, args=(source, *args), params={**stmt.params, "path": path})
-    return read, Let(stmt.var, "flip", (there,), turned, stmt.loc)
+    return read, ir.Let(stmt.var, "flip", (there,), turned, stmt.loc)
 
 
-def _turned(items: Sequence[Item], args: Sequence[Operand]) -> tuple[int, ...]:
+def _turned(items: Sequence[ir.Item], args: Sequence[ir.Operand]) -> tuple[int, ...]:
     """The axes of what is read that run backwards."""
-    left = [i for i in items if isinstance(i, (Slice, NewAxis))]
+    left = [i for i in items if isinstance(i, (ir.Slice, ir.NewAxis))]
     return tuple(k for k, i in enumerate(left) if _is_turned(i, args))
 
 
-def _is_turned(item: Item, args: Sequence[Operand]) -> bool:
-    if not isinstance(item, Slice) or item.step is None or (item.start, item.stop) != (None, None):
+def _is_turned(item: ir.Item, args: Sequence[ir.Operand]) -> bool:
+    if not isinstance(item, ir.Slice) or item.step is None or (item.start, item.stop) != (None, None):
         return False
     step = args[item.step]
-    return isinstance(step, Const) and step.value == -1
+    return isinstance(step, ir.Const) and step.value == -1

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import frexp
 from typing import Any
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.nodes import Const, Let, Operand, Var
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import Type
 from transpile.core.walk import uses
@@ -20,8 +20,8 @@ from transpile.core.walk import uses
 def zero(b: Builder, type_: Type) -> Expr:
     """A zero of the type: a constant for scalars, an array of zeros else."""
     if type_.is_scalar:
-        return b.expr(Const(0.0, type_))
-    return b.let("full", Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)
+        return b.expr(ir.Const(0.0, type_))
+    return b.let("full", ir.Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)
 
 
 def times(bar: Expr, partial: Any) -> Expr | None:
@@ -40,9 +40,9 @@ def times(bar: Expr, partial: Any) -> Expr | None:
     factor = through_broadcast(b, bar.op)
     if is_const(factor, 1):
         return b.cast(partial, bar.type)
-    if isinstance(partial.op, Const):
+    if isinstance(partial.op, ir.Const):
         return by_number(bar, partial.op.value)
-    if isinstance(factor, Const):
+    if isinstance(factor, ir.Const):
         return by_number(partial, factor.value)
     return _scaled(b, bar, partial)
 
@@ -55,13 +55,13 @@ def by_number(x: Expr, number: Any) -> Expr | None:
         return x
     if number == -1:
         return -x
-    if isinstance(x.op, Const):
-        return x.b.expr(Const(x.op.value * number, x.op.type)) if _is_exact(x.op.value, number) else x * number
+    if isinstance(x.op, ir.Const):
+        return x.b.expr(ir.Const(x.op.value * number, x.op.type)) if _is_exact(x.op.value, number) else x * number
     made = definition(x.b, x.op)
     if made is not None and made.prim == "mul":
         for k in (0, 1):
             inner = made.args[k]
-            if isinstance(inner, Const) and not isinstance(inner.value, bool) and _is_exact(inner.value, number):
+            if isinstance(inner, ir.Const) and not isinstance(inner.value, bool) and _is_exact(inner.value, number):
                 return by_number(x.b.expr(made.args[1 - k]), inner.value * number)
     if made is not None and made.prim == "neg":
         return by_number(x.b.expr(made.args[0]), -number)
@@ -77,11 +77,11 @@ def times_or_zero(bar: Expr, partial: Expr) -> Expr:
     return bar.b.expr(0.0) if product is None else product
 
 
-def _selects(b: Builder, made: Let) -> bool:
+def _selects(b: Builder, made: ir.Let) -> bool:
     """Whether a ``where`` picks between constants (or further such picks)."""
 
-    def constant(op: Operand) -> bool:
-        if isinstance(op, Const):
+    def constant(op: ir.Operand) -> bool:
+        if isinstance(op, ir.Const):
             return True
         inner = definition(b, op)
         return inner is not None and inner.prim == "where" and _selects(b, inner)
@@ -89,7 +89,7 @@ def _selects(b: Builder, made: Let) -> bool:
     return constant(made.args[1]) and constant(made.args[2])
 
 
-def through_broadcast(b: Builder, op: Operand) -> Operand:
+def through_broadcast(b: Builder, op: ir.Operand) -> ir.Operand:
     """The scalar or smaller operand that ``op`` is a broadcast of, or ``op``."""
     made = definition(b, op)
     return made.args[0] if made is not None and made.prim == "broadcast" else op
@@ -106,7 +106,7 @@ def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
     other = definition(b, partial.op)
     if made is not None and other is not None and made.prim == other.prim == "mul":
         a, c = made.args[0], other.args[0]
-        if isinstance(a, Const) and isinstance(c, Const) and _is_exact(a.value, c.value):
+        if isinstance(a, ir.Const) and isinstance(c, ir.Const) and _is_exact(a.value, c.value):
             product = by_number(b.expr(made.args[1]) * b.expr(other.args[1]), a.value * c.value)
             assert product is not None
             return product
@@ -126,10 +126,10 @@ def plus(x: Expr, y: Expr) -> Expr:
     return _factored(b, "add", x, y, dx, dy)
 
 
-def increment(start: Var, value: Expr) -> Expr:
+def increment(start: ir.Var, value: Expr) -> Expr:
     """``start + (a - b)`` for ``start + a - b``: what is added in one step is said as one addition."""
     b, op = value.b, value.op
-    terms: list[tuple[str, Operand]] = []
+    terms: list[tuple[str, ir.Operand]] = []
     while op is not start:
         made = definition(b, op)
         if made is None or made.prim not in ("add", "sub"):
@@ -153,9 +153,9 @@ def minus(x: Expr, y: Expr) -> Expr:
     return _factored(b, "sub", x, y, definition(b, x.op), definition(b, y.op))
 
 
-def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: Let | None, dy: Let | None) -> Expr:
+def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: ir.Let | None, dy: ir.Let | None) -> Expr:
     if prim == "add" and same(b, x.op, y.op):
-        if dx is not None and dx.prim == "mul" and x.op is not y.op and not isinstance(dx.args[0], Const):
+        if dx is not None and dx.prim == "mul" and x.op is not y.op and not isinstance(dx.args[0], ir.Const):
             first = by_number(b.expr(dx.args[0]), 2.0)  # both were made just now: ``2 * bar * x``
             assert first is not None
             return b.elementwise("mul", first, dx.args[1])
@@ -167,7 +167,7 @@ def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: Let | None, dy: Let |
     if dx is not None and dy is not None and dx.prim == dy.prim == "mul":
         for k in (0, 1):
             for j in (0, 1):
-                if same(b, dx.args[k], dy.args[j]) and not isinstance(dx.args[k], Const):
+                if same(b, dx.args[k], dy.args[j]) and not isinstance(dx.args[k], ir.Const):
                     rest = _rest(b, prim, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))
                     return b.elementwise("mul", dx.args[k], rest)
     return b.elementwise(prim, x, y)
@@ -177,11 +177,11 @@ def _rest(b: Builder, prim: str, x: Expr, y: Expr) -> Expr:
     return plus(x, y) if prim == "add" else minus(x, y)
 
 
-def same(b: Builder, x: Operand, y: Operand, depth: int = 3) -> bool:
+def same(b: Builder, x: ir.Operand, y: ir.Operand, depth: int = 3) -> bool:
     """Whether two operands are the same value, or the same cheap function of the same values."""
-    if x is y or (isinstance(x, Const) and x == y):
+    if x is y or (isinstance(x, ir.Const) and x == y):
         return True
-    if not isinstance(x, Var) or not isinstance(y, Var):
+    if not isinstance(x, ir.Var) or not isinstance(y, ir.Var):
         return False
     dx, dy = definition(b, x), definition(b, y)
     if dx is None or dy is None or dx.prim != dy.prim or dx.params != dy.params or depth == 0:

@@ -4,7 +4,7 @@
     ...                                          the forward derivative, batched over the rows: what no seed goes into runs once
     jac = y_dot.T
 
-Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.cost`),
+Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.direction_cost`),
 directions are the trips of a loop, and each repeats the function's own sweep:
 
     for j in range(n):
@@ -18,29 +18,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.inline import splice
-from transpile.core.nodes import Block, Const, For, Function, Index, Let, Operand, Path, Point, Slice, Var
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.core.watch import station
 from transpile.errors import error
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
+from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.tidy import tidy
 from transpile.transform.batching import batch, is_worth_an_axis
-from transpile.transform.dce import remove_dead
-from transpile.transform.forward import jvp
-from transpile.transform.reverse import vjp
-from transpile.transform.routines import silenced
-from transpile.transform.tidy import tidy
+from transpile.transform.function_derivatives import silenced
+from transpile.transform.jvp import jvp
+from transpile.transform.vjp import vjp
 
 Sizes = Mapping[str, int]
 
 
 @station("Jacobian by columns")
 def by_columns(
-    core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
-) -> Function:
+    core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
+) -> ir.Function:
     """The Jacobian by forward mode, one direction for each element of the parameters ``wrt``.
 
     Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, its dims those of the result and then
@@ -60,8 +60,8 @@ def by_columns(
 
 @station("Jacobian by rows")
 def by_rows(
-    core: Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
-) -> Function:
+    core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
+) -> ir.Function:
     """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; results as `by_columns`."""
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
@@ -73,13 +73,13 @@ def by_rows(
     return plan.finish()
 
 
-def _check_results(core: Function, rows: int) -> None:
+def _check_results(core: ir.Function, rows: int) -> None:
     for y in core.body.yields[:rows]:
         if not y.type.is_float:
             raise error("T305", f"{core.name!r} returns {y.type}, which has no derivative", core.loc)
 
 
-def _with_results(core: Function, results: Sequence[Operand]) -> Function:
+def _with_results(core: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
     return replace(core, body=replace(core.body, yields=tuple(results)))
 
 
@@ -90,27 +90,27 @@ class _Plan:
     and where only a run knows the sizes of its results.
     """
 
-    def __init__(self, core: Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
+    def __init__(self, core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
         self.core, self.wrt, self.rows = core, wrt, rows
         self.sizes, self.is_compiled = sizes, is_compiled
         self.b = b = Builder(prims())
         b.loc = core.loc
-        self.params = tuple(Var(p.name, p.type) for p in core.params)
-        self.values: Sequence[Operand] | None = None  # of the function's results, once it has run
-        self.aux: Sequence[Operand] | None = None
-        self.results: dict[tuple[int, int], Operand] = {}
-        self.sizes_given: dict[str, Operand] = {}  # of what the parameters' symbols stand for
+        self.params = tuple(ir.Var(p.name, p.type) for p in core.params)
+        self.values: Sequence[ir.Operand] | None = None  # of the function's results, once it has run
+        self.aux: Sequence[ir.Operand] | None = None
+        self.results: dict[tuple[int, int], ir.Operand] = {}
+        self.sizes_given: dict[str, ir.Operand] = {}  # of what the parameters' symbols stand for
         for param in self.params:
             for axis, dim in enumerate(param.type.dims):
                 name = dim.as_symbol
                 if name is not None and name not in self.sizes_given:
-                    self.sizes_given[name] = size = Var(name, INT, form=dim)
-                    b.emit(Let(size, "dim", (param,), {"axis": axis}, core.loc))
+                    self.sizes_given[name] = size = ir.Var(name, INT, form=dim)
+                    b.emit(ir.Let(size, "dim", (param,), {"axis": axis}, core.loc))
         known = all(n in self.sizes_given for y in core.body.yields[:rows] for d in y.type.dims for n in d.symbols())
         if not known or silenced(core) is not core:
             self.run()
 
-    def run(self) -> Sequence[Operand]:
+    def run(self) -> Sequence[ir.Operand]:
         """The function itself, once: its results."""
         if self.values is None:
             b, core = self.b, self.core
@@ -123,21 +123,21 @@ class _Plan:
                 self.aux = block.yields[self.rows :]
         return self.values
 
-    def first(self, results: Sequence[int]) -> Function:
+    def first(self, results: Sequence[int]) -> ir.Function:
         """The function that is differentiated: these results, and what is auxiliary if nothing has given it yet."""
         found = [self.core.body.yields[k] for k in results]
         if self.aux is None:
             found += self.core.body.yields[self.rows :]
         return _with_results(self.core, found)
 
-    def directions(self, derivative: Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
+    def directions(self, derivative: ir.Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
         """The blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``; its results are what is
         auxiliary, if this is the first, then one for each of the slots."""
         at = len(derivative.params) - len(derivative.captured) - 1  # the only seed is the last of the user's parameters
         derivative = remove_dead(tidy(silenced(derivative)))
         lead = len(derivative.body.yields) - len(slots)
         if not along.dims:
-            found = self.inline(derivative, at, Const(1.0, FLOAT if along.weak else Type(along.dtype)))
+            found = self.inline(derivative, at, ir.Const(1.0, FLOAT if along.weak else Type(along.dtype)))
         elif self.is_compiled or is_worth_an_axis(derivative, at, self.sizes):
             found = self.at_once(derivative, at, along, lead, forward)
         else:
@@ -148,7 +148,7 @@ class _Plan:
             y = self.core.body.yields[slot[0]]
             self.results[slot] = self.b.cast(out, y.type.dtype).op if out.type.dims else out
 
-    def inline(self, derivative: Function, at: int, seed: Operand) -> Sequence[Operand]:
+    def inline(self, derivative: ir.Function, at: int, seed: ir.Operand) -> Sequence[ir.Operand]:
         """The derivative's statements with this seed; sizes that it computes have symbols of their own."""
         rest = iter(self.params)
         args = [seed if i == at else next(rest) for i in range(len(derivative.params))]
@@ -156,7 +156,7 @@ class _Plan:
         self.b.symbols = {**self.sizes_given, **self.b.symbols}  # from here on: the first run has checked that they fit
         return found
 
-    def size(self, dim: Dim) -> Operand:
+    def size(self, dim: Dim) -> ir.Operand:
         """The value of a size, also before the first run."""
         b, before = self.b, self.b.symbols
         b.symbols = {**self.sizes_given, **before}
@@ -166,7 +166,7 @@ class _Plan:
 
     # ---- an axis of directions
 
-    def at_once(self, derivative: Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[Operand]:
+    def at_once(self, derivative: ir.Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[ir.Operand]:
         b = self.b
         axes = [0 if k == at else None for k in range(len(derivative.params))]
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
@@ -179,12 +179,12 @@ class _Plan:
         found = self.inline(done, at, self.shaped(seeds, (count, *along.dims)))
         return [*found[:lead], *(self.unfolded(out, along.dims, forward) for out in found[lead:])]
 
-    def unfolded(self, out: Operand, along: tuple[Dim, ...], forward: bool) -> Operand:
+    def unfolded(self, out: ir.Operand, along: tuple[Dim, ...], forward: bool) -> ir.Operand:
         """A result whose last axis (whose first, by rows) is that of the directions, with the axes of what they are."""
         dims = (*out.type.dims[:-1], *along) if forward else (*along, *out.type.dims[1:])
         return self.shaped(out, dims)
 
-    def shaped(self, op: Operand, dims: tuple[Dim, ...]) -> Operand:
+    def shaped(self, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
         if len(dims) == op.type.rank:
             return op
         return self.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
@@ -192,47 +192,47 @@ class _Plan:
     # ---- directions one after another
 
     def one_by_one(
-        self, derivative: Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
-    ) -> Sequence[Operand]:
+        self, derivative: ir.Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
+    ) -> Sequence[ir.Operand]:
         """Loops over the elements of ``along``; in each, the derivative with the seed that is 1 there."""
         b = self.b
         values = self.run()
-        buffers: list[Var] = []
+        buffers: list[ir.Var] = []
         for row, column in slots:
             y, x = values[row], self.params[self.wrt[column]]
             name = f"{getattr(y, 'label', 'y')}_{x.label}"
             buffers.append(b.zeros(name, Type(y.type.dtype, (*y.type.dims, *x.type.dims))))
         lead = len(derivative.body.yields) - len(slots)
 
-        def body(indices: list[Var]) -> None:
+        def body(indices: list[ir.Var]) -> None:
             unit = b.zeros(derivative.params[at].name, along)
-            points: tuple[Point | Slice, ...] = tuple(Point(i) for i in range(len(indices)))
-            b.store(unit, (Index(points),), indices, Const(1.0, Type(along.dtype)))
+            points: tuple[ir.Point | ir.Slice, ...] = tuple(ir.Point(i) for i in range(len(indices)))
+            b.store(unit, (ir.Index(points),), indices, ir.Const(1.0, Type(along.dtype)))
             found = self.inline(derivative, at, b.read(unit, name=unit.name).op)
             for buf, out in zip(buffers, found[lead:]):
-                free = (Slice(),) * (buf.type.rank - len(indices))
-                path: Path = (Index((*free, *points) if forward else (*points, *free)),)
+                free = (ir.Slice(),) * (buf.type.rank - len(indices))
+                path: ir.Path = (ir.Index((*free, *points) if forward else (*points, *free)),)
                 b.store(buf, path, indices, b.cast(out, buf.type.dtype))
 
         self.nest(along.dims, body, [])
         return [*values[self.rows :][:lead], *(b.read(buf, name=buf.name).op for buf in buffers)]
 
-    def nest(self, dims: Sequence[Dim], body: Callable[[list[Var]], None], indices: list[Var]) -> None:
+    def nest(self, dims: Sequence[Dim], body: Callable[[list[ir.Var]], None], indices: list[ir.Var]) -> None:
         if not dims:
             body(indices)
             return
-        index = Var("jklm"[len(indices)] if len(indices) < 4 else "j", INT)
+        index = ir.Var("jklm"[len(indices)] if len(indices) < 4 else "j", INT)
         b = self.b
-        with b.into(Block()) as block:
+        with b.into(ir.Block()) as block:
             self.nest(dims[1:], body, [*indices, index])
-        b.emit(For(index, Const(0, INT), b.dim(dims[0]).op, Const(1, INT), (), block, loc=b.loc))
+        b.emit(ir.For(index, ir.Const(0, INT), b.dim(dims[0]).op, ir.Const(1, INT), (), block, loc=b.loc))
 
-    def finish(self) -> Function:
+    def finish(self) -> ir.Function:
         if self.aux is None:
             self.run()
         assert self.aux is not None
         outs = [self.results[i, j] for i in range(self.rows) for j in range(len(self.wrt))]
-        body = Block((), self.b.block.stmts, (*outs, *self.aux))
+        body = ir.Block((), self.b.block.stmts, (*outs, *self.aux))
         return replace(self.core, name=f"{self.core.name}_jac", params=self.params, body=body, symbols=self.b.symbols)
 
 

@@ -13,24 +13,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Block, Const, Function, Let, Operand, Stmt, Var
-from transpile.core.routines import Routine, apart, routine_of, together
+from transpile.core import nodes as ir
+from transpile.core.functions import Routine, apart, routine_of, together
 from transpile.core.walk import blocks, defines, dim_symbols, statements
 from transpile.transform.batching import of_lanes
-from transpile.transform.reverse import vjp_by_sides
-from transpile.transform.routines import batched, derived
+from transpile.transform.function_derivatives import batched, derived
+from transpile.transform.vjp import vjp_by_sides
 
 
-def pair(fn: Function) -> None:
+def pair(fn: ir.Function) -> None:
     """Makes one call of each such pair in the function; the body is changed in place."""
-    items: dict[Var, list[Let]] = {}
+    items: dict[ir.Var, list[ir.Let]] = {}
     for stmt in statements(fn.body):
-        if isinstance(stmt, Let) and stmt.prim == "item" and isinstance(stmt.args[0], Var):
+        if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
             items.setdefault(stmt.args[0], []).append(stmt)
     _block(fn.body, items, fn.symbols)
 
 
-def _block(block: Block, items: dict[Var, list[Let]], symbols: Mapping[str, Operand]) -> None:
+def _block(block: ir.Block, items: dict[ir.Var, list[ir.Let]], symbols: Mapping[str, ir.Operand]) -> None:
     for stmt in block.stmts:
         for inner in blocks(stmt):
             _block(inner, items, symbols)
@@ -40,21 +40,23 @@ def _block(block: Block, items: dict[Var, list[Let]], symbols: Mapping[str, Oper
         routine = routine_of(first)
         found = _partner(block, at, routine, symbols) if routine is not None else None
         if found is not None:
-            assert isinstance(first, Let)
+            assert isinstance(first, ir.Let)
             _merge(block, at, first, *found, items)
         at += 1
 
 
-def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Operand]) -> tuple[Let, list[Stmt]] | None:
+def _partner(
+    block: ir.Block, at: int, routine: Routine, symbols: Mapping[str, ir.Operand]
+) -> tuple[ir.Let, list[ir.Stmt]] | None:
     """The call of the pullback that may be made where the function is called, and the statements that go before it."""
     first = block.stmts[at]
-    assert isinstance(first, Let)
+    assert isinstance(first, ir.Let)
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         called = routine_of(stmt)
         if called is None or not is_pullback_of(called, routine):
             continue
-        assert isinstance(stmt, Let)
+        assert isinstance(stmt, ir.Let)
         if not all(_is_same(a, b) for a, b in zip(first.args, stmt.args)):
             continue
         moved = _moved(block, at, stmt, count, symbols)
@@ -63,48 +65,52 @@ def _partner(block: Block, at: int, routine: Routine, symbols: Mapping[str, Oper
     return None
 
 
-def _is_same(a: Operand, b: Operand) -> bool:
-    return a is b or (isinstance(a, Const) and a == b)
+def _is_same(a: ir.Operand, b: ir.Operand) -> bool:
+    return a is b or (isinstance(a, ir.Const) and a == b)
 
 
-def _moved(block: Block, at: int, second: Let, count: int, symbols: Mapping[str, Operand]) -> list[Stmt] | None:
+def _moved(
+    block: ir.Block, at: int, second: ir.Let, count: int, symbols: Mapping[str, ir.Operand]
+) -> list[ir.Stmt] | None:
     """The statements between the two that the cotangents need; None if they cannot stand before the function's call."""
-    made = {s.var: s for s in block.stmts[at:] if isinstance(s, Let)}
+    made = {s.var: s for s in block.stmts[at:] if isinstance(s, ir.Let)}
     others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
     first = block.stmts[at]
-    found: dict[int, Stmt] = {}
+    found: dict[int, ir.Stmt] = {}
     queue = list(second.args[count:])
     while queue:
         op = queue.pop()
-        if not isinstance(op, Var):
+        if not isinstance(op, ir.Var):
             continue
         if op in others or made.get(op) is first:
             return None
         stmt = made.get(op)
         if stmt is None or id(stmt) in found:
             continue
-        if any(isinstance(a, Var) and (a.buffer or a.type.kind == "stack") for a in stmt.args):
+        if any(isinstance(a, ir.Var) and (a.buffer or a.type.kind == "stack") for a in stmt.args):
             return None
         found[id(stmt)] = stmt
         queue += (*stmt.args, *(symbols[name] for name in dim_symbols(stmt) if name in symbols))
     return [s for s in block.stmts[at:] if id(s) in found]
 
 
-def _merge(block: Block, at: int, first: Let, second: Let, moved: list[Stmt], items: dict[Var, list[Let]]) -> None:
+def _merge(
+    block: ir.Block, at: int, first: ir.Let, second: ir.Let, moved: list[ir.Stmt], items: dict[ir.Var, list[ir.Let]]
+) -> None:
     pullback = routine_of(second)
     assert pullback is not None
     both = value_and_pullback(pullback)
     own, more = apart(first.var.type), apart(second.var.type)
-    whole = Var(SYNTHETIC, together((*own, *more)))
-    call = Let(whole, "invoke", second.args, {"routine": both}, first.loc)
-    taken: list[Stmt] = []
+    whole = ir.Var(ir.SYNTHETIC, together((*own, *more)))
+    call = ir.Let(whole, "invoke", second.args, {"routine": both}, first.loc)
+    taken: list[ir.Stmt] = []
     for stmt, offset in ((first, 0), (second, len(own))):
         if stmt.var.type.kind == "tuple":
             for item in items.get(stmt.var, ()):
                 item.args, item.params = (whole,), {"k": item.params["k"] + offset}
                 items.setdefault(whole, []).append(item)
         else:
-            item = Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc)
+            item = ir.Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc)
             items.setdefault(whole, []).append(item)
             taken.append(item)
     gone = {id(second), *(id(s) for s in moved)}
@@ -125,7 +131,7 @@ def value_and_pullback(of: Routine) -> Routine:
     rest = [k for k in range(len(routine.results)) if k not in seeded]
     bars = of.params[len(routine.params) :]
 
-    def body(fn: Function) -> Function:
+    def body(fn: ir.Function) -> ir.Function:
         order = [*seeded, *rest]
         yields = tuple(fn.body.yields[k] for k in order)
         done = vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt, value=True, aux=len(rest))

@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from transpile.core.nodes import SYNTHETIC, Alloc, Block, Call, For, Function, Let, Stmt, Var, While
+from transpile.core import nodes as ir
 from transpile.core.rebuild import own_arguments, with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.errors import error
-from transpile.rules.prim import UNWRITTEN
+from transpile.ops.record import UNWRITTEN
 
 _PLAIN = ("copy", "full", "empty")
 
 
-def ready(fn: Function) -> Function:
+def ready(fn: ir.Function) -> ir.Function:
     """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
     begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
     fn = own_arguments(fn)
     symbols = dict(fn.symbols)
-    sizes: list[Stmt] = []
+    sizes: list[ir.Stmt] = []
     for param in fn.params:
         for axis, dim in enumerate(param.type.dims):
             name = dim.as_symbol
             if name is not None and name not in symbols:
-                size = Var(name, INT, form=dim)
-                sizes.append(Let(size, "dim", (param,), {"axis": axis}, fn.loc))
+                size = ir.Var(name, INT, form=dim)
+                sizes.append(ir.Let(size, "dim", (param,), {"axis": axis}, fn.loc))
                 symbols[name] = size
     body = _plain_block(fn.body)
     if body is fn.body and not sizes:
@@ -33,54 +33,54 @@ def ready(fn: Function) -> Function:
     return replace(fn, body=replace(body, stmts=[*sizes, *body.stmts]), symbols=symbols)
 
 
-def _plain_block(block: Block) -> Block:
-    stmts: list[Stmt] = []
+def _plain_block(block: ir.Block) -> ir.Block:
+    stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
         match stmt:
-            case Alloc() if stmt.prim not in _PLAIN:
-                value = Var(SYNTHETIC, stmt.var.type)
-                stmts.append(Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
+            case ir.Alloc() if stmt.prim not in _PLAIN:
+                value = ir.Var(ir.SYNTHETIC, stmt.var.type)
+                stmts.append(ir.Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
                 stmts.append(replace(stmt, prim="copy", args=(value,), params={}))
             case _:
                 stmts.append(with_blocks(stmt, _plain_block))
     return with_stmts(block, stmts)
 
 
-def with_items(fn: Function) -> Function:
+def with_items(fn: ir.Function) -> ir.Function:
     """The function with each of several results of a primitive at hand: they are what can be recorded."""
     return with_body(fn, _with_items(fn.body))
 
 
-def _with_items(block: Block) -> Block:
-    stmts: list[Stmt] = []
-    taken = {(s.args[0], s.params["k"]) for s in block.stmts if isinstance(s, Let) and s.prim == "item"}
+def _with_items(block: ir.Block) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    taken = {(s.args[0], s.params["k"]) for s in block.stmts if isinstance(s, ir.Let) and s.prim == "item"}
     for stmt in block.stmts:
         stmts.append(with_blocks(stmt, _with_items))
-        if isinstance(stmt, Let) and stmt.var.type.kind == "tuple":
+        if isinstance(stmt, ir.Let) and stmt.var.type.kind == "tuple":
             for k, type_ in enumerate(stmt.var.type.items):
                 if (stmt.var, k) not in taken:
-                    stmts.append(Let(Var(SYNTHETIC, type_), "item", (stmt.var,), {"k": k}, stmt.loc))
+                    stmts.append(ir.Let(ir.Var(ir.SYNTHETIC, type_), "item", (stmt.var,), {"k": k}, stmt.loc))
     return with_stmts(block, stmts)
 
 
-def count_trips(fn: Function) -> Function:
+def count_trips(fn: ir.Function) -> ir.Function:
     """The function with a trip count on every loop whose number of trips only the run knows."""
     return with_body(fn, _count_block(fn.body))
 
 
-def _count_block(block: Block) -> Block:
+def _count_block(block: ir.Block) -> ir.Block:
     return with_stmts(block, [_count(s) for s in block.stmts])
 
 
-def _count(stmt: Stmt) -> Stmt:
+def _count(stmt: ir.Stmt) -> ir.Stmt:
     stmt = with_blocks(stmt, _count_block)
-    if isinstance(stmt, (For, While)) and stmt.trips is None:
-        if isinstance(stmt, While) or stmt.body.stop is not None:
-            return replace(stmt, trips=Var("trips", INT))
+    if isinstance(stmt, (ir.For, ir.While)) and stmt.trips is None:
+        if isinstance(stmt, ir.While) or stmt.body.stop is not None:
+            return replace(stmt, trips=ir.Var("trips", INT))
     return stmt
 
 
-def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
+def refuse(stmt: ir.Let | ir.Alloc, why: Any) -> NoReturn:
     """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN)."""
     hint = "wrap its argument in tp.stop_gradient(...), or give it a rule of your own with tp.custom_jvp"
     if why is UNWRITTEN:
@@ -88,7 +88,7 @@ def refuse(stmt: Let | Alloc, why: Any) -> NoReturn:
     raise error("T303", "this has no derivative that means anything, and the result depends on it", stmt.loc, hint)
 
 
-def refuse_forward(stmt: Call) -> NoReturn:
+def refuse_forward(stmt: ir.Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
     message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
     raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")

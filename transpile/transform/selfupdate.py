@@ -15,20 +15,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.core.nodes import SYNTHETIC, Add, Block, Gather, Index, Let, Stmt, Store, Var
+from transpile.core import nodes as ir
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, reads, statements, written
 
 
-def keep_self_updates(block: Block) -> None:
+def keep_self_updates(block: ir.Block) -> None:
     """Edits a reverse sweep that is still being built, in place."""
     for stmt in block.stmts:
         for inner in blocks(stmt):
             keep_self_updates(inner)
     dropped: set[int] = set()
-    inserted: dict[int, list[Stmt]] = {}
+    inserted: dict[int, list[ir.Stmt]] = {}
     for k, stmt in enumerate(block.stmts):
-        if isinstance(stmt, Store) and is_const(stmt.value, 0):
+        if isinstance(stmt, ir.Store) and is_const(stmt.value, 0):
             back = _added_back(block.stmts, k)
             if back is not None:
                 j, rest = back
@@ -40,25 +40,25 @@ def keep_self_updates(block: Block) -> None:
             first = _first_added(block.stmts, k)
             if first is not None:
                 add = block.stmts[first]
-                assert isinstance(add, Add)
-                block.stmts[first] = Store(add.buf, add.path, add.args, add.value, add.loc)
+                assert isinstance(add, ir.Add)
+                block.stmts[first] = ir.Store(add.buf, add.path, add.args, add.value, add.loc)
                 dropped.add(k)
     if dropped:
         kept = [(k, s) for k, s in enumerate(block.stmts) if k not in dropped]
         block.stmts[:] = [s for k, stmt in kept for s in (*inserted.get(k, ()), stmt)]
 
 
-def _added_back(stmts: list[Stmt], k: int) -> tuple[int, list[Stmt]] | None:
+def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | None:
     """The position of the `Add` that puts back what the zeroing at ``k`` took away, if nothing looks in between; and the
     statements that add the rest, if it adds more than that."""
     zeroing = stmts[k]
-    assert isinstance(zeroing, Store)
+    assert isinstance(zeroing, ir.Store)
     taken = _read_before(stmts, k)
     if taken is None:
         return None
     for j in range(k + 1, len(stmts)):
         stmt = stmts[j]
-        if isinstance(stmt, Add) and stmt.buf is zeroing.buf and _same_place(stmt, zeroing):
+        if isinstance(stmt, ir.Add) and stmt.buf is zeroing.buf and _same_place(stmt, zeroing):
             if stmt.value is taken:
                 return j, []
             rest = _rest(stmts[:j], stmt, taken)
@@ -69,9 +69,9 @@ def _added_back(stmts: list[Stmt], k: int) -> tuple[int, list[Stmt]] | None:
     return None
 
 
-def _rest(stmts: list[Stmt], add: Add, taken: Var) -> list[Stmt] | None:
+def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | None:
     """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``."""
-    made = next((s for s in reversed(stmts) if isinstance(s, Let) and s.var is add.value), None)
+    made = next((s for s in reversed(stmts) if isinstance(s, ir.Let) and s.var is add.value), None)
     if made is None or made.prim not in ("add", "sub") or taken not in made.args:
         return None
     x, y = made.args
@@ -79,33 +79,33 @@ def _rest(stmts: list[Stmt], add: Add, taken: Var) -> list[Stmt] | None:
         return [replace(add, value=y if x is taken else x)]
     if x is not taken:
         return None
-    negative = Var(SYNTHETIC, made.var.type)
-    return [Let(negative, "neg", (y,), {}, add.loc), replace(add, value=negative)]
+    negative = ir.Var(ir.SYNTHETIC, made.var.type)
+    return [ir.Let(negative, "neg", (y,), {}, add.loc), replace(add, value=negative)]
 
 
-def _first_added(stmts: list[Stmt], k: int) -> int | None:
+def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
     """The position of the `Add` to the zeroed place, if nothing touches the buffer before: it may assign instead."""
     zeroing = stmts[k]
-    assert isinstance(zeroing, Store)
+    assert isinstance(zeroing, ir.Store)
     for j in range(k + 1, len(stmts)):
         stmt = stmts[j]
-        if isinstance(stmt, Add) and stmt.buf is zeroing.buf:
+        if isinstance(stmt, ir.Add) and stmt.buf is zeroing.buf:
             return j if _same_place(stmt, zeroing) and _is_plain(stmt) else None
         if _looks(stmt, zeroing.buf) or any(zeroing.buf is written(s) for b in blocks(stmt) for s in statements(b)):
             return None
     return None
 
 
-def _is_plain(stmt: Add) -> bool:
+def _is_plain(stmt: ir.Add) -> bool:
     """Whether no element is added to twice: no integer-array index."""
-    return not any(isinstance(i, Gather) for step in stmt.path if isinstance(step, Index) for i in step.items)
+    return not any(isinstance(i, ir.Gather) for step in stmt.path if isinstance(step, ir.Index) for i in step.items)
 
 
-def _read_before(stmts: list[Stmt], k: int) -> Var | None:
+def _read_before(stmts: list[ir.Stmt], k: int) -> ir.Var | None:
     zeroing = stmts[k]
-    assert isinstance(zeroing, Store)
+    assert isinstance(zeroing, ir.Store)
     for stmt in reversed(stmts[:k]):
-        if isinstance(stmt, Let) and stmt.prim == "index" and stmt.args[0] is zeroing.buf:
+        if isinstance(stmt, ir.Let) and stmt.prim == "index" and stmt.args[0] is zeroing.buf:
             if stmt.params["path"] == zeroing.path and stmt.args[1:] == zeroing.args:
                 return stmt.var
         if written(stmt) is zeroing.buf or blocks(stmt):
@@ -113,11 +113,11 @@ def _read_before(stmts: list[Stmt], k: int) -> Var | None:
     return None
 
 
-def _same_place(stmt: Add, zeroing: Store) -> bool:
+def _same_place(stmt: ir.Add, zeroing: ir.Store) -> bool:
     return stmt.path == zeroing.path and stmt.args == zeroing.args
 
 
-def _looks(stmt: Stmt, buf: Var) -> bool:
+def _looks(stmt: ir.Stmt, buf: ir.Var) -> bool:
     """Whether the statement reads the buffer or overwrites a part of it; adding to it does not matter."""
     inner = [s for b in blocks(stmt) for s in statements(b)]
-    return any(buf in reads(s) or (isinstance(s, Store) and s.buf is buf) for s in (stmt, *inner))
+    return any(buf in reads(s) or (isinstance(s, ir.Store) and s.buf is buf) for s in (stmt, *inner))

@@ -4,7 +4,7 @@
                   x = sin(x)                              x_bar = cos(x) * x_bar
 
 The sweep refers to the variables of the forward sweep by themselves (the ``x`` in ``cos(x)`` is the one of the same trip).
-`transpile.transform.record` then decides how each is had: still there, recomputed, read again, or recorded.
+`transpile.transform.recording` then decides how each is had: still there, recomputed, read again, or recorded.
 ``mirrors`` tells it which statement of the reverse sweep is the mirror of which of the forward sweep.
 """
 
@@ -17,64 +17,42 @@ from typing import Any
 
 from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.overwrites import Overwrites
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.inline import splice
-from transpile.core.nodes import (
-    SYNTHETIC,
-    Add,
-    Alloc,
-    Block,
-    Call,
-    Const,
-    Effect,
-    For,
-    Function,
-    Gather,
-    If,
-    Index,
-    Let,
-    NewStack,
-    Operand,
-    Pop,
-    Push,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
-from transpile.rules.prim import REFUSED, UNWRITTEN, ZERO, Prim
-from transpile.rules.tables import prims
-from transpile.transform.adjoints import Adjoints, Pending
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.ops.tables import prims
+from transpile.transform.adjoint_table import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
-from transpile.transform.custom import transposed
+from transpile.transform.custom_rules import transposed
+from transpile.transform.function_derivatives import adjoints
+from transpile.transform.mirror_table import Twins
 from transpile.transform.prepare import refuse
-from transpile.transform.routines import adjoints
 from transpile.transform.selfupdate import keep_self_updates
-from transpile.transform.twins import Twins
 
 
 @dataclass
 class Sweep:
     """A reverse sweep. ``seeds`` are the cotangent variables; ``block`` yields one adjoint for each of ``wrt``.
 
-    In the sweep of a trip that runs again (`transpile.transform.rerun`), ``mapping`` gives for a variable of the user's
+    In the sweep of a trip that runs again (`transpile.transform.recompute`), ``mapping`` gives for a variable of the user's
     function its copy, and ``origins`` for each copy the statement that it is a copy of.
     """
 
-    block: Block
-    seeds: tuple[Var, ...]
-    mirrors: Twins[Stmt] = field(default_factory=Twins)  # a reverse For or If -> its forward statement
-    sides: Twins[Block] = field(default_factory=Twins)  # a reverse block -> the forward block that it mirrors
-    mapping: dict[Var, Operand] = field(default_factory=dict)
-    origins: dict[Var, Stmt] = field(default_factory=dict)
+    block: ir.Block
+    seeds: tuple[ir.Var, ...]
+    mirrors: Twins[ir.Stmt] = field(default_factory=Twins)  # a reverse For or If -> its forward statement
+    sides: Twins[ir.Block] = field(default_factory=Twins)  # a reverse block -> the forward block that it mirrors
+    mapping: dict[ir.Var, ir.Operand] = field(default_factory=dict)
+    origins: dict[ir.Var, ir.Stmt] = field(default_factory=dict)
 
-    def current(self, operand: Operand) -> Operand:
+    def current(self, operand: ir.Operand) -> ir.Operand:
         """What stands for an operand of the user's function in the function that is being linked."""
-        return self.mapping.get(operand, operand) if isinstance(operand, Var) else operand
+        return self.mapping.get(operand, operand) if isinstance(operand, ir.Var) else operand
 
 
 @dataclass(frozen=True)
@@ -82,12 +60,12 @@ class Nested:
     """The reverse derivatives of what a function calls, with cotangents as parameters: of a ``rule`` of the user's for tangents, of
     a ``routine``."""
 
-    rule: Callable[[Function, Sequence[int]], Function]
-    routine: Callable[[Function, Sequence[int]], Function]
+    rule: Callable[[ir.Function, Sequence[int]], ir.Function]
+    routine: Callable[[ir.Function, Sequence[int]], ir.Function]
 
 
 def reverse_sweep(
-    fn: Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool, nested: Nested
+    fn: ir.Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool, nested: Nested
 ) -> Sweep:
     """The reverse sweep of ``fn``: adjoints of the parameters ``wrt`` from cotangents of ``results``.
 
@@ -100,29 +78,31 @@ def reverse_sweep(
 
 
 class _Reverse:
-    def __init__(self, fn: Function, b: Builder, active_vars: set[Var], nested: Nested) -> None:
+    def __init__(self, fn: ir.Function, b: Builder, active_vars: set[ir.Var], nested: Nested) -> None:
         self.fn, self.b, self.active, self.nested = fn, b, active_vars, nested
         self.prims = prims()
         self.adj = Adjoints(b, active_vars)
         self.overwrites = Overwrites(fn)
-        lets = [s for s in statements(fn.body) if isinstance(s, Let) and s.prim == "item"]
+        lets = [s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "item"]
         self.items = {(s.args[0], s.params["k"]): s.var for s in lets}
-        self.forward_block: Block = fn.body  # the one that is being mirrored
-        self.mirrors: Twins[Stmt] = Twins()
-        self.sides: Twins[Block] = Twins()
+        self.forward_block: ir.Block = fn.body  # the one that is being mirrored
+        self.mirrors: Twins[ir.Stmt] = Twins()
+        self.sides: Twins[ir.Block] = Twins()
 
-    def run(self, wrt: Sequence[Var], outputs: Sequence[Operand], seed: bool) -> Sweep:
+    def run(self, wrt: Sequence[ir.Var], outputs: Sequence[ir.Operand], seed: bool) -> Sweep:
         b = self.b
-        seeds: list[Var] = []
-        with b.into(Block()) as block:
+        seeds: list[ir.Var] = []
+        with b.into(ir.Block()) as block:
             for k, output in enumerate(outputs):
                 if seed:
-                    named = isinstance(output, Var) and output.name != SYNTHETIC and not output.name.startswith("_")
+                    named = (
+                        isinstance(output, ir.Var) and output.name != ir.SYNTHETIC and not output.name.startswith("_")
+                    )
                     name = output.name if named else f"y{k or ''}"  # type: ignore[union-attr]
-                    seeds.append(Var(f"{name}_bar", output.type.strong if output.type.dims else output.type))
+                    seeds.append(ir.Var(f"{name}_bar", output.type.strong if output.type.dims else output.type))
                     self.adj.add(output, b.expr(seeds[-1]))
                 else:
-                    self.adj.add(output, b.expr(Const(1.0, output.type)))
+                    self.adj.add(output, b.expr(ir.Const(1.0, output.type)))
             self.block(self.fn.body)
             with b.at(self.fn.loc):
                 block.yields = tuple(self.adj.value_or_zero(v, v.type) for v in wrt)
@@ -130,7 +110,7 @@ class _Reverse:
         keep_self_updates(block)
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
-    def block(self, block: Block) -> None:
+    def block(self, block: ir.Block) -> None:
         around, self.forward_block = self.forward_block, block
         for stmt in reversed(block.stmts):
             with self.b.at(stmt.loc):
@@ -140,11 +120,11 @@ class _Reverse:
     # ---- straight statements
 
     @singledispatchmethod
-    def stmt(self, stmt: Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> None:
         raise TypeError(stmt)
 
     @stmt.register
-    def _(self, stmt: Let) -> None:
+    def _(self, stmt: ir.Let) -> None:
         var = stmt.var
         if var not in self.active:
             return
@@ -167,16 +147,16 @@ class _Reverse:
             if bar is not None:
                 self.structural(stmt, prim, bar)
 
-    def wants(self, args: Sequence[Operand]) -> tuple[bool, ...]:
-        return tuple(isinstance(a, Var) and a in self.active for a in args)
+    def wants(self, args: Sequence[ir.Operand]) -> tuple[bool, ...]:
+        return tuple(isinstance(a, ir.Var) and a in self.active for a in args)
 
-    def elementwise(self, stmt: Let | Alloc, prim: Prim, bar: Pending) -> None:
+    def elementwise(self, stmt: ir.Let | ir.Alloc, prim: Prim, bar: Pending) -> None:
         b = self.b
         if stmt.prim == "where":
             self.where(stmt, bar)
             return
         args = [b.expr(a) for a in stmt.args]
-        found: dict[Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
+        found: dict[ir.Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
         for arg, partial, wanted in zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args)):
             if not wanted or partial is ZERO:
                 continue
@@ -190,12 +170,12 @@ class _Reverse:
         for arg, value in found.items():
             self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask))
 
-    def where(self, stmt: Let | Alloc, bar: Pending) -> None:
+    def where(self, stmt: ir.Let | ir.Alloc, bar: Pending) -> None:
         """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""
         b = self.b
         test, then, orelse = stmt.args
         for arg, mask in ((then, b.expr(test)), (orelse, None)):
-            if not (isinstance(arg, Var) and arg in self.active):
+            if not (isinstance(arg, ir.Var) and arg in self.active):
                 continue
             if mask is None:
                 mask = b.elementwise("logical_not", test)
@@ -203,10 +183,10 @@ class _Reverse:
                 mask = b.elementwise("logical_and", bar.mask, mask)
             self.adj.add(arg, Pending(bar.value, mask))
 
-    def structural(self, stmt: Let | Alloc, prim: Prim, bar: Expr) -> None:
+    def structural(self, stmt: ir.Let | ir.Alloc, prim: Prim, bar: Expr) -> None:
         self.contribute(stmt, prim, self.b.expr(stmt.var), self.adj.full(bar, stmt.var.type))
 
-    def several(self, stmt: Let, prim: Prim) -> None:
+    def several(self, stmt: ir.Let, prim: Prim) -> None:
         slots = self.adj.items.pop(stmt.var, None)
         if slots is None:
             return
@@ -215,19 +195,19 @@ class _Reverse:
         bars = tuple(self.adj.full(slots[k], t) if k in slots else None for k, t in enumerate(items))
         self.contribute(stmt, prim, y, bars)
 
-    def item(self, var: Var, k: int) -> Operand:
+    def item(self, var: ir.Var, k: int) -> ir.Operand:
         """One of the results of a primitive with several: what the forward sweep calls it, if it asks for it."""
         found = self.items.get((var, k))
         return self.b.let("item", var, k=k).op if found is None else found
 
-    def contribute(self, stmt: Let | Alloc, prim: Prim, y: Any, y_bar: Any) -> None:
+    def contribute(self, stmt: ir.Let | ir.Alloc, prim: Prim, y: Any, y_bar: Any) -> None:
         wants = self.wants(stmt.args)
         if prim.vjp is ZERO or not any(wants):
             return
         if prim.vjp is REFUSED:
             refuse(stmt, REFUSED)
         args = [self.b.expr(a) for a in stmt.args]
-        found: dict[Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
+        found: dict[ir.Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
         if stmt.prim == "invoke":
             bars = y_bar if isinstance(y_bar, tuple) else (y_bar,)
             parts = adjoints(stmt.params["routine"], args, bars, wants, self.nested.routine)
@@ -241,7 +221,7 @@ class _Reverse:
         for arg, value in found.items():
             self.adj.add(arg, self.without_nan(stmt, value))
 
-    def without_nan(self, stmt: Let | Alloc, value: Expr) -> Pending:
+    def without_nan(self, stmt: ir.Let | ir.Alloc, value: Expr) -> Pending:
         """What a function that leaves NaN out passes on: its mask goes with the adjoint, as that of ``where`` does."""
         made = definition(self.b, value.op) if stmt.prim.startswith("nan") else None
         if made is None or made.prim != "where":
@@ -254,7 +234,7 @@ class _Reverse:
         return Pending(value)
 
     @stmt.register
-    def _(self, stmt: Alloc) -> None:
+    def _(self, stmt: ir.Alloc) -> None:
         if stmt.var not in self.active:
             return
         if stmt.prim == "copy" and stmt.var in self.adj.buffers:
@@ -270,7 +250,7 @@ class _Reverse:
             self.structural(stmt, prim, bar)
 
     @stmt.register
-    def _(self, stmt: Store) -> None:
+    def _(self, stmt: ir.Store) -> None:
         """``x_bar += p_bar; p_bar = 0``."""
         bar = self.adj.buffers.get(stmt.buf)
         if bar is None:
@@ -280,14 +260,14 @@ class _Reverse:
         if not stmt.path and self.is_local(stmt.buf):
             self.adj.buffers.pop(stmt.buf)  # all of it is overwritten: what is added from here on starts anew
         elif self.is_touched_before(stmt):
-            self.b.store(bar, stmt.path, stmt.args, Const(0.0, Type(stmt.buf.type.dtype)))
+            self.b.store(bar, stmt.path, stmt.args, ir.Const(0.0, Type(stmt.buf.type.dtype)))
 
-    def is_local(self, buf: Var) -> bool:
+    def is_local(self, buf: ir.Var) -> bool:
         """Whether the buffer is allocated in the block that is being mirrored."""
         alloc = self.overwrites.allocs.get(buf)
         return alloc is not None and self.overwrites.at[id(alloc)].block is self.forward_block
 
-    def is_touched_before(self, stmt: Store) -> bool:
+    def is_touched_before(self, stmt: ir.Store) -> bool:
         """Whether anything that ran before the store may have read or written what it overwrites: only then does the
         reverse sweep come back to these elements, and they must be zero."""
         alloc = self.overwrites.allocs.get(stmt.buf)
@@ -295,17 +275,17 @@ class _Reverse:
             return True
         return not self.overwrites.is_first_touch(stmt)
 
-    def place(self, bar: Var, stmt: Store | Add) -> Expr:
+    def place(self, bar: ir.Var, stmt: ir.Store | ir.Add) -> Expr:
         """The adjoint of the place that ``stmt`` writes, as a value."""
         b = self.b
         if not stmt.path:
             return b.read(bar)
-        repeated = isinstance(stmt, Store) and _may_repeat(stmt)
+        repeated = isinstance(stmt, ir.Store) and _may_repeat(stmt)
         args = [b.expr(a) for a in stmt.args]
         value = b.let("index", bar, *args, path=stmt.path, dims=stmt.value.type.dims)
         return self.last_writer(stmt, value) if repeated else value
 
-    def last_writer(self, stmt: Store | Add, value: Expr) -> Expr:
+    def last_writer(self, stmt: ir.Store | ir.Add, value: Expr) -> Expr:
         """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
         b = self.b
         count = b.let(
@@ -317,7 +297,7 @@ class _Reverse:
         return b.elementwise("where", last.eq(count), value, 0.0)
 
     @stmt.register
-    def _(self, stmt: Add) -> None:
+    def _(self, stmt: ir.Add) -> None:
         bar = self.adj.buffers.get(stmt.buf)
         if bar is not None and stmt.value in self.active:
             self.adj.add(stmt.value, self.place(bar, stmt))
@@ -325,38 +305,38 @@ class _Reverse:
     # ---- stacks
 
     @stmt.register
-    def _(self, stmt: NewStack) -> None:
+    def _(self, stmt: ir.NewStack) -> None:
         self.adj.buffers.pop(stmt.var, None)
 
     @stmt.register
-    def _(self, stmt: Push) -> None:
+    def _(self, stmt: ir.Push) -> None:
         stack = self.adj.buffers.get(stmt.stack)
         if stack is None:
             return
-        bar = Var(self.adj.name(stmt.value) if isinstance(stmt.value, Var) else SYNTHETIC, stmt.value.type)
-        self.b.emit(Pop(bar, stack, self.b.loc))
+        bar = ir.Var(self.adj.name(stmt.value) if isinstance(stmt.value, ir.Var) else ir.SYNTHETIC, stmt.value.type)
+        self.b.emit(ir.Pop(bar, stack, self.b.loc))
         self.adj.add(stmt.value, self.b.expr(bar))
 
     @stmt.register
-    def _(self, stmt: Pop) -> None:
+    def _(self, stmt: ir.Pop) -> None:
         if stmt.stack not in self.active:
             return
         value = self.adj.value_or_zero(stmt.var, stmt.var.type)  # the stack's type has sizes of the loop that pushes
-        self.b.emit(Push(self.stack(stmt.stack), value, self.b.loc))
+        self.b.emit(ir.Push(self.stack(stmt.stack), value, self.b.loc))
 
-    def stack(self, var: Var) -> Var:
+    def stack(self, var: ir.Var) -> ir.Var:
         if var not in self.adj.buffers:
-            bar = Var(self.adj.name(var), var.type)
-            self.b.emit(NewStack(bar, self.b.loc))
+            bar = ir.Var(self.adj.name(var), var.type)
+            self.b.emit(ir.NewStack(bar, self.b.loc))
             self.adj.buffers[var] = bar
         return self.adj.buffers[var]
 
     @stmt.register
-    def _(self, stmt: Effect) -> None:
+    def _(self, stmt: ir.Effect) -> None:
         pass
 
     @stmt.register
-    def _(self, stmt: Call) -> None:
+    def _(self, stmt: ir.Call) -> None:
         """The user's pullback in the place of the call."""
         outs = stmt.results[: stmt.outputs]
         if not any(r in self.active for r in outs):
@@ -380,15 +360,15 @@ class _Reverse:
             back, used = transposed(stmt, self.nested.rule)
             floats, found = [floats[k] for k in used], splice(self.b, back, (*known, *dots, *cts))
         for arg, bar in zip(floats, found):
-            if not (isinstance(bar, Const) and bar.type.rank < arg.type.rank):  # no adjoint
+            if not (isinstance(bar, ir.Const) and bar.type.rank < arg.type.rank):  # no adjoint
                 self.adj.add(arg, self.b.expr(bar))
 
     # ---- control
 
-    def share(self, blocks: Sequence[Block]) -> list[Var]:
+    def share(self, blocks: Sequence[ir.Block]) -> list[ir.Var]:
         """Prepares the adjoints of what nested blocks use from outside: arrays and buffers get adjoint buffers here;
         scalars are returned, as their adjoints are carried."""
-        scalars: dict[Var, None] = {}
+        scalars: dict[ir.Var, None] = {}
         own_params = {p for block in blocks for p in block.params}
         for block in blocks:
             for var in free(block):
@@ -403,7 +383,7 @@ class _Reverse:
         return list(scalars)
 
     @stmt.register
-    def _(self, stmt: If) -> None:
+    def _(self, stmt: ir.If) -> None:
         b = self.b
         bars = {r: self.adj.settle(r) for r in stmt.results if r in self.active}
         if not any(v is not None for v in bars.values()) and not self.touches(stmt.then, stmt.orelse):
@@ -414,7 +394,7 @@ class _Reverse:
         start = {s: None if p is None else p.settle() for s, p in before.items()}
         sides = []
         for block in (stmt.then, stmt.orelse):
-            with b.into(Block()) as side:
+            with b.into(ir.Block()) as side:
                 for s, value in start.items():
                     if value is not None:
                         self.adj.values[s] = Pending(value)
@@ -425,46 +405,52 @@ class _Reverse:
                 side.yields = tuple(self.adj.value_or_zero(s, s.type) for s in scalars)
             self.sides[side] = block
             sides.append(side)
-        results = tuple(Var(self.adj.name(s), s.type) for s in scalars)
-        mirror = If(stmt.test, sides[0], sides[1], results, b.loc)
+        results = tuple(ir.Var(self.adj.name(s), s.type) for s in scalars)
+        mirror = ir.If(stmt.test, sides[0], sides[1], results, b.loc)
         self.mirrors[mirror] = stmt
         b.emit(mirror)
         for s, r in zip(scalars, results):
             self.adj.values[s] = Pending(b.expr(r))
 
-    def with_yields(self, stmt: If, scalars: list[Var]) -> list[Var]:
+    def with_yields(self, stmt: ir.If, scalars: list[ir.Var]) -> list[ir.Var]:
         """Outer variables that a branch yields as they are take part as well."""
         found = dict.fromkeys(scalars)
         inner = {*_defined_here(stmt.then), *_defined_here(stmt.orelse)}
         for result, *outs in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
             for out in outs:
-                if isinstance(out, Var) and out in self.active and out not in inner and result in self.active:
+                if isinstance(out, ir.Var) and out in self.active and out not in inner and result in self.active:
                     if out.type.dims or out.buffer:
                         self.adj.buffer(out)
                     else:
                         found[out] = None
         return list(found)
 
-    def touches(self, *blocks: Block) -> bool:
+    def touches(self, *blocks: ir.Block) -> bool:
         """Whether a block writes a buffer or a stack whose adjoint may not be zero."""
         return any(v in self.adj.buffers or v.type.kind == "stack" for block in blocks for v in written_in(block))
 
     @stmt.register
-    def _(self, stmt: For) -> None:
-        index = Var(stmt.index.name, stmt.index.type, form=None)
+    def _(self, stmt: ir.For) -> None:
+        index = ir.Var(stmt.index.name, stmt.index.type, form=None)
         if stmt.body.stop is None:
             self.loop(stmt, index, stmt.start, stmt.bound, stmt.step, not stmt.backwards)
         else:
             assert stmt.trips is not None, "a loop that stops counts its trips"
-            self.loop(stmt, index, Const(0, INT), stmt.trips, Const(1, INT), True)
+            self.loop(stmt, index, ir.Const(0, INT), stmt.trips, ir.Const(1, INT), True)
 
     @stmt.register
-    def _(self, stmt: While) -> None:
+    def _(self, stmt: ir.While) -> None:
         assert stmt.trips is not None, "a while loop counts its trips"
-        self.loop(stmt, Var("trip", INT), Const(0, INT), stmt.trips, Const(1, INT), True)
+        self.loop(stmt, ir.Var("trip", INT), ir.Const(0, INT), stmt.trips, ir.Const(1, INT), True)
 
     def loop(
-        self, stmt: For | While, index: Var, start: Operand, bound: Operand, step: Operand, backwards: bool
+        self,
+        stmt: ir.For | ir.While,
+        index: ir.Var,
+        start: ir.Operand,
+        bound: ir.Operand,
+        step: ir.Operand,
+        backwards: bool,
     ) -> None:
         b, body = self.b, stmt.body
         carried = [k for k, p in enumerate(body.params) if p in self.active or stmt.results[k] in self.active]
@@ -475,7 +461,7 @@ class _Reverse:
         inner = set(_defined_here(body))
         for k in carried:  # an outer variable that the body yields as it is
             out = body.yields[k]
-            if isinstance(out, Var) and out not in inner and out in self.active and not out.buffer:
+            if isinstance(out, ir.Var) and out not in inner and out in self.active and not out.buffer:
                 if out.type.dims:
                     self.adj.buffer(out)
                 elif out not in scalars:
@@ -488,9 +474,9 @@ class _Reverse:
         for s in scalars:
             pending = self.adj.values.pop(s, None)
             inits.append(zero(b, s.type).op if pending is None else self.adj.full(pending.settle(), s.type).op)
-        params = [Var(self.adj.name(body.params[k]), body.params[k].type) for k in carried]
-        params += [Var(self.adj.name(s), s.type) for s in scalars]
-        with b.into(Block(tuple(params))) as mirrored:
+        params = [ir.Var(self.adj.name(body.params[k]), body.params[k].type) for k in carried]
+        params += [ir.Var(self.adj.name(s), s.type) for s in scalars]
+        with b.into(ir.Block(tuple(params))) as mirrored:
             for s, param in zip(scalars, params[len(carried) :]):
                 self.adj.values[s] = Pending(b.expr(param))
             for k, param in zip(carried, params):
@@ -500,9 +486,9 @@ class _Reverse:
             outs = [self.adj.value_or_zero(s, s.type, param) for s, param in zip(adjoints, params)]
             mirrored.yields = tuple(outs)
         self.sides[mirrored] = body
-        results = tuple(Var(p.name, p.type) for p in params)
-        lanes = isinstance(stmt, For) and stmt.lanes and not inits
-        mirror = For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc, lanes)
+        results = tuple(ir.Var(p.name, p.type) for p in params)
+        lanes = isinstance(stmt, ir.For) and stmt.lanes and not inits
+        mirror = ir.For(index, start, bound, step, tuple(inits), mirrored, results, None, backwards, b.loc, lanes)
         self.mirrors[mirror] = stmt
         b.emit(mirror)
         for s, r in zip(scalars, results[len(carried) :]):
@@ -518,10 +504,10 @@ def _product(dims: Sequence[Dim]) -> Dim:
     return total
 
 
-def _defined_here(block: Block) -> list[Var]:
+def _defined_here(block: ir.Block) -> list[ir.Var]:
     return list(defined(block))
 
 
-def _may_repeat(stmt: Store) -> bool:
+def _may_repeat(stmt: ir.Store) -> bool:
     """Whether the path has an integer-array index, whose entries may repeat."""
-    return any(isinstance(i, Gather) for s in stmt.path if isinstance(s, Index) for i in s.items)
+    return any(isinstance(i, ir.Gather) for s in stmt.path if isinstance(s, ir.Index) for i in s.items)

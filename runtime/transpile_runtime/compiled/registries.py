@@ -2,8 +2,8 @@
 
 Numba fills its contexts with everything that it has for arrays, strings, dicts and random numbers, and imports SciPy's linear
 algebra for it: 0.3 s of a fresh process. It does so again and again: for each array that it meets, and each intrinsic. What
-`transpile.native` writes by itself wants numbers and `math` only. So while it writes, the contexts ask for nothing, until something
-is not known, or a function goes through Numba's own compiler.
+`transpile.codegen.llvm` writes by itself wants numbers and `math` only. So while it writes, the contexts ask for nothing, until
+something is not known, or a function goes through Numba's own compiler.
 """
 
 from contextlib import contextmanager

@@ -21,7 +21,7 @@ needs no predicate, for a block that has an element outside:
             for i in range(start, end):
                 out[i] = math.sin(x[i])
 
-`transpile.loops.blocks` writes such loops.
+`transpile.loops.vector_functions` writes such loops.
 """
 
 from transpile_runtime.compiled import (

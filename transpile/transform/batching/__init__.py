@@ -15,20 +15,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transpile.analysis.called import Pattern
-from transpile.core.nodes import Function, Var
+from transpile.core import nodes as ir
 from transpile.core.watch import station
 from transpile.errors import error
+from transpile.transform.batching.all_lane_function import Emit
 from transpile.transform.batching.contradictions import Escapes
-from transpile.transform.batching.cost import is_worth_an_axis
 from transpile.transform.batching.decisions import decided
-from transpile.transform.batching.whole import Emit
+from transpile.transform.batching.direction_cost import is_worth_an_axis
 
 __all__ = ["batch", "is_worth_an_axis", "of_lanes"]
 
 
 @station("batching")
 def batch(
-    fn: Function,
+    fn: ir.Function,
     axes: Sequence[int | None],
     outs: Sequence[int | None],
     *,
@@ -37,7 +37,7 @@ def batch(
     unit: int | None = None,
     axis: int | None = None,
     checked: bool = True,
-) -> Function:
+) -> ir.Function:
     """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
 
     ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
@@ -55,21 +55,21 @@ def batch(
     for y, out in zip(fn.body.yields, outs):
         if mapped.has_size(y.type):
             raise _size_differs(fn, y)  # type: ignore[arg-type]
-        if out is None and isinstance(y, Var) and mapped.has(y):
+        if out is None and isinstance(y, ir.Var) and mapped.has(y):
             hint = "give it an axis in out_axes"
             message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
             raise error("T603", message, fn.loc, hint)
     return Emit(found, axes, outs, count, of_lanes, checked).run()
 
 
-def of_lanes(fn: Function, given: Pattern, together: bool) -> Function:
+def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:
     """A function that is called, for all lanes: these parameters have them, and all results; one that is None is their axis."""
     axis = given.index(None) if None in given else None
     axes = [0 if differs else None for differs in given]
     return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)
 
 
-def _size_differs(fn: Function, var: Var) -> Exception:
+def _size_differs(fn: ir.Function, var: ir.Var) -> Exception:
     hint = "return an array of a size that all lanes share, with what is not used filled up"
     message = f"a result of {fn.name!r} has a size that depends on the data and may differ between lanes"
     return error("T603", message, fn.loc, hint)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, unify_any
 from transpile.core.dims import Dim
-from transpile.core.nodes import SYNTHETIC, NewAxis, Operand, Path, Slice, Undef, Var
 from transpile.core.types import Type
-from transpile.rules.tables import prims
+from transpile.ops.tables import prims
 from transpile.transform.batching.decided import Decided
 from transpile.transform.batching.families import placed
-from transpile.transform.batching.places import Shifted, shift
+from transpile.transform.batching.lane_places import Shifted, shift
 
 BATCH = "batch"
 
@@ -29,13 +29,13 @@ class AllLanes:
     ) -> None:
         fn, diagonals, common = found.fn, found.diagonals, found.axis
         self.diagonals, self.axis = diagonals, common
-        self.numbers: set[Var] = set()  # the values that are the lane's number
+        self.numbers: set[ir.Var] = set()  # the values that are the lane's number
         self.fn, self.mapped, self.modes, self.axes = fn, found.mapped, found.modes, axes
         self.b = b = Builder(prims(), dict(fn.symbols))
         b.unify = unify_any
         b.loc = fn.loc
-        self.alls: dict[Var, Operand] = {}
-        self.memory: dict[Var, tuple[Var, Path]] = {}
+        self.alls: dict[ir.Var, ir.Operand] = {}
+        self.memory: dict[ir.Var, tuple[ir.Var, ir.Path]] = {}
         self.named: set[str] = (
             set()
         )  # the symbols of sizes and integers that differ, as far as a region has their values
@@ -44,10 +44,10 @@ class AllLanes:
             self.lanes = diagonals.count
         if common is not None:
             self.lanes = common.var.type.dims[0]
-        self.params: list[Var] = []
+        self.params: list[ir.Var] = []
         for param, axis in zip(fn.params, axes):
             self.params.append(
-                param if axis is None else Var(param.name, self.with_lanes(param.type, axis), param.buffer)
+                param if axis is None else ir.Var(param.name, self.with_lanes(param.type, axis), param.buffer)
             )
 
     def free_name(self) -> str:
@@ -68,44 +68,46 @@ class AllLanes:
 
     # ---- operands
 
-    def differs(self, op: Operand) -> bool:
+    def differs(self, op: ir.Operand) -> bool:
         return self.mapped.has(op)
 
-    def of(self, op: Operand) -> Operand:
+    def of(self, op: ir.Operand) -> ir.Operand:
         """The value of all lanes where it differs, else what they share."""
-        return self.alls[op] if isinstance(op, Var) and self.mapped.has(op) else op
+        return self.alls[op] if isinstance(op, ir.Var) and self.mapped.has(op) else op
 
-    def whole(self, op: Operand) -> Operand:
+    def whole(self, op: ir.Operand) -> ir.Operand:
         """The value of all lanes, with a lane axis also where they share it."""
-        if isinstance(op, Undef):
-            return Undef(self.batched(op.type))
+        if isinstance(op, ir.Undef):
+            return ir.Undef(self.batched(op.type))
         if self.differs(op):
             return self.of(op)
         return self.b.let("broadcast", op, dims=(self.lanes, *op.type.dims)).op
 
     @property
-    def count(self) -> Operand:
+    def count(self) -> ir.Operand:
         """The number of lanes."""
         return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
 
-    def lane_numbers(self, rank: int) -> Operand:
+    def lane_numbers(self, rank: int) -> ir.Operand:
         """``np.arange(batch)`` with axes of size 1 behind."""
         found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
-        return placed(self, found, [Slice(), *[NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
+        return (
+            placed(self, found, [ir.Slice(), *[ir.NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
+        )
 
-    def aligned(self, op: Operand, rank: int) -> Operand:
+    def aligned(self, op: ir.Operand, rank: int) -> ir.Operand:
         """Indices of all lanes with axes behind that of the lanes, so that a lane's have ``rank``."""
         dims = op.type.dims
         missing = rank - (len(dims) - 1)
-        items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
+        items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
         return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
 
-    def keep(self, found: Operand, var: Var) -> None:
-        if isinstance(found, Var) and found.name == SYNTHETIC:
+    def keep(self, found: ir.Operand, var: ir.Var) -> None:
+        if isinstance(found, ir.Var) and found.name == ir.SYNTHETIC:
             found.name = var.name
         self.alls[var] = found
 
-    def shifted(self, path: Path, args: Sequence[Operand], source: bool) -> tuple[Shifted, list[Operand]]:
+    def shifted(self, path: ir.Path, args: Sequence[ir.Operand], source: bool) -> tuple[Shifted, list[ir.Operand]]:
         """The path of all lanes and its operands."""
         found = shift(path, args, source, self.differs)
         ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from transpile.analysis.activity import carries_derivative
 from transpile.analysis.mapped import Mapped
-from transpile.core.nodes import Call, Const, Function, Operand, Var
+from transpile.core import nodes as ir
 from transpile.core.walk import Cloner, statements
 from transpile.transform.batching.contradictions import Differs, Escapes
 from transpile.transform.batching.diagonals import Diagonals
-from transpile.transform.batching.modes import Modes
-from transpile.transform.batching.named import Axis
+from transpile.transform.batching.lane_modes import Modes
+from transpile.transform.batching.named_axis import Axis
 
 Flags = Sequence[bool | None]
 
@@ -27,14 +27,14 @@ Flags = Sequence[bool | None]
 class Decided:
     """What of a function differs between lanes, and what runs how; ``axis`` is that of the collectives over them."""
 
-    fn: Function
+    fn: ir.Function
     mapped: Mapped
     modes: Modes[Parts]
     diagonals: Diagonals | None = None
     axis: Axis | None = None
 
 
-Decide = Callable[[Function, Flags], Decided]  # a function where these of its parameters differ
+Decide = Callable[[ir.Function, Flags], Decided]  # a function where these of its parameters differ
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Part:
     summed: set[int]  # results that are added up over the lanes
 
     @property
-    def yields(self) -> tuple[Operand, ...]:
+    def yields(self) -> tuple[ir.Operand, ...]:
         return self.found.fn.body.yields
 
     def is_axis(self, k: int) -> bool:
@@ -58,7 +58,7 @@ class Part:
 class Parts:
     """The functions of a call of all lanes."""
 
-    def __init__(self, stmt: Call, mapped: Mapped, decide: Decide) -> None:
+    def __init__(self, stmt: ir.Call, mapped: Mapped, decide: Decide) -> None:
         self.stmt, self.mapped, self.decide = stmt, mapped, decide
         args = mapped.pattern(stmt.args)
         results: list[bool | None] = [mapped.has(r) for r in stmt.results]
@@ -81,7 +81,7 @@ class Parts:
                 if stmt.pullback is not None:
                     self.pullback = self.adjoint(stmt.pullback, [*known, *bars], dots)
 
-    def part(self, fn: Function, given: Flags, outs: Flags, results: Sequence[Var]) -> Part:
+    def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
         """Raises `Differs` where a result that lanes seemed to share differs, `Escapes` where it has a size of the lane's own."""
         found = self.decided(fn, given)
         for y, out, result in zip(found.yields, outs, results):
@@ -90,7 +90,7 @@ class Parts:
         found.outs = [0 if out else None for out in outs]
         return found
 
-    def adjoint(self, fn: Function, given: Flags, wanted: Flags) -> Part:
+    def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
         """Of what lanes share the sum of the adjoints; a number that stands for none stays one."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
@@ -100,11 +100,11 @@ class Parts:
                 found.summed.add(k)
         return found
 
-    def decided(self, fn: Function, given: Flags) -> Part:
+    def decided(self, fn: ir.Function, given: Flags) -> Part:
         fn = Cloner().function(fn)
         found = self.decide(fn, given)
         for y in found.fn.body.yields:
-            if isinstance(y, Var) and found.mapped.has_size(y.type):
+            if isinstance(y, ir.Var) and found.mapped.has_size(y.type):
                 raise Escapes(y)
         return Part(found, list(given), [], set())
 
@@ -113,5 +113,5 @@ class Parts:
         return any(self.fn.found.modes.is_dear(s) for s in statements(self.fn.found.fn.body))
 
 
-def _is_none(y: Operand) -> bool:
-    return isinstance(y, Const) and y.value == 0
+def _is_none(y: ir.Operand) -> bool:
+    return isinstance(y, ir.Const) and y.value == 0

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from transpile.analysis.called import Summaries
 from transpile.analysis.mapped import Mapped
 from transpile.analysis.summaries import Called
-from transpile.core.nodes import Call, Function
+from transpile.core import nodes as ir
 from transpile.transform.batching.contradictions import Apart, Differs
 from transpile.transform.batching.decided import Decided, Flags, Parts
 from transpile.transform.batching.diagonals import Diagonals
-from transpile.transform.batching.later import recording_later
-from transpile.transform.batching.modes import Modes
-from transpile.transform.batching.named import Axis, apart, sized
-from transpile.transform.batching.places import with_constant_fills
+from transpile.transform.batching.lane_modes import Modes
+from transpile.transform.batching.lane_places import with_constant_fills
+from transpile.transform.batching.lane_recording import recording_later
+from transpile.transform.batching.named_axis import Axis, apart, sized
 
 
 def decided(
-    fn: Function,
+    fn: ir.Function,
     given: Sequence[bool | None],
     together: bool,
     unit: int | None = None,
@@ -47,14 +47,14 @@ def decided(
 
 
 def attempt(
-    fn: Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
+    fn: ir.Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
 ) -> Decided:
     """What runs how, if what is ``mapped`` is all that differs; raises what contradicts that."""
 
-    def inner(called: Function, given: Flags) -> Decided:
+    def inner(called: ir.Function, given: Flags) -> Decided:
         return decided(called, given, together, called=mapped.called)
 
-    def whole(stmt: Call) -> Parts:
+    def whole(stmt: ir.Call) -> Parts:
         return Parts(stmt, mapped, inner)
 
     modes = Modes(fn, mapped, together, whole, diagonals.stmts if diagonals is not None else (), axis)

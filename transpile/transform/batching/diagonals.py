@@ -18,24 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from transpile.analysis.mapped import Mapped
+from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.nodes import (
-    Add,
-    Alloc,
-    Const,
-    Diagonal,
-    Function,
-    Index,
-    Let,
-    NewAxis,
-    Operand,
-    Path,
-    Slice,
-    Stmt,
-    Store,
-    Var,
-    is_literal,
-)
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, written
@@ -52,7 +36,7 @@ class Part:
     start: Dim
     shift: Dim
     size: Dim
-    value: Operand | None = None
+    value: ir.Operand | None = None
 
     @property
     def place(self) -> tuple[Dim, Dim, Dim]:
@@ -67,23 +51,23 @@ _ENDS = ("matmul", "sum")
 class Directions(Emitter, Protocol):
     """What the values of all directions are had from, and kept in: `transpile.transform.batching.all_lanes`."""
 
-    alls: dict[Var, Operand]
+    alls: dict[ir.Var, ir.Operand]
 
-    def keep(self, found: Operand, var: Var) -> None: ...
+    def keep(self, found: ir.Operand, var: ir.Var) -> None: ...
 
 
 class Diagonals:
     """``values``: the parts of each variable that has them; ``stmts``: ids of the statements that are done by parts."""
 
-    def __init__(self, fn: Function, mapped: Mapped, seed: Var, together: bool) -> None:
+    def __init__(self, fn: ir.Function, mapped: Mapped, seed: ir.Var, together: bool) -> None:
         self.fn, self.mapped, self.seed = fn, mapped, seed
-        self.values: dict[Var, Parts] = {}
+        self.values: dict[ir.Var, Parts] = {}
         self.stmts: set[int] = set()
         self.w: Directions | None = None  # while statements are emitted
         self.count = count = _known_size(fn, seed)
         if count is None:
             return
-        dense: set[Var] = set()
+        dense: set[ir.Var] = set()
         before = -1
         while before != (before := len(dense)):
             self.values, self.stmts = {seed: (Part(Dim(0), Dim(0), count),)}, set()
@@ -91,33 +75,33 @@ class Diagonals:
                 self.find(stmt, dense)
             dense |= self.read_whole(together)
 
-    def has(self, op: Operand) -> bool:
-        return isinstance(op, Var) and op in self.values
+    def has(self, op: ir.Operand) -> bool:
+        return isinstance(op, ir.Var) and op in self.values
 
-    def read_whole(self, together: bool) -> set[Var]:
+    def read_whole(self, together: bool) -> set[ir.Var]:
         """Buffers that something else touches; with ``together`` (what is lane by lane makes an element where it reads it) also
         values that something else reads."""
-        found: set[Var] = set()
+        found: set[ir.Var] = set()
         for stmt in self.fn.body.stmts:
             if id(stmt) in self.stmts:
                 continue
             for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
                 given = [*reads(one), written(one), *(y for b in blocks(one) for y in leaves(b))]
-                found.update(v for v in given if isinstance(v, Var) and v in self.values and (v.buffer or together))
+                found.update(v for v in given if isinstance(v, ir.Var) and v in self.values and (v.buffer or together))
         return found - {self.seed}
 
-    def find(self, stmt: Stmt, dense: set[Var]) -> None:
+    def find(self, stmt: ir.Stmt, dense: set[ir.Var]) -> None:
         match stmt:
-            case Let() if stmt.var not in dense:
+            case ir.Let() if stmt.var not in dense:
                 done = self.let(stmt)
                 if done is not None:
                     self.stmts.add(id(stmt))
                     if done:
                         self.values[stmt.var] = done
-            case Alloc() if stmt.var not in dense and self.is_zeros(stmt):
+            case ir.Alloc() if stmt.var not in dense and self.is_zeros(stmt):
                 self.stmts.add(id(stmt))
                 self.values[stmt.var] = ()
-            case Store() | Add() if stmt.buf in self.values:
+            case ir.Store() | ir.Add() if stmt.buf in self.values:
                 done = self.store(stmt)
                 if done is None:
                     dense.add(stmt.buf)
@@ -125,25 +109,25 @@ class Diagonals:
                     self.stmts.add(id(stmt))
                     self.values[stmt.buf] = done
 
-    def is_zeros(self, stmt: Alloc) -> bool:
+    def is_zeros(self, stmt: ir.Alloc) -> bool:
         """Memory of zeros for what differs between directions."""
         (value, *_) = (*stmt.args, None)
-        is_zero = stmt.prim == "full" and isinstance(value, Const) and value.value == 0
+        is_zero = stmt.prim == "full" and isinstance(value, ir.Const) and value.value == 0
         return is_zero and stmt.var.type.rank == 1 and stmt.var.type.is_float and self.mapped.has(stmt.var)
 
     # ---- emission
 
-    def emit(self, w: Directions, stmt: Stmt) -> None:
+    def emit(self, w: Directions, stmt: ir.Stmt) -> None:
         """Does a statement by parts."""
         self.w = w
         match stmt:
-            case Let():
+            case ir.Let():
                 done = self.let(stmt)
                 if done:
                     self.values[stmt.var] = done
-            case Alloc():
+            case ir.Alloc():
                 self.values[stmt.var] = ()
-            case Store() | Add():
+            case ir.Store() | ir.Add():
                 done = self.store(stmt)
                 assert done is not None
                 self.values[stmt.buf] = done
@@ -152,10 +136,10 @@ class Diagonals:
         """Begins to emit: the parts that were found are forgotten, all but those of the seed."""
         self.w = w
         if self.count is not None:
-            one = Const(1.0, Type(self.seed.type.dtype))
+            one = ir.Const(1.0, Type(self.seed.type.dtype))
             self.values = {self.seed: (Part(Dim(0), Dim(0), self.count, one),)}
 
-    def whole(self, op: Var, axis: int) -> Operand:
+    def whole(self, op: ir.Var, axis: int) -> ir.Operand:
         """The value of all directions with its zeros; ``axis`` is that of the directions."""
         w = self.w
         assert w is not None
@@ -163,7 +147,7 @@ class Diagonals:
         dims = (w.lanes, n) if axis == 0 else (n, w.lanes)
         if len(parts) == 1 and parts[0].place == (Dim(0), Dim(0), n) and n == w.lanes:
             (part,) = parts
-            if isinstance(part.value, Const) and part.value.value == 1.0:
+            if isinstance(part.value, ir.Const) and part.value.value == 1.0:
                 return w.alls[self.seed]
             diagonal = b.broadcast(part.value, (n,)).op
             return b.bind(op.name, op.type.with_dims(dims), "diag", (diagonal,), {"offset": 0})
@@ -173,19 +157,19 @@ class Diagonals:
             rows, columns = (part.shift, part.start) if axis == 0 else (part.start, part.shift)
             path, args = self.block(rows, columns, part.size, dims)
             assert part.value is not None
-            value = part.value if isinstance(part.value, Const) else b.broadcast(part.value, (part.size,)).op
+            value = part.value if isinstance(part.value, ir.Const) else b.broadcast(part.value, (part.size,)).op
             put = b.add if part.shift - part.start in seen else b.store
-            put(buf, (*path, Diagonal(), Index((Slice(),))), args, b.cast(value, buf.type.dtype))
+            put(buf, (*path, ir.Diagonal(), ir.Index((ir.Slice(),))), args, b.cast(value, buf.type.dtype))
             seen.add(part.shift - part.start)
         return b.read(buf, name=op.name).op
 
-    def block(self, row: Dim, column: Dim, size: Dim, dims: Sequence[Dim]) -> tuple[Path, list[Operand]]:
+    def block(self, row: Dim, column: Dim, size: Dim, dims: Sequence[Dim]) -> tuple[ir.Path, list[ir.Operand]]:
         """The square in a matrix of these dims that begins there."""
-        args: list[Operand] = []
+        args: list[ir.Operand] = []
         items = [self.range(at, size, dim, args) for at, dim in zip((row, column), dims)]
-        return (() if all(i.is_full for i in items) else (Index(tuple(items)),)), args
+        return (() if all(i.is_full for i in items) else (ir.Index(tuple(items)),)), args
 
-    def range(self, start: Dim, size: Dim, dim: Dim, args: list[Operand]) -> Slice:
+    def range(self, start: Dim, size: Dim, dim: Dim, args: list[ir.Operand]) -> ir.Slice:
         assert self.w is not None
         b, first, last = self.w.b, None, None
         if start != Dim(0):
@@ -197,11 +181,11 @@ class Diagonals:
         if left != Dim(0):
             last = len(args)
             args.append(b.operand(-left.const) if left.is_const and left.const > 0 else b.dim(start + size).op)
-        return Slice(first, last)
+        return ir.Slice(first, last)
 
     # ---- rules: parts of the result, () of what ends as a whole value, None where there is no rule
 
-    def let(self, stmt: Let) -> Parts | None:
+    def let(self, stmt: ir.Let) -> Parts | None:
         args = stmt.args
         found = [k for k, a in enumerate(args) if self.has(a)]
         if not found:
@@ -212,7 +196,7 @@ class Diagonals:
             return self.index(stmt) if found == [0] else None
         if stmt.var.type.rank != 1 or not stmt.var.type.is_float or len(set(map(_size, args))) > 2:
             return None
-        if any(a.type.rank != 1 and not isinstance(a, Const) for a in args):
+        if any(a.type.rank != 1 and not isinstance(a, ir.Const) for a in args):
             return None
         if stmt.prim in ("add", "sub") and len(found) == 2:
             return self.joined(self.parts(args[0]), self.parts(args[1]), stmt)
@@ -227,11 +211,11 @@ class Diagonals:
             return tuple(self.scaled(part, stmt, k) for part in self.parts(args[k]))
         return None
 
-    def parts(self, op: Operand) -> Parts:
-        assert isinstance(op, Var)
+    def parts(self, op: ir.Operand) -> Parts:
+        assert isinstance(op, ir.Var)
         return self.values[op]
 
-    def scaled(self, part: Part, stmt: Let, k: int) -> Part:
+    def scaled(self, part: Part, stmt: ir.Let, k: int) -> Part:
         if self.w is None:
             return part
         args = [part.value if j == k else self.cut(a, part.start, part.size) for j, a in enumerate(stmt.args)]
@@ -239,13 +223,13 @@ class Diagonals:
             return replace(part, value=self.w.b.cast(args[0], stmt.var.type.dtype).op)
         return replace(part, value=self.w.b.elementwise(stmt.prim, *args).op if stmt.prim != "identity" else args[0])
 
-    def chosen(self, stmt: Let, found: Sequence[int]) -> Parts | None:
+    def chosen(self, stmt: ir.Let, found: Sequence[int]) -> Parts | None:
         """By a test that all directions share; what is not a sum of parts must be 0."""
-        if 0 in found or any(k not in found and not is_literal(stmt.args[k], 0.0) for k in (1, 2)):
+        if 0 in found or any(k not in found and not ir.is_literal(stmt.args[k], 0.0) for k in (1, 2)):
             return None
         chosen: list[Parts] = []
         for k in found:
-            zero = Const(0.0, stmt.var.type.with_dims(()))
+            zero = ir.Const(0.0, stmt.var.type.with_dims(()))
             parts = self.parts(stmt.args[k])
             if self.w is not None:
                 b = self.w.b
@@ -256,21 +240,21 @@ class Diagonals:
             chosen.append(parts)
         return chosen[0] if len(chosen) == 1 else self.joined(chosen[0], chosen[1], stmt)
 
-    def cut(self, op: Operand, start: Dim, size: Dim) -> Operand:
+    def cut(self, op: ir.Operand, start: Dim, size: Dim) -> ir.Operand:
         """The elements of a shared value that a part has."""
-        if isinstance(op, Const):
+        if isinstance(op, ir.Const):
             return op
         assert self.w is not None
-        args: list[Operand] = []
+        args: list[ir.Operand] = []
         item = self.range(start, size, op.type.dims[0], args)
         if item.is_full:
             return op
-        params = {"path": (Index((item,)),), "dims": (size,)}
+        params = {"path": (ir.Index((item,)),), "dims": (size,)}
         return self.w.b.bind("", op.type.with_dims((size,)), "index", (op, *args), params)
 
-    def joined(self, x: Parts, y: Parts, stmt: Let | Add) -> Parts:
+    def joined(self, x: Parts, y: Parts, stmt: ir.Let | ir.Add) -> Parts:
         """The sum, or the difference."""
-        is_sub = isinstance(stmt, Let) and stmt.prim == "sub"
+        is_sub = isinstance(stmt, ir.Let) and stmt.prim == "sub"
         found = {part.place: part for part in x}
         for part in y:
             mine = found.get(part.place)
@@ -285,7 +269,7 @@ class Diagonals:
             found[part.place] = part
         return tuple(found.values())
 
-    def index(self, stmt: Let) -> Parts | None:
+    def index(self, stmt: ir.Let) -> Parts | None:
         source, *args = stmt.args
         path = stmt.params["path"]
         parts = self.parts(source)
@@ -297,13 +281,13 @@ class Diagonals:
         (size,) = stmt.var.type.dims
         return tuple(Part(Dim(0), p.shift + start, size, self.sliced(p.value, stmt)) for p in parts)
 
-    def sliced(self, value: Operand | None, stmt: Let) -> Operand | None:
+    def sliced(self, value: ir.Operand | None, stmt: ir.Let) -> ir.Operand | None:
         if self.w is None or value is None or not value.type.dims:
             return value
         dims = stmt.var.type.dims
         return self.w.b.bind("", value.type.with_dims(dims), "index", (value, *stmt.args[1:]), stmt.params)
 
-    def store(self, stmt: Store | Add) -> Parts | None:
+    def store(self, stmt: ir.Store | ir.Add) -> Parts | None:
         if not self.has(stmt.value) or any(map(self.mapped.has, stmt.args)):
             return None
         before, size = self.values[stmt.buf], stmt.buf.type.dims[0]
@@ -311,11 +295,11 @@ class Diagonals:
         if start is None:
             return None
         moved = tuple(replace(p, start=p.start + start) for p in self.parts(stmt.value))
-        if isinstance(stmt, Add):
+        if isinstance(stmt, ir.Add):
             return self.joined(before, moved, stmt)
         return moved if not stmt.path or not before else None
 
-    def end(self, stmt: Let) -> Parts | None:
+    def end(self, stmt: ir.Let) -> Parts | None:
         """A product with what all directions share, or a sum: the value of all directions."""
         if stmt.prim == "sum":
             (x,) = stmt.args
@@ -328,7 +312,7 @@ class Diagonals:
             return None
         return self.summed(stmt, op, other)
 
-    def summed(self, stmt: Let, op: Operand, other: Operand | None) -> Parts | None:
+    def summed(self, stmt: ir.Let, op: ir.Operand, other: ir.Operand | None) -> Parts | None:
         """Direction i has ``value[i]`` times a row, or a column, of what it is multiplied with."""
         parts = self.parts(op)
         if len(parts) != 1 or parts[0].shift != Dim(0) or parts[0].size != self.count:
@@ -347,25 +331,25 @@ class Diagonals:
         w.keep(b.cast(found, stmt.var.type.dtype).op, stmt.var)
         return ()
 
-    def of_matrix(self, matrix: Operand, part: Part, columns: bool) -> Operand:
+    def of_matrix(self, matrix: ir.Operand, part: Part, columns: bool) -> ir.Operand:
         w = self.w
         assert w is not None and part.value is not None
-        args: list[Operand] = []
-        items = [Slice(), Slice()]
+        args: list[ir.Operand] = []
+        items = [ir.Slice(), ir.Slice()]
         dims = list(matrix.type.dims)
         items[columns] = self.range(part.start, part.size, dims[columns], args)
         dims[columns] = part.size
         if not items[columns].is_full:
-            params = {"path": (Index(tuple(items)),), "dims": tuple(dims)}
+            params = {"path": (ir.Index(tuple(items)),), "dims": tuple(dims)}
             matrix = w.b.bind("", matrix.type.with_dims(tuple(dims)), "index", (matrix, *args), params)
         value = part.value
         if value.type.dims and not columns:
-            value = placed(w, value, [Slice(), NewAxis()], (part.size, Dim(1)))
+            value = placed(w, value, [ir.Slice(), ir.NewAxis()], (part.size, Dim(1)))
         found = w.b.elementwise("mul", matrix, value).op
         return transposed(w, found, (1, 0)) if columns else found
 
 
-def _known_size(fn: Function, seed: Var) -> Dim | None:
+def _known_size(fn: ir.Function, seed: ir.Var) -> Dim | None:
     """The size of a seed with one axis, if an argument says it: it is the number of directions too."""
     if seed.type.rank != 1:
         return None
@@ -375,24 +359,24 @@ def _known_size(fn: Function, seed: Var) -> Dim | None:
     return dim if dim.is_const or name is not None and name in given and name in fn.symbols else None
 
 
-def _size(op: Operand) -> Any:
+def _size(op: ir.Operand) -> Any:
     return op.type.dims
 
 
-def _first(path: Path, args: Sequence[Operand], dim: Dim, dims: Sequence[Dim]) -> Dim | None:
+def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[Dim]) -> Dim | None:
     """Where a slice by steps of 1 begins; None of all other places, and where it is not known."""
-    if len(path) != 1 or not isinstance(path[0], Index) or len(path[0].items) != 1 or len(dims) != 1:
+    if len(path) != 1 or not isinstance(path[0], ir.Index) or len(path[0].items) != 1 or len(dims) != 1:
         return None
     (item,) = path[0].items
-    if not isinstance(item, Slice):
+    if not isinstance(item, ir.Slice):
         return None
-    if item.step is not None and not (isinstance(args[item.step], Const) and args[item.step].value == 1):  # type: ignore[union-attr]
+    if item.step is not None and not (isinstance(args[item.step], ir.Const) and args[item.step].value == 1):  # type: ignore[union-attr]
         return None
     if item.start is None:
         return Dim(0)
     given = args[item.start]
-    if isinstance(given, Const):
+    if isinstance(given, ir.Const):
         if given.value >= 0:
             return Dim(int(given.value))
         return dim - dims[0] if item.stop is None else None
-    return given.form if isinstance(given, Var) and is_nonnegative(given.form) else None
+    return given.form if isinstance(given, ir.Var) and is_nonnegative(given.form) else None

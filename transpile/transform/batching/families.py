@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.nodes import Const, Gather, Index, NewAxis, Operand, Point, Slice
 from transpile.core.types import Type
 
-Differs = Callable[[Operand], bool]
+Differs = Callable[[ir.Operand], bool]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Made:
     """``prim(args)`` of one lane, of this type."""
 
     prim: str
-    args: tuple[Operand, ...]
+    args: tuple[ir.Operand, ...]
     params: Mapping[str, Any]
     type: Type
 
@@ -34,13 +34,13 @@ class Emitter(Protocol):
     b: Builder
     lanes: Dim
 
-    def differs(self, op: Operand) -> bool: ...
-    def of(self, op: Operand) -> Operand: ...
-    def whole(self, op: Operand) -> Operand: ...
+    def differs(self, op: ir.Operand) -> bool: ...
+    def of(self, op: ir.Operand) -> ir.Operand: ...
+    def whole(self, op: ir.Operand) -> ir.Operand: ...
     def batched(self, type_: Type) -> Type: ...
 
 
-Rule = Callable[[Emitter, Made], Operand]
+Rule = Callable[[Emitter, Made], ir.Operand]
 Can = Callable[[Made, Differs], bool]
 
 
@@ -50,28 +50,28 @@ class Family:
     can: Can = lambda made, differs: True
 
 
-def let(w: Emitter, made: Made, args: Sequence[Operand], **params: Any) -> Operand:
+def let(w: Emitter, made: Made, args: Sequence[ir.Operand], **params: Any) -> ir.Operand:
     """The same primitive of these operands, of the type of all lanes."""
     return w.b.bind("", w.batched(made.type), made.prim, tuple(args), {**made.params, **params})
 
 
-def placed(w: Emitter, op: Operand, items: Sequence[Any], dims: Sequence[Dim]) -> Operand:
+def placed(w: Emitter, op: ir.Operand, items: Sequence[Any], dims: Sequence[Dim]) -> ir.Operand:
     """``op[items]``, a view."""
-    if all(isinstance(i, Slice) for i in items):
+    if all(isinstance(i, ir.Slice) for i in items):
         return op
-    params = {"path": (Index(tuple(items)),), "dims": tuple(dims)}
+    params = {"path": (ir.Index(tuple(items)),), "dims": tuple(dims)}
     return w.b.bind("", op.type.with_dims(tuple(dims)), "index", (op,), params)
 
 
-def lead(w: Emitter, op: Operand, rank: int) -> Operand:
+def lead(w: Emitter, op: ir.Operand, rank: int) -> ir.Operand:
     """A value of all lanes with axes of size 1 behind that of the lanes, so that a lane's has ``rank`` axes."""
     dims = op.type.dims
     missing = rank - (len(dims) - 1)
-    items = [Slice(), *[NewAxis()] * missing, *[Slice()] * (len(dims) - 1)]
+    items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
     return placed(w, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
 
 
-def transposed(w: Emitter, op: Operand, axes: Sequence[int]) -> Operand:
+def transposed(w: Emitter, op: ir.Operand, axes: Sequence[int]) -> ir.Operand:
     """``np.transpose(op, axes)``, a view."""
     axes = tuple(axes)
     if axes == tuple(range(len(axes))):
@@ -83,20 +83,20 @@ def transposed(w: Emitter, op: Operand, axes: Sequence[int]) -> Operand:
 # --------------------------------------------------------------------------------------------------- elementwise
 
 
-def _elementwise(w: Emitter, made: Made) -> Operand:
+def _elementwise(w: Emitter, made: Made) -> ir.Operand:
     b = w.b
-    args = [op if isinstance(op, Const) else w.whole(op) for op in made.args]
+    args = [op if isinstance(op, ir.Const) else w.whole(op) for op in made.args]
     if made.prim in ("maximum", "minimum") and made.params.get("py"):
         x, y = args  # Python keeps the first where no comparison holds
         test = b.elementwise("greater" if made.prim == "maximum" else "less", y, x)
         return b.elementwise("where", test, y, x).op
     kept = {k: v for k, v in made.params.items() if k not in ("via", "ufunc", "py", "whole")}
-    if not args or all(isinstance(a, Const) for a in args):
+    if not args or all(isinstance(a, ir.Const) for a in args):
         raise AssertionError(made)
     return b.bind("", w.batched(made.type), made.prim, tuple(args), kept)
 
 
-def _rounding(w: Emitter, made: Made) -> Operand:
+def _rounding(w: Emitter, made: Made) -> ir.Operand:
     """A number of Python's that is rounded to an int."""
     name = {"floor_int": "floor", "ceil_int": "ceil", "round_int": "rint"}[made.prim]
     return w.b.cast(w.b.elementwise(name, w.of(made.args[0])), made.type.dtype).op
@@ -105,12 +105,12 @@ def _rounding(w: Emitter, made: Made) -> Operand:
 # ------------------------------------------------------------------------------------------------ axes and shapes
 
 
-def _axes(w: Emitter, made: Made) -> Operand:
+def _axes(w: Emitter, made: Made) -> ir.Operand:
     """Over the axes of ``params["axes"]``."""
     return let(w, made, [w.of(a) for a in made.args], axes=tuple(a + 1 for a in made.params["axes"]))
 
 
-def _axis(w: Emitter, made: Made) -> Operand:
+def _axis(w: Emitter, made: Made) -> ir.Operand:
     """Along the axis of ``params["axis"]``; None is that of all elements."""
     (x, *rest) = (w.of(a) for a in made.args)
     axis = made.params["axis"]
@@ -140,23 +140,23 @@ def _only_first(made: Made, differs: Differs) -> bool:
     return differs(made.args[0]) and not any(differs(a) for a in made.args[1:])
 
 
-def _along(w: Emitter, made: Made) -> Operand:
+def _along(w: Emitter, made: Made) -> ir.Operand:
     """``take_along_axis``: both differ, or are made to."""
     return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
 
 
-def _stacked(w: Emitter, made: Made) -> Operand:
+def _stacked(w: Emitter, made: Made) -> ir.Operand:
     """It takes any axes in front, which it stretches against each other."""
     rank = max(a.type.rank for a in made.args)
     return let(w, made, [lead(w, w.whole(a), rank) for a in made.args])
 
 
-def _trailing(w: Emitter, made: Made) -> Operand:
+def _trailing(w: Emitter, made: Made) -> ir.Operand:
     """NumPy's own form takes any axes in front."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
-def _broadcast(w: Emitter, made: Made) -> Operand:
+def _broadcast(w: Emitter, made: Made) -> ir.Operand:
     dims = (w.lanes, *made.params["dims"])
     x = lead(w, w.of(made.args[0]), len(dims) - 1)
     if x.type.dims == dims:
@@ -164,38 +164,38 @@ def _broadcast(w: Emitter, made: Made) -> Operand:
     return w.b.bind("", x.type.with_dims(dims), "broadcast", (x,), {"dims": dims})
 
 
-def _stretch(w: Emitter, made: Made) -> Operand:
+def _stretch(w: Emitter, made: Made) -> ir.Operand:
     dims = (w.lanes, *made.params["dims"])
     return let(w, made, [w.of(made.args[0])], axis=made.params["axis"] + 1, dims=dims)
 
 
-def _of_dims(w: Emitter, made: Made) -> Operand:
+def _of_dims(w: Emitter, made: Made) -> ir.Operand:
     return let(w, made, [w.of(a) for a in made.args], dims=(w.lanes, *made.params["dims"]))
 
 
-def _transpose(w: Emitter, made: Made) -> Operand:
+def _transpose(w: Emitter, made: Made) -> ir.Operand:
     return transposed(w, w.of(made.args[0]), (0, *(a + 1 for a in made.params["axes"])))
 
 
-def _repeat(w: Emitter, made: Made) -> Operand:
+def _repeat(w: Emitter, made: Made) -> ir.Operand:
     dims = (w.lanes, *made.params["dims"])
     return let(w, made, [w.of(a) for a in made.args], axis=made.params["axis"] + 1, dims=dims)
 
 
-def _pad(w: Emitter, made: Made) -> Operand:
+def _pad(w: Emitter, made: Made) -> ir.Operand:
     """Nothing is put around the lanes."""
     x, *rest = made.args
     zero = w.b.operand(0)
     return let(w, made, [w.of(x), zero, zero, *rest], dims=(w.lanes, *made.params["dims"]), even=False)
 
 
-def _tile(w: Emitter, made: Made) -> Operand:
+def _tile(w: Emitter, made: Made) -> ir.Operand:
     x, *counts = made.args
     one = w.b.operand(1)
     return let(w, made, [w.of(x), one, *counts], dims=(w.lanes, *made.params["dims"]))
 
 
-def _diag(w: Emitter, made: Made) -> Operand:
+def _diag(w: Emitter, made: Made) -> ir.Operand:
     """A matrix of zeros for each lane, and its diagonal."""
     (x,), offset, b = made.args, made.params["offset"], w.b
     buf = b.alloc(
@@ -204,49 +204,49 @@ def _diag(w: Emitter, made: Made) -> Operand:
     n = x.type.dims[0]
     places = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
     rows, columns = places + max(-offset, 0), places + max(offset, 0)
-    b.store(buf, (Index((Slice(), Gather(0), Gather(1))),), [rows.op, columns.op], w.of(x))
+    b.store(buf, (ir.Index((ir.Slice(), ir.Gather(0), ir.Gather(1))),), [rows.op, columns.op], w.of(x))
     return b.read(buf).op
 
 
-def _repeat_each(w: Emitter, made: Made) -> Operand:
+def _repeat_each(w: Emitter, made: Made) -> ir.Operand:
     """The places that are repeated, of all lanes alike."""
     x, counts = made.args
     b = w.b
     numbers = b.let("arange", b.dim(x.type.dims[0]), dims=x.type.dims, dtype="int64")
     places = b.let(made.prim, numbers, counts, **made.params).op
-    params = {"path": (Index((Slice(), Gather(0))),), "dims": (w.lanes, *made.type.dims)}
+    params = {"path": (ir.Index((ir.Slice(), ir.Gather(0))),), "dims": (w.lanes, *made.type.dims)}
     return b.bind("", w.batched(made.type), "index", (w.of(x), places), params)
 
 
-def _full(w: Emitter, made: Made) -> Operand:
+def _full(w: Emitter, made: Made) -> ir.Operand:
     dims = (w.lanes, *made.params["dims"])
     x = lead(w, w.b.cast(w.of(made.args[0]), made.type.dtype).op, len(dims) - 1)
     return x if x.type.dims == dims else w.b.bind("", x.type.with_dims(dims), "broadcast", (x,), {"dims": dims})
 
 
-def _same(w: Emitter, made: Made) -> Operand:
+def _same(w: Emitter, made: Made) -> ir.Operand:
     return w.of(made.args[0])
 
 
-def _cast(w: Emitter, made: Made) -> Operand:
+def _cast(w: Emitter, made: Made) -> ir.Operand:
     return w.b.cast(w.of(made.args[0]), made.type.dtype).op
 
 
-def _join(w: Emitter, made: Made) -> Operand:
+def _join(w: Emitter, made: Made) -> ir.Operand:
     return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
 
 
-def _trace(w: Emitter, made: Made) -> Operand:
+def _trace(w: Emitter, made: Made) -> ir.Operand:
     b, x = w.b, w.of(made.args[0])
     return b.let("sum", b.let("diagonal", x, axes=(1, 2), offset=0), axes=(1,), keepdims=False).op
 
 
-def _query(w: Emitter, made: Made) -> Operand:
+def _query(w: Emitter, made: Made) -> ir.Operand:
     """What is looked up differs, the table does not."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
-def _searchsorted(w: Emitter, made: Made) -> Operand:
+def _searchsorted(w: Emitter, made: Made) -> ir.Operand:
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -257,7 +257,7 @@ def _can_search(made: Made, differs: Differs) -> bool:
 # ------------------------------------------------------------------------------------------------------- products
 
 
-def _matmul(w: Emitter, made: Made) -> Operand:
+def _matmul(w: Emitter, made: Made) -> ir.Operand:
     """One product, or NumPy's own loop over the lanes where both sides differ."""
     x, y = made.args
     p, q = x.type.rank, y.type.rank
@@ -282,47 +282,47 @@ def _matmul(w: Emitter, made: Made) -> Operand:
     return _of_matrices(w, made, x, w.of(y), p, q)
 
 
-def _summed(w: Emitter, made: Made, x: Operand, y: Operand) -> Operand:
+def _summed(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand) -> ir.Operand:
     product = w.b.elementwise("mul", x, y)
     return w.b.let("sum", product, axes=(1,), keepdims=False).op
 
 
-def _of_matrices(w: Emitter, made: Made, x: Operand, y: Operand, p: int, q: int) -> Operand:
+def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q: int) -> ir.Operand:
     """The product with vectors as matrices of one row or column, all operands with the same number of axes."""
     rank = max(p, q, 2)
     a = _as_matrix(w, x, p, rank, w.differs(made.args[0]), row=True)
     c = _as_matrix(w, y, q, rank, w.differs(made.args[1]), row=False)
     found = w.b.let("matmul", a, c).op
-    items: list[Any] = [Slice()] * found.type.rank
+    items: list[Any] = [ir.Slice()] * found.type.rank
     dims: list[Any] = list(found.type.dims)
-    zeros: list[Operand] = []
+    zeros: list[ir.Operand] = []
     for axis, vector in ((-2, p == 1), (-1, q == 1)):
         if vector:
-            items[axis] = Point(len(zeros))
+            items[axis] = ir.Point(len(zeros))
             dims[axis] = None
             zeros.append(w.b.operand(0))
     if not zeros:
         return found
     kept = tuple(d for d in dims if d is not None)
-    params = {"path": (Index(tuple(items)),), "dims": kept}
+    params = {"path": (ir.Index(tuple(items)),), "dims": kept}
     return w.b.bind("", found.type.with_dims(kept), "index", (found, *zeros), params)
 
 
-def _as_matrix(w: Emitter, op: Operand, rank: int, wanted: int, mapped: bool, row: bool) -> Operand:
+def _as_matrix(w: Emitter, op: ir.Operand, rank: int, wanted: int, mapped: bool, row: bool) -> ir.Operand:
     dims = op.type.dims
     own = list(dims[1:] if mapped else dims)
-    items: list[Any] = [Slice()] * rank
+    items: list[Any] = [ir.Slice()] * rank
     if rank == 1:
-        items.insert(0 if row else 1, NewAxis())
+        items.insert(0 if row else 1, ir.NewAxis())
         own.insert(0 if row else 1, Dim(1))
     missing = wanted - len(own)
     if mapped:
-        items = [Slice(), *[NewAxis()] * missing, *items]
+        items = [ir.Slice(), *[ir.NewAxis()] * missing, *items]
         own = [dims[0], *[Dim(1)] * missing, *own]
     return placed(w, op, items, own)
 
 
-def _outer(w: Emitter, made: Made) -> Operand:
+def _outer(w: Emitter, made: Made) -> ir.Operand:
     x, y = made.args
     dims = w.batched(made.type).dims
     row = lead(w, w.of(y), 2) if w.differs(y) else y
@@ -330,7 +330,7 @@ def _outer(w: Emitter, made: Made) -> Operand:
     return b.elementwise("mul", b.broadcast(_column(w, w.of(x)), dims), b.broadcast(row, dims)).op
 
 
-def _einsum(w: Emitter, made: Made) -> Operand:
+def _einsum(w: Emitter, made: Made) -> ir.Operand:
     inputs, arrow, output = made.params["subscripts"].partition("->")
     lane = next(c for c in "bzyxwvutsrqponmlkjihgfedca" if c not in inputs + output)
     terms = [(lane + t if w.differs(a) else t) for t, a in zip(inputs.replace(" ", "").split(","), made.args)]
@@ -342,7 +342,7 @@ def _can_einsum(made: Made, differs: Differs) -> bool:
     return "..." not in text and "->" in text
 
 
-def _tensordot(w: Emitter, made: Made) -> Operand:
+def _tensordot(w: Emitter, made: Made) -> ir.Operand:
     """One product where one side is the lanes' own; else a product of matrices for each lane."""
     x, y = made.args
     first, second = made.params["axes"]
@@ -364,16 +364,16 @@ def _tensordot(w: Emitter, made: Made) -> Operand:
     return _reshaped(w, product, (w.lanes, *rows, *columns))
 
 
-def _flat(w: Emitter, op: Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> Operand:
+def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
     """Matrices of all lanes, of axes that are taken together."""
     return _reshaped(w, op, (w.lanes, w.b.canonical(_size(rows)), w.b.canonical(_size(columns))))
 
 
-def _reshaped(w: Emitter, op: Operand, dims: tuple[Dim, ...]) -> Operand:
+def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
     return op if op.type.dims == dims else w.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
 
 
-def _solve(w: Emitter, made: Made) -> Operand:
+def _solve(w: Emitter, made: Made) -> ir.Operand:
     """A right side that is a vector is a column to NumPy where there are axes in front; of one matrix all are its columns."""
     a, y = made.args
     if y.type.rank == 1 and a.type.rank == 2 and not w.differs(a):
@@ -390,13 +390,13 @@ def _solve(w: Emitter, made: Made) -> Operand:
         column = lead(w, column, rank)
     wide = w.batched(made.type).dims
     found = w.b.bind("", made.type.with_dims((*wide, Dim(1))), made.prim, (matrix, column), made.params)
-    params = {"path": (Index((*[Slice()] * len(wide), Point(0))),), "dims": wide}
+    params = {"path": (ir.Index((*[ir.Slice()] * len(wide), ir.Point(0))),), "dims": wide}
     return w.b.bind("", made.type.with_dims(wide), "index", (found, w.b.operand(0)), params)
 
 
-def _column(w: Emitter, op: Operand) -> Operand:
+def _column(w: Emitter, op: ir.Operand) -> ir.Operand:
     dims = (*op.type.dims, Dim(1))
-    return placed(w, op, [*[Slice()] * op.type.rank, NewAxis()], dims)
+    return placed(w, op, [*[ir.Slice()] * op.type.rank, ir.NewAxis()], dims)
 
 
 def _can_solve_columns(made: Made, differs: Differs) -> bool:
@@ -404,18 +404,18 @@ def _can_solve_columns(made: Made, differs: Differs) -> bool:
     return made.args[1].type.rank == 1 and not differs(made.args[0])
 
 
-def _item(w: Emitter, made: Made) -> Operand:
+def _item(w: Emitter, made: Made) -> ir.Operand:
     return let(w, made, [w.of(made.args[0])])
 
 
-def _across(w: Emitter, made: Made) -> Operand:
+def _across(w: Emitter, made: Made) -> ir.Operand:
     """A collective over the axis of another `vmap`: the lanes of this one stay in front."""
     first, *rest = made.args
     at = {"at": made.params["at"] + 1} if "at" in made.params else {}
     return let(w, made, [w.of(first), *rest], **at)
 
 
-def _draw(w: Emitter, made: Made) -> Operand:
+def _draw(w: Emitter, made: Made) -> ir.Operand:
     """Each lane has its own key: what lanes share of a key, or of what is drawn with it, stands in front of each of them."""
     return let(w, made, [w.whole(a) for a in made.args])
 

@@ -1,0 +1,299 @@
+"""Two runs of two statements as one system of linear constraints: loop indices, sizes, tests, the element touched."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from transpile.analysis.fourier_motzkin import Form, at_least, is_infeasible
+from transpile.analysis.scopes import Def, Nest, Site
+from transpile.core import nodes as ir
+from transpile.core.dims import Atom, Dim
+
+CASES = 128  # combinations of signs and tests that are tried before the answer is "unknown"
+Facts = tuple[list[Form], list[Form]]  # what is not negative, what is zero
+Choice = list[Facts]  # one of these holds
+
+
+class TooMany(Exception):
+    """More cases than are tried."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The write comes later in loop ``later`` (None: in the same trip of all); ``same`` are in the same trip."""
+
+    same: tuple[ir.For | ir.While, ...]
+    later: ir.For | ir.While | None
+
+    def is_same(self, loop: ir.For | ir.While) -> bool:
+        return any(loop is s for s in self.same)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Which elements of an axis are touched: all, or those of an item of an index with its operands."""
+
+    size: Dim
+    item: ir.Point | ir.Slice | None = None
+    args: tuple[ir.Operand, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        return self.item is not None
+
+
+@dataclass
+class Instances:
+    """The constraints of one order. Side 1 is the first statement, side 2 the write, side 0 what they share."""
+
+    defs: dict[ir.Var, Def]
+    symbols: Mapping[str, ir.Operand]
+    first: Site
+    write: Site
+    order: Order
+    facts: Facts = field(default_factory=lambda: ([], []))
+    choices: list[Choice] = field(default_factory=list)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+
+    # ---- variables and forms
+
+    def variable(self, key: Hashable, is_size: bool = False) -> Form:
+        known = key in self.numbers
+        form = Form.of(self.numbers.setdefault(key, len(self.numbers)))
+        if is_size and not known:
+            self.facts[0].append(form)
+        return form
+
+    def site(self, side: int) -> Site:
+        return self.first if side == 1 else self.write
+
+    def operand(self, operand: ir.Operand, side: int) -> Form:
+        """The value of an integer operand in an instance."""
+        if isinstance(operand, ir.Const):
+            return Form(int(operand.value))
+        assert isinstance(operand, ir.Var), operand
+        loop = next((s for s, _ in self.site(side).nest if isinstance(s, ir.For) and s.index is operand), None)
+        if loop is not None:
+            return self.index(loop, side)
+        if operand.form is not None:
+            return self.dim(operand.form, side)
+        return self.atom(operand, ("var", id(operand)), side)
+
+    def index(self, loop: ir.For, side: int) -> Form:
+        form = loop.index.form
+        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+        return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
+
+    def dim(self, dim: Dim, side: int) -> Form:
+        total = Form(dim.const)
+        for atom, coef in dim.terms:
+            total = total + self.term(atom, side).scale(coef)
+        return total
+
+    def term(self, atom: Atom, side: int) -> Form:
+        if atom.kind in ("symbol", "int"):
+            return self.symbol(atom, side)
+        parts = [self.dim(d, side) for d in atom.operands]
+        if atom.kind == "mul":
+            for k in (0, 1):
+                if not parts[k].coefs:
+                    return parts[1 - k].scale(parts[k].const)
+        value = self.variable((atom.kind, *(p.key() for p in parts)), atom.is_size)
+        if atom.kind == "max0":
+            self.facts[0].append(at_least(value, parts[0]))
+            self.choices.append([([], [value]), ([], [value - parts[0]])])
+        elif atom.kind == "floordiv" and not parts[1].coefs and parts[1].const > 0:
+            rest = parts[0] - value.scale(parts[1].const)
+            self.facts[0].extend([rest, Form(parts[1].const - 1) - rest])
+        return value
+
+    def symbol(self, atom: Atom, side: int) -> Form:
+        # a loop that was cloned keeps the symbol of its index: the loop around is the one that is meant
+        for stmt, _ in reversed(self.site(side).nest):
+            if isinstance(stmt, ir.For) and stmt.index.form is not None and stmt.index.form.as_symbol == atom.name:
+                return self.index(stmt, side)
+        holder = self.symbols.get(atom.name)
+        if isinstance(holder, ir.Const):
+            return Form(int(holder.value))
+        return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
+
+    def atom(self, holder: ir.Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
+        """One variable for both sides if they see the same value of it, else one for each."""
+        where = self.defs.get(holder) if isinstance(holder, ir.Var) else None
+        shared = self.is_parameter(key) if where is None else self.is_shared(where)
+        return self.variable((key, 0 if shared else side), is_size)
+
+    def is_parameter(self, key: Hashable) -> bool:
+        """Whether a symbol whose holder was removed, or that never had one, is a size of a parameter."""
+        params = (v for v, d in self.defs.items() if d.kind == "param" and d.stmt is None)
+        return any(key == ("symbol", s) for p in params for d in p.type.dims for s in d.symbols())
+
+    def is_shared(self, where: Def) -> bool:
+        """Whether what is defined there has one value for both: seen by both, in loops that are in the same trip."""
+        if not (_is_prefix(where.nest, self.first.nest) and _is_prefix(where.nest, self.write.nest)):
+            return False
+        return all(self.order.is_same(loop) for loop in where.loops)
+
+    # ---- constraints
+
+    def touch(self, number: int, axis: Axis, side: int) -> None:
+        """The element's number on an axis is one that the axis's item touches, and in range."""
+        element = self.variable(("element", number))
+        size = self.dim(axis.size, side)
+        self.facts[0].extend([element, size - element - 1])
+        match axis.item:
+            case ir.Point():
+                value = self.operand(axis.args[axis.item.arg], side)
+                self.choices.append(self.wrapped(value, size, lambda v: ([], [element - v])))
+            case ir.Slice():
+                self.slice(axis.item, axis.args, element, size, side)
+
+    def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
+        """Python's negative indices: the value itself, or counted from the end."""
+        choice: Choice = []
+        if value.coefs or value.const >= 0:
+            at_front, zero = then(value)
+            choice.append(([value, *at_front], zero))
+        if value.coefs or value.const < 0:
+            at_end, zero = then(value + size)
+            choice.append(([value.scale(-1) - 1, *at_end], zero))
+        return choice
+
+    def slice(self, item: ir.Slice, args: tuple[ir.Operand, ...], element: Form, size: Form, side: int) -> None:
+        step = 1 if item.step is None else getattr(args[item.step], "value", None)
+        if not isinstance(step, int) or step == 0:
+            return
+        start = None if item.start is None else self.operand(args[item.start], side)
+        stop = None if item.stop is None else self.operand(args[item.stop], side)
+        if step > 0:
+            if start is not None:
+                self.choices.append(self.wrapped(start, size, lambda v: ([element - v], [])))
+            if stop is not None:
+                self.choices.append(self.wrapped(stop, size, lambda v: ([v - element - 1], [])))
+            if step > 1 and (start is None or not start.coefs and start.const >= 0):
+                self.stride(element - (Form() if start is None else start), step, side)
+        else:
+            if start is not None:
+                self.choices.append(self.wrapped(start, size, lambda v: ([v - element], [])))
+            if stop is not None:
+                self.choices.append(self.wrapped(stop, size, lambda v: ([element - v - 1], [])))
+            if step < -1 and start is None:
+                self.stride(size - element - 1, -step, side)
+
+    def stride(self, distance: Form, step: int, side: int) -> None:
+        """The distance is a multiple of the step."""
+        times = self.variable(("times", len(self.numbers)))
+        self.facts[0].append(times)
+        self.facts[1].append(distance - times.scale(step))
+
+    def trips(self) -> None:
+        """The ranges of the loops, and in which one the write comes later."""
+        for side in (1, 2):
+            for stmt, _ in self.site(side).nest:
+                if isinstance(stmt, ir.For) and not (side == 2 and self.order.is_same(stmt)):
+                    self.range(stmt, side)
+        loop = self.order.later
+        if isinstance(loop, ir.For):
+            gap = self.index(loop, 2) - self.index(loop, 1)
+            sign = _sign(loop)
+            if sign:
+                self.facts[0].append(gap.scale(sign) - 1)
+            else:
+                self.choices.append([([gap - 1], []), ([gap.scale(-1) - 1], [])])
+
+    def range(self, loop: ir.For, side: int) -> None:
+        index = self.index(loop, side)
+        form = loop.index.form
+        if form is not None and form.as_symbol is None:
+            self.facts[1].append(index - self.dim(form, side))
+        step = loop.step.value if isinstance(loop.step, ir.Const) else 0
+        if not step:
+            return
+        sign = 1 if step > 0 else -1
+        distance = (index - self.operand(loop.start, side)).scale(sign)
+        self.facts[0].extend([distance, (self.operand(loop.bound, side) - index).scale(sign) - 1])
+        if abs(step) > 1:
+            self.stride(distance, abs(step), side)
+
+    def tests(self) -> None:
+        """What the branches around say, where they compare integers."""
+        for side in (1, 2):
+            for stmt, block in self.site(side).nest:
+                if isinstance(stmt, ir.If):
+                    self.test(stmt.test, block is stmt.then, side)
+
+    def test(self, operand: ir.Operand, holds: bool, side: int) -> None:
+        where = self.defs.get(operand) if isinstance(operand, ir.Var) else None
+        let = where.stmt if where is not None else None
+        if not isinstance(let, ir.Let):
+            return
+        if let.prim == "logical_not":
+            self.test(let.args[0], not holds, side)
+        elif let.prim == ("logical_and" if holds else "logical_or"):
+            for part in let.args:
+                self.test(part, holds, side)
+        elif let.prim in _COMPARE and all(a.type.is_int and not a.type.dims for a in let.args):
+            a, b = (self.operand(arg, side) for arg in let.args)
+            self.choices.append(_COMPARE[let.prim](a - b, holds))
+
+    # ---- the answer
+
+    def is_infeasible(self) -> bool:
+        """Whether no choice of signs and tests has a solution."""
+        nonnegative, zero = self.facts
+        choices = [c for c in self.choices if len(c) > 1]
+        for facts in (c[0] for c in self.choices if len(c) == 1):
+            nonnegative, zero = nonnegative + facts[0], zero + facts[1]
+        if any(not c for c in self.choices) or is_infeasible(nonnegative, zero):
+            return True
+        # a choice that only one side of is possible is made first
+        left: list[Choice] = []
+        for choice in choices:
+            possible = [f for f in choice if not is_infeasible(nonnegative + f[0], zero + f[1])]
+            if not possible:
+                return True
+            if len(possible) == 1:
+                nonnegative, zero = nonnegative + possible[0][0], zero + possible[0][1]
+            else:
+                left.append(possible)
+        count = 1
+        for choice in left:
+            count *= len(choice)
+        if count > CASES:
+            raise TooMany
+        return all(
+            is_infeasible(nonnegative + [g for f in made for g in f[0]], zero + [g for f in made for g in f[1]])
+            for made in product(*left)
+        )
+
+
+def _is_prefix(outer: Nest, inner: Nest) -> bool:
+    return len(outer) <= len(inner) and all(a is c and b is d for (a, b), (c, d) in zip(outer, inner))
+
+
+def _sign(loop: ir.For) -> int:
+    """1 if the index counts up from trip to trip, -1 if down, 0 if that is not known."""
+    if not isinstance(loop.step, ir.Const):
+        return 0
+    up = (loop.step.value > 0) != loop.backwards
+    return 1 if up else -1
+
+
+def _equal(gap: Form, holds: bool) -> Choice:
+    return [([], [gap])] if holds else [([gap - 1], []), ([gap.scale(-1) - 1], [])]
+
+
+def _less(gap: Form, holds: bool) -> Choice:
+    return [([gap.scale(-1) - 1], [])] if holds else [([gap], [])]
+
+
+_COMPARE = {
+    "less": _less,
+    "less_equal": lambda gap, holds: _less(gap - 1, holds),
+    "greater": lambda gap, holds: _less(gap.scale(-1), holds),
+    "greater_equal": lambda gap, holds: _less(gap.scale(-1) - 1, holds),
+    "equal": _equal,
+    "not_equal": lambda gap, holds: _equal(gap, not holds),
+}

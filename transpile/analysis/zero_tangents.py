@@ -1,0 +1,63 @@
+"""Rest: which variables may have a tangent of 0 by the program's own form, since on some path they depend on nothing.
+
+Where such a value meets an infinite slope, the tangent is 0 and not 0 times infinity, as in reverse mode, where no cotangent
+comes that far. A buffer is taken as a whole, whatever the time.
+
+>>> # y = max(x, 0.0) rests, and so does what a loop carries that sets it to 0.0 in some trip; y = 2 * x + 1 does not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from transpile.analysis.activity import carries_derivative
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, statements
+
+CHOICES = frozenset(
+    "where maximum minimum fmax fmin clip concatenate stack".split()
+)  # an item of one operand stays as it is
+
+
+def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var] = ()) -> set[ir.Var]:
+    """The active variables of ``fn`` that rest, where the parameters ``given`` may."""
+    found = set(given)
+
+    def rests(operand: ir.Operand) -> bool:
+        if isinstance(operand, ir.Undef):
+            return False
+        return not isinstance(operand, ir.Var) or operand not in active or operand in found
+
+    nested = list(statements(fn.body))
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for stmt in nested:
+            found.update(v for v in _set(stmt, rests) if v in active)
+    return found
+
+
+def _set(stmt: ir.Stmt, rests: Callable[[ir.Operand], bool]) -> Iterator[ir.Var]:
+    """What rests by the statement."""
+    match stmt:
+        case ir.Let(prim="invoke"):
+            yield stmt.var
+        case ir.Let() | ir.Alloc():
+            several = any if stmt.prim in CHOICES else all
+            if several(rests(a) for a in stmt.args if carries_derivative(a)):
+                yield stmt.var
+        case ir.Store():
+            if rests(stmt.value):
+                yield stmt.buf
+        case ir.Pop():
+            yield stmt.var
+        case ir.Call():
+            yield from stmt.results
+        case ir.If():
+            for result, *ends in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                if any(rests(e) for e in ends):
+                    yield result
+        case ir.For() | ir.While():
+            for k, (init, out) in enumerate(zip(stmt.inits, stmt.body.yields)):
+                if rests(init) or rests(out):
+                    yield from (stmt.results[k], *(block.params[k] for block in blocks(stmt)))

@@ -1,0 +1,92 @@
+"""The axes of `transpile.vmap`: trees of ints and None, which stand for all that is below them in the tree of an argument.
+
+>>> axes = axes_tree({"w": 0, "b": None}, "in_axes")
+>>> from transpile.aggregates import flatten
+>>> spread(axes, flatten({"w": (1.0, 2.0), "b": 3.0})[1], "in_axes")
+[0, 0, None]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Meta, Node, Static, Tree, open_node, structure_text, walk_leaves
+from transpile.base.loc import NOWHERE, Loc
+from transpile.errors import error
+
+Axes = Static | Node
+Axis = int | None
+
+
+def axes_tree(given: Any, what: str) -> Axes:
+    """The axes that a user wrote; T601 where that is no tree of ints and None. A list stands for a tuple. What a class was
+    registered with as part of its structure is no axis."""
+    if isinstance(given, (Static, Node)):  # of transformed code
+        return given
+    if given is None or type(given) is Meta:
+        return Static(given)
+    opened = None if isinstance(given, bool) else open_node(given)
+    if opened is not None:
+        kind, children, keys, cls = opened
+        return Node("tuple" if kind == "list" else kind, tuple(axes_tree(c, what) for c in children), keys, cls)
+    try:
+        if isinstance(given, bool):
+            raise TypeError
+        return Static(operator.index(given))
+    except TypeError:
+        shown, hint = repr(given), "0 is the first axis; None is for what all lanes share"
+        if isinstance(given, np.ndarray):
+            shown, hint = "an array", "write vmap(f)(x): what the function takes is given to what vmap makes"
+        raise error("T601", f"{what} must be an int, None, or a tree of these, not {shown}", hint=hint) from None
+
+
+def axes_text(axes: Axes) -> str:
+    """What the user would write for it."""
+    return structure_text(axes)
+
+
+def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
+    """The axis of each leaf of the positional arguments."""
+    if isinstance(axes, Node) and (axes.kind != "tuple" or len(axes.children) != len(args)):
+        count = f"{len(args)} argument{'s' * (len(args) != 1)}"
+        what = f"in_axes={axes_text(axes)}"
+        if axes.kind != "tuple":
+            hint = "arguments that are given by name have their lanes along axis 0"
+            raise error("T601", f"{what}: expected an int, None or a tuple with one entry for each argument", hint=hint)
+        number = len(axes.children)
+        hint = "one entry for each positional argument; an argument that is one tuple has a tuple inside: in_axes=((0, 0),)"
+        raise error("T601", f"{what} has {number} entr{'y' if number == 1 else 'ies'} for {count}", hint=hint)
+    each = axes.children if isinstance(axes, Node) else (axes,) * len(args)
+    found: list[Axis] = []
+    for k, (axis, arg) in enumerate(zip(each, args)):
+        found += spread(axis, arg, f"in_axes[{k}]" if isinstance(axes, Node) else "in_axes")
+    return found
+
+
+def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]:
+    """The axis of each leaf of a tree, of which that of the axes is a prefix; ``loc`` is where the tree comes from."""
+    if isinstance(axes, Static):
+        return [axes.value for _ in walk_leaves(tree)]
+    if not isinstance(tree, Node) or not _fits(axes, tree):
+        shown = structure_text(tree) if isinstance(tree, Node) else "a single array or number"
+        hint = "write an int or None for all of it, or a tree with its keys and lengths"
+        message = f"{where} is {axes_text(axes)}, which does not fit what it is for: {shown}"
+        raise error("T601", message, loc, hint)
+    keys = axes.keys if axes.keys and axes.kind != "registered" else range(len(axes.children))
+    if tree.kind == "dict":  # the order in which keys were put in does not matter
+        parts = [(key, axes.children[axes.keys.index(key)], child) for key, child in zip(tree.keys, tree.children)]
+    else:
+        parts = list(zip(keys, axes.children, tree.children))
+    return [axis for key, a, child in parts for axis in spread(a, child, f"{where}[{key!r}]", loc)]
+
+
+def _fits(axes: Node, tree: Node) -> bool:
+    if tree.kind == "dict":
+        return axes.kind == "dict" and set(axes.keys) == set(tree.keys)
+    plain = ("tuple", "list")
+    same = axes.kind == tree.kind and axes.cls is tree.cls or axes.kind in plain and tree.kind in plain
+    return same and len(axes.children) == len(tree.children)

@@ -1,0 +1,107 @@
+"""What the options of a transform ask for, as levels: checked, and in the form in which equal ones are equal.
+
+>>> grad(argnums=[0, 1])
+(Grad(argnames=None, argnums=(0, 1), has_aux=False, value=False),)
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from transpile.base.axes import axes_tree
+from transpile.base.levels import Grad, Jacobian, Jit, Level, Vmap
+from transpile.errors import error
+
+Levels = tuple[Level, ...]  # from the outside
+
+
+class _First:
+    def __repr__(self) -> str:
+        return "0"
+
+
+FIRST: Any = _First()  # the first argument, where nothing else says which
+
+
+def grad(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
+    return (Grad(*which(argnums, argnames), has_aux=has_aux),)
+
+
+def value_and_grad(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
+    return (Grad(*which(argnums, argnames), has_aux=has_aux, value=True),)
+
+
+def jacfwd(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
+    return (Jacobian(True, *which(argnums, argnames), has_aux=has_aux),)
+
+
+def jacrev(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
+    return (Jacobian(False, *which(argnums, argnames), has_aux=has_aux),)
+
+
+def hessian(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
+    return (*jacfwd(argnums, argnames, has_aux), *jacrev(argnums, argnames, has_aux))
+
+
+def vmap(in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None) -> Levels:
+    try:
+        hash(axis_name)
+    except TypeError:
+        hint = "a string, or another value that can be a key of a dict"
+        raise error("T601", f"axis_name is {axis_name!r}, which is not hashable", hint=hint) from None
+    if axis_size is not None:
+        axis_size = _index(axis_size, "axis_size")
+    return (Vmap(axes_tree(in_axes, "in_axes"), axes_tree(out_axes, "out_axes"), axis_name, axis_size),)
+
+
+def jit(
+    target: str = "cpu",
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    parallel: bool = False,
+    fastmath: Any = ("contract", "reassoc"),
+    cache: bool = True,
+) -> Levels:
+    if target != "cpu":
+        raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
+    several = isinstance(fastmath, (set, frozenset, tuple, list))
+    unknown = sorted({str(flag) for flag in fastmath} - _FLAGS) if several else []
+    if unknown or not several and not isinstance(fastmath, (bool, int)):
+        hint = f"True, False, or some of {', '.join(sorted(_FLAGS))}"
+        raise error("T505", f"unknown fastmath={unknown or fastmath!r}", hint=hint)
+    flags = tuple(sorted(fastmath)) if several else bool(fastmath)
+    numbers, names = _numbers(static_argnums), _names(static_argnames)
+    numbers = numbers if isinstance(numbers, tuple) else (numbers,)
+    names = names if isinstance(names, tuple) else (names,)
+    return (Jit(target, numbers, names, flags, parallel, cache),)
+
+
+_FLAGS = frozenset("afn arcp contract fast nnan ninf nsz reassoc".split())
+BY_NAME = {f.__name__: f for f in (grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jit)}
+
+
+def which(argnums: Any, argnames: Any) -> tuple[Any, Any]:
+    """As in JAX, argnames alone mean those alone; nothing given means the first argument."""
+    if argnums is FIRST:
+        argnums = 0 if argnames is None else None
+    return _numbers(argnums), _names(argnames)
+
+
+def _numbers(argnums: Any) -> Any:
+    if argnums is None:
+        return None
+    return tuple(map(_index, argnums)) if isinstance(argnums, (tuple, list)) else _index(argnums)
+
+
+def _index(k: Any, what: str = "argnums") -> int:
+    try:
+        return operator.index(k)
+    except TypeError:
+        if what == "argnums":
+            raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
+        raise error("T601", f"{what} must be an int, not {k!r}") from None
+
+
+def _names(argnames: Any) -> Any:
+    return tuple(argnames) if isinstance(argnames, (tuple, list)) else argnames

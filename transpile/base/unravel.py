@@ -1,0 +1,37 @@
+"""The second result of `transpile.tree.ravel_pytree`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from transpile.base.treedef import TreeDef
+
+
+def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
+    """What `Unravel` does; transformed code has these lines."""
+    size = sum([math.prod(shape) for shape in shapes])
+    if np.shape(flat) != (size,):
+        raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
+    parts = []
+    start = 0
+    for shape, dtype in zip(shapes, dtypes):
+        stop = start + math.prod(shape)
+        part = np.reshape(flat[start:stop], shape) if len(shape) > 0 else flat[start]
+        parts.append(part.astype(dtype))
+        start = stop
+    return treedef.unflatten(parts)
+
+
+class Unravel:
+    """The tree of a flat array, as the tree that was made flat."""
+
+    __lifter_methods__: ClassVar = {"__call__": "transpile.base.unravel.Unravel.__call__"}
+
+    def __init__(self, treedef: TreeDef, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[Any, ...]) -> None:
+        self.treedef, self.shapes, self.dtypes = treedef, shapes, dtypes
+
+    def __call__(self, flat: Any) -> Any:
+        return unravelled(self.treedef, self.shapes, self.dtypes, flat)

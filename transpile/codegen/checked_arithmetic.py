@@ -1,0 +1,101 @@
+"""Sums of integers that may wrap at 64 bits and that decide what memory is touched.
+
+Numba tells LLVM that no sum of integers wraps. A check of ``4 * p`` may then become one of ``p``, and let through what wraps to a
+number outside the array. Such sums are calls of `transpile_runtime.compiled.scalars`, where it is not said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from transpile.analysis.value_ranges import is_integer
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, statements, uses
+from transpile.loops.schedule.parallel_schedule import PARALLEL
+from transpile.loops.small_integers import Small
+
+CALLS = {"add": "scalars.plus", "sub": "scalars.minus", "mul": "scalars.times"}
+
+
+class Counted(Small):
+    """Small is also what a loop has counted up to from a small number: nobody waits until that wraps."""
+
+    def _variable(self, var: ir.Var) -> bool:
+        loop = self.loops.get(var)
+        if loop is not None and isinstance(loop.step, ir.Const) and loop.step.value > 0:
+            return self.is_small(loop.start)
+        let = self.forms.lets.get(var)
+        if let is not None and let.prim == "mul" and all(map(self.is_small, let.args)):
+            return any(self._is_chunk(a) for a in let.args)
+        return super()._variable(var)
+
+    def _is_chunk(self, op: ir.Operand) -> bool:
+        """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
+        return all(v.note == PARALLEL for v in self.forms.of(op).variables)
+
+
+def wrapping(fn: ir.Function) -> set[ir.Var]:
+    """The results of such sums."""
+    small = Counted(fn)
+    sources, work = _flow(fn.body)
+    seen: set[ir.Var] = set()
+    found: set[ir.Var] = set()
+    lets = small.forms.lets
+    while work:
+        op = work.pop()
+        if not isinstance(op, ir.Var) or op in seen:
+            continue
+        seen.add(op)
+        work += sources.get(op, ())
+        let = lets.get(op)
+        if let is not None and let.prim in CALLS and is_integer(op) and all(map(is_integer, let.args)):
+            if not small.is_small(op):
+                found.add(op)
+    return found - _from_the_end(fn, lets)
+
+
+def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Operand]]:
+    """What each variable comes from, and what decides about memory."""
+    sources: dict[ir.Var, list[ir.Operand]] = {}
+    roots: list[ir.Operand] = []
+    for stmt in statements(body):
+        match stmt:
+            case ir.Let():
+                if stmt.prim in ("index", "view", "row", "call"):
+                    roots += stmt.args
+                else:
+                    sources.setdefault(stmt.var, []).extend(stmt.args)
+            case ir.Store() | ir.Add() | ir.Alloc():
+                roots += stmt.args
+            case ir.Effect(kind="check"):
+                roots += stmt.args
+            case ir.If():
+                for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    sources.setdefault(result, []).extend((a, b))
+                if any(isinstance(s, ir.Effect) and s.kind == "raise" for b in blocks(stmt) for s in b.stmts):
+                    roots.append(stmt.test)
+            case ir.For() | ir.While():
+                if isinstance(stmt, ir.For):
+                    roots += (stmt.start, stmt.bound, stmt.step)
+                inner = (stmt.body, stmt.test) if isinstance(stmt, ir.While) else (stmt.body,)
+                for k, (init, out) in enumerate(zip(stmt.inits, stmt.body.yields)):
+                    for var in (*(b.params[k] for b in inner), *stmt.results[k : k + 1]):
+                        sources.setdefault(var, []).extend((init, out))
+    return sources, roots
+
+
+def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
+    """Sums ``p + n`` that are used where ``p < 0`` only: none wraps."""
+    there: Counter[ir.Var] = Counter()
+    for user in lets.values():
+        if user.prim == "where" and isinstance(user.args[1], ir.Var) and _is_where_negative(user, lets):
+            there[user.args[1]] += 1
+    everywhere = Counter(op for op in uses(fn.body) if isinstance(op, ir.Var))
+    return {var for var, count in there.items() if count == everywhere[var]}
+
+
+def _is_where_negative(user: ir.Let, lets: dict[ir.Var, ir.Let]) -> bool:
+    test, value = (lets.get(a) if isinstance(a, ir.Var) else None for a in user.args[:2])
+    if test is None or test.prim != "less" or not isinstance(test.args[1], ir.Const) or test.args[1].value != 0:
+        return False
+    return value is not None and value.prim == "add" and test.args[0] is value.args[0]

@@ -1,0 +1,248 @@
+"""Arrays: where an element lies, views, new memory, and the form in which Numba passes them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported
+from transpile.codegen.llvm.scalar_instructions import Scalars
+
+_ALIGNMENT = 64
+# what the function that makes arrays gives instead of an address of what counts who holds one
+TOO_LITTLE, TOO_MANY, NEGATIVE = 0, 1, 2
+MAKE = "transpile.make"
+LARGE, PAGE = 2**22, 2**12  # bytes
+MADV_HUGEPAGE = 14  # of Linux (<asm-generic/mman-common.h>)
+
+
+class Arrays(Scalars):
+    """Writes accesses; `module` is the one of the function that is written."""
+
+    module: Any
+
+    def __init__(self, context: Any, typing: Any) -> None:
+        from numba.core import cgutils
+
+        super().__init__(context, typing)
+        self.cgutils = cgutils
+        self.int = context.get_value_type(self.types.intp)
+        self.scopes: dict[Any, tuple[Any, Any]] = {}  # of each root: its own scope, and those of all others
+
+    def number(self, value: int) -> Any:
+        return self.int(value)
+
+    # ---- elements
+
+    def load(self, array: Array, indices: Sequence[Any]) -> Scalar:
+        model = self.context.data_model_manager[array.dtype]
+        read = self.builder.load(self.place(array, indices))
+        self.mark(read, array)
+        return Scalar(model.from_data(self.builder, read), array.dtype)
+
+    def store(self, array: Array, indices: Sequence[Any], value: Scalar) -> None:
+        model = self.context.data_model_manager[array.dtype]
+        data = model.as_data(self.builder, self.cast(value, array.dtype).value)
+        self.mark(self.builder.store(data, self.place(array, indices)), array)
+
+    def place(self, array: Array, indices: Sequence[Any]) -> Any:
+        """The address of an element. The indices are in range, so nothing here overflows."""
+        b = self.builder
+        if array.strides is not None:
+            return self.moved(array, [(i, s) for i, s in zip(indices, array.strides)])
+        if not indices:
+            return array.data
+        offset = indices[0]
+        for index, size in zip(indices[1:], array.sizes[1:]):
+            offset = b.add(b.mul(offset, size, flags=["nsw"]), index, flags=["nsw"])
+        return b.gep(array.data, [offset], inbounds=True)
+
+    def moved(self, array: Array, steps: Sequence[tuple[Any, Any]]) -> Any:
+        """The address that lies so many bytes behind the first."""
+        b = self.builder
+        if not steps:
+            return array.data
+        total = None
+        for index, stride in steps:
+            bytes_ = b.mul(index, stride, flags=["nsw"])
+            total = bytes_ if total is None else b.add(total, bytes_, flags=["nsw"])
+        start = b.bitcast(array.data, self.cgutils.voidptr_t)
+        return b.bitcast(b.gep(start, [total], inbounds=True), array.data.type)
+
+    def mark(self, access: Any, array: Array) -> None:
+        """Tells LLVM which accesses never meet."""
+        if self.group is not None:
+            access.set_metadata("llvm.access.group", self.group)
+        if array.root is not None and array.root in self.scopes:
+            own, others = self.scopes[array.root]
+            access.set_metadata("alias.scope", own)
+            if others is not None:
+                access.set_metadata("noalias", others)
+
+    def separate(self, roots: Sequence[Any], name: str) -> None:
+        """Makes a scope for each root."""
+        domain = self.module.add_metadata([f"{name} arrays"])
+        scopes = {r: self.module.add_metadata([f"{name} array {k}", domain]) for k, r in enumerate(roots)}
+        for root, scope in scopes.items():
+            others = [s for r, s in scopes.items() if r is not root]
+            self.scopes[root] = (
+                self.module.add_metadata([scope]),
+                self.module.add_metadata(others) if others else None,
+            )
+
+    # ---- views
+
+    def strides(self, array: Array) -> tuple[Any, ...]:
+        """In bytes, of any array."""
+        if array.strides is not None:
+            return array.strides
+        found, size = [], self.number(self.itemsize(array.dtype))
+        for n in reversed(array.sizes):
+            found.append(size)
+            size = self.builder.mul(size, n, flags=["nsw"])
+        return tuple(reversed(found))
+
+    def itemsize(self, dtype: Any) -> int:
+        return self.context.get_abi_sizeof(self.context.get_data_type(dtype))
+
+    def turned(self, array: Array) -> Array:
+        """The transpose."""
+        if len(array.sizes) < 2:
+            return array
+        return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
+
+    def part(self, array: Array, kinds: Sequence[str], args: Iterator[Any]) -> Array:
+        """A view by indices, ranges and whole axes."""
+        b = self.builder
+        steps, sizes, kept = [], [], []
+        strides = self.strides(array)
+        for axis, size in enumerate(array.sizes):
+            kind = kinds[axis] if axis < len(kinds) else "all"
+            if kind == "point":
+                steps.append((next(args), strides[axis]))
+                continue
+            if kind == "range":
+                low, high = (self.least(x, size) for x in (next(args), next(args)))
+                steps.append((low, strides[axis]))
+                size = b.sub(high, low)
+                size = b.select(b.icmp_signed("<", size, self.number(0)), self.number(0), size)
+            sizes.append(size)
+            kept.append(strides[axis])
+        data = self.moved(array, steps)
+        lies_close = array.strides is None and self.is_prefix(kinds)
+        return Array(array.dtype, data, tuple(sizes), None if lies_close else tuple(kept), array.meminfo, array.root)
+
+    @staticmethod
+    def is_prefix(kinds: Sequence[str]) -> bool:
+        """Whether such a view of an array in C order is one: indices, at most one range, then whole axes."""
+        rest = list(kinds)
+        while rest and rest[0] == "point":
+            rest.pop(0)
+        return not rest or (rest[0] in ("range", "all") and all(k == "all" for k in rest[1:]))
+
+    def least(self, x: Any, y: Any) -> Any:
+        return self.builder.select(self.builder.icmp_signed("<", x, y), x, y)
+
+    # ---- as Numba passes them
+
+    def type_of(self, array: Array) -> Any:
+        return self.types.Array(array.dtype, len(array.sizes), "C" if array.strides is None else "A")
+
+    def struct(self, array: Array) -> Scalar:
+        from llvmlite import ir
+
+        b, type_ = self.builder, self.type_of(array)
+        model = self.context.data_model_manager[type_]
+        items, whole = self.number(1), model.get_value_type()(ir.Undefined)
+        for size in array.sizes:
+            items = b.mul(items, size, flags=["nsw"])
+        parts = {
+            "meminfo": array.meminfo,
+            "parent": whole.type.elements[model.get_field_position("parent")](None),
+            "nitems": items,
+            "itemsize": self.number(self.itemsize(array.dtype)),
+            "data": array.data,
+            "shape": self.cgutils.pack_array(b, list(array.sizes)),
+            "strides": self.cgutils.pack_array(b, list(self.strides(array))),
+        }
+        for name, part in parts.items():
+            whole = model.set(b, whole, part, name)
+        return Scalar(whole, type_)
+
+    def array(self, given: Scalar, root: Any = None) -> Array:
+        """An array that came as Numba passes it."""
+        b, type_ = self.builder, given.type
+        if not isinstance(type_, self.types.Array) or not type_.ndim:
+            raise Unsupported(str(type_))
+        model = self.context.data_model_manager[type_]
+        data, meminfo, shape, steps = (
+            model.get(b, given.value, name) for name in ("data", "meminfo", "shape", "strides")
+        )
+        sizes = tuple(self.cgutils.unpack_tuple(b, shape, type_.ndim))
+        strides = None if type_.layout == "C" else tuple(self.cgutils.unpack_tuple(b, steps, type_.ndim))
+        return Array(type_.dtype, data, sizes, strides, meminfo, root)
+
+    def nothing(self, dtype: Any, rank: int) -> Array:
+        """An array without memory, never read."""
+        pointer = self.context.get_data_type(dtype).as_pointer()
+        return Array(dtype, pointer(None), (self.number(0),) * rank, None, self.cgutils.voidptr_t(None))
+
+    # ---- new memory
+
+    def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
+        """A new array. Raises if it could not be made."""
+        b = self.builder
+        address = b.call(self.maker(len(sizes)), [self.number(self.itemsize(dtype)), *sizes])
+        self.unless_made(b.ptrtoint(address, self.int), dtype, sizes)
+        # not before it was asked: where there is no array, LLVM would take the question for answered
+        data = self.context.nrt.meminfo_data(b, address)
+        data = b.bitcast(data, self.context.get_data_type(dtype).as_pointer())
+        return Array(dtype, data, tuple(sizes), None, address, root)
+
+    def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
+        raise NotImplementedError
+
+    def maker(self, rank: int) -> Any:
+        """The function of this module that makes arrays of so many axes."""
+        from llvmlite import ir
+
+        name, pointer = f"{MAKE}.{rank}", self.cgutils.voidptr_t
+        found = self.module.globals.get(name)
+        if found is not None:
+            return found
+        found = ir.Function(self.module, ir.FunctionType(pointer, [self.int] * (rank + 1)), name)
+        found.linkage = "internal"
+        found.attributes.add("noinline")
+        found.attributes.add("nounwind")
+        b = ir.IRBuilder(found.append_basic_block("entry"))
+        total, *sizes = found.args
+        negative = too_many = ir.IntType(1)(0)
+        for n in sizes:
+            negative = b.or_(negative, b.icmp_signed("<", n, self.int(0)))
+            product = b.smul_with_overflow(total, n)
+            total = b.extract_value(product, 0)
+            too_many = b.or_(too_many, b.extract_value(product, 1))
+        for wrong, code in ((negative, NEGATIVE), (too_many, TOO_MANY)):
+            with b.if_then(wrong, likely=False):
+                b.ret(self.int(code).inttoptr(pointer))
+        alloc = self.cgutils.get_or_insert_function(
+            self.module, ir.FunctionType(pointer, [self.int, ir.IntType(32)]), "NRT_MemInfo_alloc_aligned"
+        )
+        address = b.call(alloc, [total, ir.IntType(32)(_ALIGNMENT)])
+        with b.if_then(b.icmp_unsigned("!=", address, pointer(None)), likely=True):
+            self.advise(b, self.context.nrt.meminfo_data(b, address), total)
+        b.ret(address)
+        return found
+
+    def advise(self, b: Any, data: Any, total: Any) -> None:
+        """Asks the system for large pages of large memory, as NumPy does: each page costs time when it is first written."""
+        from llvmlite import ir
+
+        if not sys.platform.startswith("linux"):
+            return
+        with b.if_then(b.icmp_unsigned(">=", total, self.int(LARGE)), likely=False):
+            skipped = b.and_(b.neg(b.ptrtoint(data, self.int)), self.int(PAGE - 1))  # to where a page begins
+            type_ = ir.FunctionType(ir.IntType(32), [data.type, self.int, ir.IntType(32)])
+            madvise = self.cgutils.get_or_insert_function(self.module, type_, "madvise")
+            b.call(madvise, [b.gep(data, [skipped]), b.sub(total, skipped), ir.IntType(32)(MADV_HUGEPAGE)])

@@ -1,0 +1,241 @@
+"""Arrays of few elements whose sizes are known: they lie in the stack frame, where LLVM makes variables of their elements.
+
+    x = np.empty((2,), np.float64)         no memory is asked for; a loop that carries ``x`` carries its two
+    while ...: x = ...                     elements, and a stack of such arrays is a stack of numbers
+
+So goes what nobody outside the function sees. Sizes are found from those of *allocs*, through what loops and branches hand on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from transpile.analysis.accesses import accesses, handed
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, statements
+
+FEW, FEWER = 32, 8  # elements of an array that is handed on by value; the second is for a function that may call itself
+MANY = 512  # of one that lies in the stack frame
+FRAME, NARROW = (
+    2**16,
+    2**11,
+)  # bytes of all of these: a frame is on the stack a thousand times where calls are as deep as they may be
+Sizes = tuple[int, ...]
+_LARGEST = 8  # bytes of an element
+_VIEWS = ("view", "swap", "row")
+
+
+@dataclass
+class Small:
+    """``sizes`` of arrays where all are known; ``local``: the variables of *allocs* that lie in the stack frame.
+
+    ``few`` is how many elements an array has at most that is handed on by value.
+    """
+
+    sizes: dict[ir.Var, Sizes] = field(default_factory=dict)
+    local: set[ir.Var] = field(default_factory=set)
+    few: int = FEW
+
+    def of(self, var: ir.Var) -> Sizes | None:
+        """The sizes of what is handed on by value, or of the elements of such a stack."""
+        found = self.sizes.get(var)
+        return found if found is not None and math.prod(found) <= self.few else None
+
+
+def small_arrays(fn: ir.Function, is_kept: bool = False) -> Small:
+    """``is_kept``: the function may call itself."""
+    found = _Finder(fn)
+    found.run(fn)
+    small = Small(found.sizes, few=FEWER if is_kept else FEW)
+    room = NARROW if is_kept else FRAME
+    together = _together(fn)
+    for var in _written_later(fn, small):
+        for other in together[var]:
+            small.sizes.pop(other, None)
+    leaving = _leaving(fn, small)
+    # what hands its elements on has no memory of its own to leave with: others would see those of the next trip
+    while by_value := [v for v in leaving if v in together and small.of(v) is not None]:
+        for var in by_value:
+            for other in together[var]:
+                small.sizes.pop(other, None)
+        leaving = _leaving(fn, small)
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.Alloc) and stmt.var in small.sizes and stmt.var not in leaving:
+            count = math.prod(small.sizes[stmt.var])
+            if count <= MANY and count * _LARGEST <= room:
+                room -= count * _LARGEST
+                small.local.add(stmt.var)
+    return small
+
+
+def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
+    """Of each variable that a loop, a branch or a stack hands its value to: all that have their values in the same way."""
+    groups: list[list[ir.Var]] = []
+    popped: dict[ir.Var, list[ir.Var]] = {}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.If):
+            groups += [[r] for r in stmt.results]
+        elif isinstance(stmt, (ir.For, ir.While)):
+            tests = stmt.test.params if isinstance(stmt, ir.While) else ()
+            for k, param in enumerate(stmt.body.params):
+                groups.append([param, *stmt.results[k : k + 1], *tests[k : k + 1]])
+        elif isinstance(stmt, ir.Pop):
+            popped.setdefault(stmt.stack, [stmt.stack]).append(stmt.var)
+    return {var: group for group in (*groups, *popped.values()) for var in group}
+
+
+class _Finder:
+    def __init__(self, fn: ir.Function) -> None:
+        self.sizes: dict[ir.Var, Sizes] = {}
+        self.pushes: dict[ir.Var, list[ir.Operand]] = {}
+        for stmt in statements(fn.body):
+            if isinstance(stmt, ir.Push) and stmt.value.type.dims:
+                self.pushes.setdefault(stmt.stack, []).append(stmt.value)
+
+    def run(self, fn: ir.Function) -> None:
+        """What is popped has the sizes of all that is pushed, which may be what was popped from another stack."""
+        self.block(fn.body)
+        for _ in range(len(self.pushes) + 1):
+            before = dict(self.sizes)
+            for stack, values in self.pushes.items():
+                self.join(stack, values)
+            self.block(fn.body)
+            if before == self.sizes:
+                return
+        for stack in self.pushes:
+            self.sizes.pop(stack, None)
+        self.pushes = {}
+        self.block(fn.body)
+
+    def of(self, op: ir.Operand) -> Sizes | None:
+        return self.sizes.get(op) if isinstance(op, ir.Var) else None
+
+    def block(self, block: ir.Block) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt)
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        match stmt:
+            case ir.Alloc():
+                self.note(stmt.var, [a.value if isinstance(a, ir.Const) else None for a in stmt.args])
+            case ir.Let(prim="swap"):
+                self.note(stmt.var, (self.of(stmt.args[0]) or ())[::-1])
+            case ir.Let(prim="view"):
+                self.note(stmt.var, [a.value if isinstance(a, ir.Const) else None for a in stmt.args[1:]])
+            case ir.Pop():
+                self.note(stmt.var, self.of(stmt.stack) or ())
+            case ir.If():
+                self.block(stmt.then)
+                self.block(stmt.orelse)
+                for result, *sides in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    self.join(result, sides)
+            case ir.For() | ir.While():
+                self.loop(stmt)
+
+    def note(self, var: ir.Var, sizes: Sequence[int | None]) -> None:
+        known = [n for n in sizes if n is not None and n >= 0]
+        self.sizes.pop(var, None)
+        if var.type.dims and len(known) == len(sizes) == len(var.type.dims):
+            self.sizes[var] = tuple(known)
+
+    def join(self, var: ir.Var, sides: Sequence[ir.Operand]) -> None:
+        """The variable has the sizes that all sides have, if they are the same."""
+        found = {self.of(s) for s in sides if not isinstance(s, ir.Undef)}
+        sizes = found.pop() if len(found) == 1 else None
+        self.note(var, sizes or ())
+
+    def loop(self, stmt: ir.For | ir.While) -> None:
+        body = stmt.body
+        arrays = [k for k, p in enumerate(body.params) if p.type.dims]
+        for k in arrays:
+            self.join(body.params[k], [stmt.inits[k]])
+        for _ in range(len(arrays) + 2):  # what is taken for granted of a carried array may be wrong
+            before = [self.of(body.params[k]) for k in arrays]
+            self.block(body)
+            for k in arrays:
+                self.join(body.params[k], [stmt.inits[k], body.yields[k]])
+            if before == [self.of(body.params[k]) for k in arrays]:
+                break
+        else:
+            for k in arrays:
+                self.sizes.pop(body.params[k], None)
+            self.block(body)
+        for k in arrays:
+            sizes = self.of(body.params[k]) or ()
+            if k < len(stmt.results):
+                self.note(stmt.results[k], sizes)
+            if isinstance(stmt, ir.While):
+                self.note(stmt.test.params[k], sizes)
+        if isinstance(stmt, ir.While):
+            self.block(stmt.test)
+
+
+def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
+    """The arrays whose memory others see after the block, or with a count of who holds it."""
+    leaving: set[ir.Var] = set()
+    base: dict[ir.Var, ir.Var] = {}
+    for op in fn.body.yields:
+        _add(leaving, op)
+    for stmt in statements(fn.body):
+        match stmt:
+            case ir.Let() if stmt.prim in _VIEWS and isinstance(stmt.args[0], ir.Var):
+                base[stmt.var] = stmt.args[0]
+            case ir.Let(prim="call") if stmt.var.type.dims or stmt.var.type.kind == "tuple":
+                for op in stmt.args:
+                    _add(leaving, op)
+            case ir.Effect() | ir.Push():
+                values = stmt.args if isinstance(stmt, ir.Effect) else (stmt.value,)
+                stack = stmt.stack if isinstance(stmt, ir.Push) else None
+                for op in values:
+                    if stack is None or small.of(stack) is None:
+                        _add(leaving, op)
+            case ir.If() | ir.For() | ir.While():
+                for var, op in handed(stmt):
+                    if small.of(var) is None:
+                        _add(leaving, op)
+            case ir.Let() | ir.Alloc() | ir.NewStack() | ir.Pop():
+                pass
+    changed = True
+    while changed:
+        more = {base[v] for v in leaving if v in base} - leaving
+        leaving |= more
+        changed = bool(more)
+    return leaving
+
+
+def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
+    """What is handed on and then written by its old name: a copy of the elements would not see that.
+
+    No pass leaves it so (`transpile.analysis.accesses.Touch`); if one did, numbers would be wrong.
+    """
+    base = {s.var: s.args[0] for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim in _VIEWS}
+    found: set[ir.Var] = set()
+
+    def root(op: ir.Operand) -> ir.Operand:
+        while op in base:
+            op = base[op]
+        return op
+
+    def visit(block: ir.Block) -> None:
+        for k, stmt in enumerate(block.stmts):
+            for inner in blocks(stmt):
+                visit(inner)
+            if not isinstance(stmt, (ir.If, ir.For, ir.While)):
+                continue
+            pairs = list(handed(stmt)) if isinstance(stmt, ir.If) else list(zip(stmt.body.params, stmt.inits))
+            pairs = [(var, op) for var, op in pairs if small.of(var) is not None]
+            if not pairs:
+                continue
+            later = [*([] if isinstance(stmt, ir.If) else stmt.body.stmts), *block.stmts[k + 1 :]]
+            changed = {root(a.var) for s in statements(ir.Block((), later)) for a in accesses(s) if a.kind != "read"}
+            found.update(var for var, op in pairs if root(op) in changed)
+
+    visit(fn.body)
+    return found
+
+
+def _add(found: set[ir.Var], op: ir.Operand) -> None:
+    if isinstance(op, ir.Var) and op.type.dims:
+        found.add(op)

@@ -1,0 +1,67 @@
+"""Kept functions: each a function of its own in the library, called directly, itself included.
+
+An exception of a callee is the caller's, once it has given back what it holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Value, numba_type_of
+from transpile.codegen.llvm.operands import Operands
+from transpile.core import nodes as ir
+
+
+def described(context: Any, fn: ir.Function, name: str, has_watch: bool = False) -> Any:
+    """What Numba wants to know of a function: its name, the types of its parameters and of its result. The address of the watch
+    (`transpile.codegen.llvm.long_calls`) is the last parameter."""
+    from numba import types as numba_types
+
+    results = result_types(fn)
+    restype = numba_types.none
+    if results:
+        restype = results[0] if len(results) == 1 else numba_types.BaseTuple.from_types(tuple(results))
+    params = [numba_type_of(p.type) for p in fn.params] + [numba_types.voidptr] * has_watch
+    return describe(context, name, tuple(params), restype)
+
+
+def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> Any:
+    from numba.core.funcdesc import PythonFunctionDescriptor
+    from numba.core.utils import _dynamic_modname as dynamic_name
+
+    return PythonFunctionDescriptor(
+        native=True,
+        modname=dynamic_name,
+        qualname=name,
+        unique_name=name,
+        doc="",
+        typemap={},
+        restype=restype,
+        calltypes={},
+        args=tuple(f"a{k}" for k in range(len(types))),
+        kws=(),
+        mangler=context.mangler,
+        argtypes=types,
+        global_dict={"__name__": "transpile.codegen.llvm"},
+    )
+
+
+def result_types(fn: ir.Function) -> list[Any]:
+    return [numba_type_of(y.type) for y in fn.body.yields]
+
+
+def call(written: Operands, stmt: ir.Let) -> Scalar:
+    """The result of a call of a kept function."""
+    b, context = written.builder, written.context
+    target = written.kept[stmt.params["fn"]]
+    given: list[Value] = [written.value(a) for a in stmt.args]
+    passed = [written.struct(v) if isinstance(v, Array) else v for v in given]
+    values = [written.cast(v, wanted).value for v, wanted in zip(passed, target.argtypes)]
+    callee = context.declare_function(written.module, target)
+    if len(target.argtypes) > len(values):
+        values.append(written.handed_watch())
+    status, found = context.call_conv.call_function(b, callee, target.restype, target.argtypes, values)
+    written.watch_back()
+    with b.if_then(status.is_error, likely=False):
+        written.pass_on(status.code, status.excinfoptr)
+    return Scalar(found, target.restype)

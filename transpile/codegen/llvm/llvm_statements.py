@@ -1,0 +1,436 @@
+"""Control flow and memory: one method for each kind of statement of lowered core."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transpile.codegen.llvm import function_calls, threads
+from transpile.codegen.llvm.hints import describe, group_of_accesses
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.long_call_code import cost
+from transpile.codegen.llvm.operands import Operands, plain
+from transpile.codegen.llvm.scalar_instructions import named, parsed
+from transpile.codegen.numba.numba_scalars import spell
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+from transpile.loops.affine_tests import is_question
+from transpile.loops.index_set_splitting import EDGE
+from transpile.loops.schedule.parallel_schedule import PARALLEL
+from transpile.loops.short_vectors import lanes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Memory of the stack frame for what goes from block to block: a number, the parts of an array, or an array of few elements."""
+
+    places: Sequence[Any]
+    array: Array | None = None
+    sizes: Sequence[int] = ()
+
+
+class Statements(Operands):
+    # ---- blocks
+
+    def block(self, block: ir.Block) -> None:
+        for stmt in block.stmts:
+            method = _STATEMENTS.get(type(stmt))
+            if method is None:
+                raise Unsupported(type(stmt).__name__)
+            before = self.loc
+            self.loc = stmt.loc if stmt.loc.file else before
+            method(self, stmt)
+            self.loc = before
+
+    # ---- lets
+
+    def let(self, stmt: ir.Let) -> None:
+        self.lets[stmt.var] = stmt
+        method = _LETS.get(stmt.prim)
+        if method is not None:
+            self.values[stmt.var] = method(self, stmt)
+            return
+        result = scalar_type(stmt.var.type)
+        args = [self.scalar(a) for a in stmt.args]
+        found = self.quotient(stmt.prim, *args) if stmt.prim in ("quick_div", "quick_mod") else None
+        if found is None:
+            spelled = spell(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+            if spelled is None:
+                raise Unsupported(stmt.prim)
+            names = {f"a{k}": a for k, a in enumerate(args)}
+            found = self.expression(parsed(spelled[0], len(args)), names, result)
+        self.values[stmt.var] = self.cast(found, result)
+
+    def read(self, stmt: ir.Let) -> Value:
+        array = self.value(stmt.args[0])
+        if isinstance(array, Scalar):
+            return array
+        return self.load(array, [self.index(i) for i in stmt.args[1:]])
+
+    def size(self, stmt: ir.Let) -> Value:
+        return Scalar(self.whole(stmt.args[0]).sizes[stmt.params["axis"]], self.types.intp)
+
+    def converted(self, stmt: ir.Let) -> Value:
+        (op,), to = stmt.args, stmt.var.type
+        x, wanted = self.scalar(op), scalar_type(to)
+        if to.dtype == "bool" and not op.type.is_bool:
+            zero = self.constant(plain(0, op.type), x.type)
+            return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
+        return self.cast(x, wanted)
+
+    def called(self, stmt: ir.Let) -> Value:
+        if stmt.params.get("kept"):
+            found = function_calls.call(self, stmt)
+        else:
+            given = [self.value(a) for a in stmt.args]
+            self.before_call(stmt, given)
+            found = self.call(named(stmt.params["fn"]), given)
+        self.held(found)
+        if isinstance(found.type, self.types.Array):
+            return self.array(found)
+        if found.type == self.types.none or isinstance(found.type, self.types.BaseTuple):
+            return found
+        wanted = stmt.var.type
+        return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
+
+    def overflows(self, stmt: ir.Let) -> Value:
+        a, b = (self.cast(self.scalar(x), self.types.int64).value for x in stmt.args)
+        instruction = getattr(self.builder, f"s{stmt.prim.removeprefix('overflows_')}_with_overflow")
+        return Scalar(self.builder.extract_value(instruction(a, b), 1), self.types.boolean)
+
+    def item(self, stmt: ir.Let) -> Value:
+        whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
+        found = Scalar(self.builder.extract_value(whole.value, k), whole.type[k])
+        if isinstance(found.type, self.types.Array):
+            return self.array(found)
+        return self.cast(found, scalar_type(stmt.var.type))
+
+    def view(self, stmt: ir.Let) -> Value:
+        array = self.whole(stmt.args[0])
+        sizes = tuple(self.index(n) for n in stmt.args[1:])
+        if array.strides is not None:
+            raise Unsupported("a view of what does not lie in C order")
+        return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
+
+    def swap(self, stmt: ir.Let) -> Value:
+        return self.turned(self.whole(stmt.args[0]))
+
+    def row(self, stmt: ir.Let) -> Value:
+        return self.part(self.whole(stmt.args[0]), stmt.params["kinds"], iter([self.index(a) for a in stmt.args[1:]]))
+
+    # ---- memory
+
+    def alloc(self, stmt: ir.Alloc) -> None:
+        if stmt.var in self.small.local:
+            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
+            return
+        array = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
+        self.hold(array.meminfo)
+        self.values[stmt.var] = array
+
+    def write(self, stmt: ir.Store | ir.Add) -> None:
+        array = self.whole(stmt.buf)
+        indices = [self.index(stmt.args[i.arg]) for step in stmt.path for i in step.items]  # type: ignore[union-attr]
+        value = self.scalar(stmt.value)
+        if isinstance(stmt, ir.Add):
+            # as ``array[indices] += value``
+            names = {"a0": self.load(array, indices), "a1": value}
+            value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
+        self.store(array, indices, value)
+
+    def new_stack(self, stmt: ir.NewStack) -> None:
+        type_ = stmt.var.type
+        self.stacks[stmt.var] = self.stack(scalar_type(Type(type_.dtype)), len(type_.dims), self.small.of(stmt.var))
+
+    def push(self, stmt: ir.Push) -> None:
+        self.pushed(self.stacks[stmt.stack], self.value(stmt.value))
+
+    def pop(self, stmt: ir.Pop) -> None:
+        last = self.popped(self.stacks[stmt.stack])
+        self.values[stmt.var] = last if isinstance(last, Array) else self.cast(last, scalar_type(stmt.var.type))
+
+    # ---- what goes from block to block
+
+    def carried(self, var: ir.Var) -> Cells:
+        """Cells for a value of the variable."""
+        dtype = scalar_type(Type(var.type.dtype))
+        if not var.type.dims:
+            return Cells([self.cell(self.context.get_value_type(dtype))])
+        sizes = self.small.of(var)
+        if sizes is not None:
+            return Cells([], self.local(dtype, sizes), sizes)
+        _, *rest = self.nothing(dtype, len(var.type.dims)).parts
+        return Cells([self.owner(), *(self.cell(p.type) for p in rest)])
+
+    def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
+        """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        if not isinstance(value, Array):
+            return [self.cast(value, scalar_type(type_)).value]
+        if cells.array is not None:
+            return [self.load(value, at) for at in self.elements(cells.sizes)]
+        if value.strides is not None:
+            raise Unsupported("an array that is carried and does not lie in C order")
+        return list(value.parts)
+
+    def put(self, cells: Cells, parts: Sequence[Any]) -> None:
+        if cells.array is not None:
+            for at, part in zip(self.elements(cells.sizes), parts):
+                self.store(cells.array, at, part)
+        for cell, part in zip(cells.places, parts):
+            self.builder.store(part, cell)
+
+    def get(self, cells: Cells, type_: Type) -> Value:
+        if cells.array is not None:
+            return cells.array
+        parts = [self.builder.load(c) for c in cells.places]
+        if not type_.dims:
+            return Scalar(parts[0], scalar_type(type_))
+        return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
+
+    def keep(self, cells: Cells, var: ir.Var) -> None:
+        """What the cells hold is a value of the open block from here on."""
+        found = self.get(cells, var.type)
+        if isinstance(found, Array) and cells.array is None:
+            self.blocks[-1][found.meminfo] = cells.places[0]
+        self.values[var] = found
+
+    def handed(self, block: ir.Block, cells: Sequence[Cells], types: Sequence[Type]) -> list[list[Any]]:
+        """What the open block puts into cells at its end."""
+        found = []
+        for own, op, type_ in zip(cells, block.yields, types):
+            value = self.value(op)
+            if own.array is None:
+                value = self.taken(value)
+            if isinstance(op, ir.Undef) and own.array is not None:
+                found.append([self.constant(plain(0, Type(type_.dtype)), own.array.dtype)] * math.prod(own.sizes))
+            else:
+                found.append(self.parts(own, value, type_))
+        return found
+
+    def branch(self, stmt: ir.If) -> None:
+        self.divided(stmt)
+        if len(self.blocks) == 1 and any(_is_other_sizes(s) for s in stmt.then.stmts):
+            self.agree(stmt.test)
+
+    def agree(self, test: ir.Operand) -> None:
+        """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
+        let = self.lets.get(test) if isinstance(test, ir.Var) else None
+        if let is None or let.prim != "not_equal":
+            return
+        asked, known = let.args
+        size = self.lets.get(asked) if isinstance(asked, ir.Var) else None
+        if size is None or size.prim != "dim" or not isinstance(size.args[0], ir.Var):
+            return
+        array, value = self.whole(size.args[0]), self.index(known)
+        axis = size.params["axis"]
+        self.values[size.args[0]] = replace(array, sizes=(*array.sizes[:axis], value, *array.sizes[axis + 1 :]))
+
+    def divided(self, stmt: ir.If) -> None:
+        test = self.truth(self.scalar(stmt.test))
+        cells = [self.carried(r) for r in stmt.results]
+        with self.builder.if_else(test) as (then, otherwise):
+            for side, block in ((then, stmt.then), (otherwise, stmt.orelse)):
+                with side:
+                    self.side(block, stmt.results, cells)
+        for result, own in zip(stmt.results, cells):
+            self.keep(own, result)
+
+    def side(self, block: ir.Block, results: Sequence[ir.Var], cells: Sequence[Cells]) -> None:
+        self.open()
+        self.block(block)
+        found = self.handed(block, cells, [r.type for r in results])
+        self.close()
+        for own, parts in zip(cells, found):
+            self.put(own, parts)
+
+    # ---- loops
+
+    def loop(self, stmt: ir.For) -> None:
+        if stmt.index.note == PARALLEL:
+            threads.loop(self, stmt)
+        else:
+            self.counted(stmt)
+
+    def counted(self, stmt: ir.For) -> None:
+        if not isinstance(stmt.step, ir.Const) or not isinstance(stmt.step.value, int) or not stmt.step.value:
+            raise Unsupported("a step that is not known")
+        b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
+        natural = step == 1 and not stmt.backwards
+        trips = None if natural else self.trips(start, bound, step)
+        first, last = (start, bound) if natural else (self.number(0), trips)
+        with self.frame(stmt) as (_, carry):
+            counter = self.cell(self.int)
+            b.store(first, counter)
+            head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
+            with self.watched(stmt, counter, last, end) as (last_here, after, asks):
+                b.branch(head)
+                b.position_at_end(head)
+                at = b.load(counter)
+                b.cbranch(b.icmp_signed("<", at, last_here), body, after)
+                b.position_at_end(body)
+                index = at
+                if not natural:
+                    k = b.sub(b.sub(trips, self.number(1)), at) if stmt.backwards else at
+                    index = b.add(start, b.mul(k, self.number(step)))
+                self.values[stmt.index] = self.cast(Scalar(index, self.types.intp), scalar_type(stmt.index.type))
+                self.group = group_of_accesses(self.module) if stmt.index in self.apart else None
+                stop = carry()
+                b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
+                back = self.back(stop, head, end, stmt if asks else None)
+                describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
+                self.group = None
+
+    def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
+        """The branch to the next trip, if there is one. A loop that asks does so before it."""
+        b = self.builder
+        if asks is not None:
+            if stop is not None:
+                go_on = b.function.append_basic_block("next")
+                b.cbranch(stop, end, go_on)
+                b.position_at_end(go_on)
+                stop = None
+            self.spend(self.number(cost(asks.body)))
+            self.ask()
+        return b.branch(head) if stop is None else b.cbranch(stop, end, head)
+
+    def trips(self, start: Any, bound: Any, step: int) -> Any:
+        """How many numbers ``range(start, bound, step)`` has. Unsigned numbers hold any difference."""
+        b = self.builder
+        first, last = (start, bound) if step > 0 else (bound, start)
+        span = b.sub(b.sub(last, first), self.number(1))
+        count = span if abs(step) == 1 else b.udiv(span, self.number(abs(step)))
+        return b.select(b.icmp_signed("<", first, last), b.add(count, self.number(1)), self.number(0))
+
+    def repeat(self, stmt: ir.While) -> None:
+        b = self.builder
+        with self.frame(stmt) as (cells, carry), self.nested():
+            head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
+            b.branch(head)
+            b.position_at_end(head)
+            for own, param in zip(cells, stmt.test.params):
+                self.values[param] = self.get(own, param.type)
+            self.open()
+            self.block(stmt.test)
+            test = self.truth(self.scalar(stmt.test.yields[0]))
+            self.close()
+            b.cbranch(test, body, end)
+            b.position_at_end(body)
+            stop = carry()
+            describe(self.module, self.back(stop, head, end, stmt if self.watch is not None else None), stmt)
+            b.position_at_end(end)
+
+    @contextmanager
+    def frame(self, stmt: ir.For | ir.While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
+        """What a loop carries: its cells, and the function that writes a trip and gives the test that ends the loop."""
+        b, body = self.builder, stmt.body
+        cells = [self.carried(p) for p in body.params]
+        for own, init, param in zip(cells, stmt.inits, body.params):
+            if own.array is not None and isinstance(init, ir.Undef):
+                continue
+            value = self.value(init)
+            if isinstance(value, Array) and own.array is None:
+                self.count_up(value.meminfo)
+            self.put(own, self.parts(own, value, param.type))
+        trips = None
+        if stmt.trips is not None:
+            trips = self.cell(self.int)
+            b.store(self.number(0), trips)
+
+        def trip() -> Any:
+            for own, param in zip(cells, body.params):
+                self.values[param] = self.get(own, param.type)
+            self.open()
+            self.block(body)
+            stop = None if body.stop is None else self.truth(self.scalar(body.stop))
+            found = self.handed(body, cells, [p.type for p in body.params])
+            self.close()
+            for own, param, parts in zip(cells, body.params, found):
+                old = self.values[param]
+                if isinstance(old, Array) and own.array is None:
+                    self.count_down(old.meminfo)
+                self.put(own, parts)
+            if trips is not None:
+                b.store(b.add(b.load(trips), self.number(1)), trips)
+            return stop
+
+        yield cells, trip
+        for own, result in zip(cells, stmt.results):
+            self.keep(own, result)
+        for own, param in list(zip(cells, body.params))[len(stmt.results) :]:  # results that nobody reads
+            if param.type.dims:
+                self.keep(own, ir.Var("", param.type))
+        if trips is not None and stmt.trips is not None:
+            self.values[stmt.trips] = Scalar(b.load(trips), self.types.intp)
+
+    # ---- effects
+
+    def effect(self, stmt: ir.Effect) -> None:
+        b = self.builder
+        if is_question(stmt):
+            self.fail_if(self.truth(self.scalar(stmt.args[3])), f"errors.{stmt.params['class']}", (self.site(stmt),))
+        elif stmt.kind == "check":
+            at, size, given, *guard = (self.scalar(a) for a in stmt.args)
+            unsigned = stmt.params["low"]  # a negative number is a great one
+            wrong = (b.icmp_unsigned if unsigned else b.icmp_signed)(">=", at.value, size.value)
+            if guard:
+                wrong = b.and_(self.truth(guard[0]), wrong)
+            self.fail_if(wrong, f"errors.{stmt.params['class']}", (self.site(stmt), given, size))
+        elif stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
+            self.fail("again.OtherSizes", ())
+            b.position_at_end(b.function.append_basic_block("unreachable"))
+        elif stmt.kind == "raise":
+            self.fail(f"errors.{stmt.params['class']}", (self.site(stmt), *(self.value(a) for a in stmt.args)))
+            b.position_at_end(b.function.append_basic_block("unreachable"))
+        elif stmt.kind == "print":
+            self.show(stmt)
+        else:
+            raise Unsupported(stmt.kind)
+
+    def show(self, stmt: ir.Effect) -> None:
+        """Goes back into the interpreter, which prints."""
+        values = [self.value(a) for a in stmt.args] or [self.constant(0, self.types.int64)]
+        given = [self.struct(v) if isinstance(v, Array) else v for v in values]
+        type_ = self.types.BaseTuple.from_types(tuple([v.type for v in given]))
+        whole = self.context.make_tuple(self.builder, type_, [v.value for v in given])
+        self.call(named("errors.say"), (self.site(stmt), Scalar(whole, type_)))
+
+    def site(self, stmt: ir.Effect) -> Scalar:
+        return self.constant(stmt.params["site"], self.types.int64)
+
+
+def _lanes(loop: ir.For) -> int | None:
+    """How many trips are one vector, where that is known."""
+    return 1 if loop.index.note == EDGE else lanes_of(loop)
+
+
+def _is_other_sizes(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Effect) and stmt.params.get("class") == "OtherSizes"
+
+
+_LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
+    "index": Statements.read,
+    "dim": Statements.size,
+    "cast": Statements.converted,
+    "call": Statements.called,
+    "item": Statements.item,
+    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
+    "view": Statements.view,
+    "swap": Statements.swap,
+    "row": Statements.row,
+}
+_STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
+    ir.Let: Statements.let,
+    ir.Alloc: Statements.alloc,
+    ir.Store: Statements.write,
+    ir.Add: Statements.write,
+    ir.If: Statements.branch,
+    ir.For: Statements.loop,
+    ir.While: Statements.repeat,
+    ir.NewStack: Statements.new_stack,
+    ir.Push: Statements.push,
+    ir.Pop: Statements.pop,
+    ir.Effect: Statements.effect,
+}

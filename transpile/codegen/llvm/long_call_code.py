@@ -1,0 +1,486 @@
+"""What a function does for its watch (`transpile.codegen.llvm.long_calls`): it counts down its work, and asks when it has done
+enough.
+
+for i in range(n):                  loops of loops, and ``while``, ask in each trip; what inner loops do counts
+for c in pieces of range(n):        a loop that is in no other runs in pieces, and asks between them: the trips
+    for i in c:                     of a piece can still be vectors
+
+Where a trip does too much, which only the run may know, the loops in it do the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from transpile.analysis.accesses import is_array
+from transpile.analysis.vector_forms import DEAR
+from transpile.codegen.llvm import long_calls
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
+from transpile.codegen.llvm.stacks import Stacks
+from transpile.core import nodes
+from transpile.core.walk import blocks, statements
+from transpile.loops.schedule.parallel_schedule import PARALLEL
+
+_DEAR, _CALL = 20, 200  # of what a load, a store or a sum of numbers is 1
+_PER_ELEMENT = 16  # of what a function of the runtime does with an array
+_FEW = 64  # trips that are never too many
+_SUMS = ("add", "sub", "maximum", "minimum", "floordiv", "quick_div")
+_CUBIC = ("linalg",)  # modules whose functions take time like a product of matrices
+PIECE = 2 * long_calls.FIRST  # of the work between two questions
+MANY = 128  # trips
+_LITTLE = 2**14  # work that is never too much
+_MUCH = 2**21  # of a trip, for a loop that asks for those in it
+LONGEST = 2**40  # of the work that is counted at once
+
+
+def takes_long(fn: nodes.Function) -> bool:
+    """Whether a call may take so long that it is watched."""
+    return any(
+        isinstance(s, nodes.While) or (isinstance(s, nodes.For) and not is_short(s)) or is_heavy(s)
+        for s in statements(fn.body)
+    )
+
+
+def is_heavy(stmt: nodes.Stmt) -> bool:
+    """Whether it is a call that may take long."""
+    return (
+        isinstance(stmt, nodes.Let)
+        and stmt.prim == "call"
+        and (bool(stmt.params.get("kept")) or any(map(is_array, stmt.args)))
+    )
+
+
+def is_short(loop: nodes.For) -> bool:
+    """Whether it has a few trips at most, with nothing in them that may take long, and does little in all."""
+    if (
+        not isinstance(loop.start, nodes.Const)
+        or not isinstance(loop.bound, nodes.Const)
+        or loop.index.note == PARALLEL
+    ):
+        return False
+    inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
+    if trips > _FEW or any(
+        isinstance(s, nodes.While) or (isinstance(s, nodes.For) and not is_short(s)) or is_heavy(s) for s in inner
+    ):
+        return False
+    return trips * cost(loop.body) <= _LITTLE
+
+
+def is_last(loop: nodes.For) -> bool:
+    """Whether there is no loop in it."""
+    return not any(isinstance(s, nodes.For) and not is_short(s) for s in statements(loop.body))
+
+
+def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
+    """Whether loops in loops do more than a walk over an array. No memory is so large that such a walk takes long."""
+    for stmt in block.stmts:
+        nest = around
+        if isinstance(stmt, nodes.For) and not is_short(stmt):
+            nest = (*around, stmt)
+            if is_last(stmt) and around and not is_walk(nest):
+                return True
+        if any(is_deep(b, *nest) for b in blocks(stmt)):
+            return True
+    return False
+
+
+def is_walk(nest: Sequence[nodes.For]) -> bool:
+    """Whether each trip of the innermost loop has an element of its own: the index of each loop, or its sum with a number, is a
+    subscript."""
+    wanted, block = {loop.index for loop in nest}, nest[-1].body
+    moved = {
+        s.var: s.args[0]
+        for s in block.stmts
+        if isinstance(s, nodes.Let) and s.prim in ("add", "sub") and isinstance(s.args[1], nodes.Const)
+    }
+    for stmt in block.stmts:
+        if isinstance(stmt, (nodes.Store, nodes.Add)) or (isinstance(stmt, nodes.Let) and stmt.prim == "index"):
+            subscripts = stmt.args[1:] if isinstance(stmt, nodes.Let) else stmt.args
+            if wanted <= {moved.get(i, i) for i in subscripts}:  # type: ignore[arg-type]
+                return True
+    return False
+
+
+def _is_clipped(let: nodes.Let) -> bool:
+    """Whether it is a bound of a slice: one of an array."""
+    return let.prim == "call" and let.params.get("fn") == "arrays.bound"
+
+
+def cost(block: nodes.Block) -> int:
+    """Roughly what the statements do once, without that of loops, which count themselves."""
+    total = 1
+    for stmt in block.stmts:
+        match stmt:
+            case nodes.Let():
+                total += _DEAR if stmt.prim in DEAR else 1
+            case nodes.Store() | nodes.Add():
+                total += 1
+            case nodes.For() if is_short(stmt):
+                total += abs(stmt.bound.value - stmt.start.value) * cost(stmt.body)  # type: ignore[union-attr]
+            case nodes.If():
+                total += max(cost(b) for b in blocks(stmt))
+    return total
+
+
+class Work:
+    """What a trip of a loop does, with all loops in it, if that is known before the loop: an int, or a double of LLVM's.
+
+    Ends of inner loops that depend on the indices of outer ones are taken for what they are at most. Of a loop that only its trip
+    knows how long it is it is said that it has few; where it has many it counts itself.
+    """
+
+    def __init__(self, writer: Watching, loop: nodes.For) -> None:
+        self.writer, self.loop = writer, loop
+        self.lets = {s.var: s for s in statements(loop.body) if isinstance(s, nodes.Let)}
+        self.ends: dict[nodes.Var, nodes.For] = {}
+        self.counts: dict[tuple[nodes.Operand, nodes.Operand], Any] = {}  # the trips of loops with these ends
+        self.doubles: dict[int, tuple[Any, Any]] = {}  # of LLVM's integers, by their identities
+
+    def of_trip(self) -> Any:
+        inner = list(statements(self.loop.body))
+        if any(
+            isinstance(s, nodes.While) or is_heavy(s) or (isinstance(s, nodes.For) and s.body.stop is not None)
+            for s in inner
+        ):
+            return None
+        self.ends[self.loop.index] = self.loop
+        return self.block(self.loop.body)
+
+    def block(self, block: nodes.Block) -> Any:
+        total: Any = cost(block)
+        for loop in self.loops(block):
+            trips = self.trips(loop)
+            if trips is None:
+                if not is_last(loop):
+                    return None
+                self.writer.unknown.add(loop.index)
+                trips = MANY
+            self.ends[loop.index] = loop
+            inner = self.block(loop.body)
+            if inner is None:
+                return None
+            total = self.sum(total, self.product(trips, inner))
+        return total
+
+    def loops(self, block: nodes.Block) -> Iterator[nodes.For]:
+        """Those that are in the block, and in no other of its loops."""
+        for stmt in block.stmts:
+            if isinstance(stmt, nodes.For):
+                if not is_short(stmt):
+                    yield stmt
+            else:
+                for inner in blocks(stmt):
+                    yield from self.loops(inner)
+
+    def trips(self, loop: nodes.For) -> Any:
+        """How many there are at most, not less than 0."""
+        if not isinstance(loop.step, nodes.Const) or not loop.step.value:
+            return None
+        ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
+        if ends not in self.counts:
+            low, high = self.value(ends[0], False), self.value(ends[1], True)
+            if low is None or high is None:
+                return None
+            count = self.sum(high, low, -1)
+            self.counts[ends] = count if low == 0 and self.is_size(ends[1]) else self.larger(count, 0, True)
+        return self.quotient(self.counts[ends], abs(loop.step.value))
+
+    def is_size(self, op: nodes.Operand) -> bool:
+        """Whether it is the size of an array, which is not negative."""
+        let = self.writer.lets.get(op) if isinstance(op, nodes.Var) else None
+        return let is not None and let.prim == "dim"
+
+    def value(self, op: nodes.Operand, most: bool, depth: int = 4) -> Any:
+        """What an integer is at most, or at least."""
+        if isinstance(op, nodes.Const):
+            return int(op.value)
+        if not isinstance(op, nodes.Var) or not depth:
+            return None
+        if op in self.ends:
+            loop = self.ends[op]
+            is_upwards = isinstance(loop.step, nodes.Const) and loop.step.value > 0
+            return self.value(loop.bound if is_upwards is most else loop.start, most, depth - 1)
+        known = self.writer.values.get(op)
+        if isinstance(known, Scalar):
+            number = self.writer.cast(known, self.writer.types.intp).value
+            if id(number) not in self.doubles:
+                self.doubles[id(number)] = number, self.double(number)
+            return self.doubles[id(number)][1]
+        let = self.lets.get(op)
+        if let is None or let.prim not in ("add", "sub", "maximum", "minimum"):
+            return None
+        x = self.value(let.args[0], most, depth - 1)
+        y = self.value(let.args[1], most is (let.prim != "sub"), depth - 1)
+        if x is None or y is None:
+            return None
+        if let.prim in ("add", "sub"):
+            return self.sum(x, y, 1 if let.prim == "add" else -1)
+        return self.larger(x, y, let.prim == "maximum")
+
+    # ---- numbers
+
+    def double(self, value: Any) -> Any:
+        return self.writer.double(value)
+
+    def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
+        if isinstance(y, int) and (isinstance(x, int) or not y):
+            return x + sign * y if isinstance(x, int) else x
+        b = self.writer.builder
+        return (b.fadd if sign > 0 else b.fsub)(self.double(x), self.double(y))
+
+    def product(self, trips: Any, work: Any) -> Any:
+        if isinstance(trips, int) and isinstance(work, int):
+            return trips * work
+        return self.writer.builder.fmul(self.double(trips), self.double(work))
+
+    def quotient(self, x: Any, step: int) -> Any:
+        if step == 1 or isinstance(x, int):
+            return x if step == 1 else -(-x // step)
+        return self.writer.builder.fmul(x, self.double(1).type(1.0 / step))
+
+    def larger(self, x: Any, y: Any, which: bool) -> Any:
+        if isinstance(x, int) and isinstance(y, int):
+            return max(x, y) if which else min(x, y)
+        b, x, y = self.writer.builder, self.double(x), self.double(y)
+        return b.select(b.fcmp_ordered(">" if which else "<", x, y), x, y)
+
+
+class Watching(Stacks):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.watch: Any = None  # the address; None where nobody asks
+        self.left: Any = None  # a cell: the work that may be done before it is asked
+        self.gives_lock = False
+        self.together: tuple[Any, Any] | None = None  # of a chunk of a parallel loop: see `watch.poll_together`
+
+        self.values: dict[nodes.Var, Value] = {}
+        self.lets: dict[nodes.Var, nodes.Let] = {}  # those that are written
+        self.unknown: set[nodes.Var] = (
+            set()
+        )  # indices of inner loops that may have many trips where their work was taken for little
+        self.around: dict[nodes.Var, nodes.For] = {}  # the loops, by their indices
+        self.depth = 0  # of loops around what is written
+        self.is_counted: Any = False  # whether one of these counts and asks for all in it: if only the run knows, a bit
+
+    def begin_watch(self, fn: nodes.Function, given: Sequence[Any]) -> None:
+        """``given``: the arguments; if there is one more than parameters, it is the watch."""
+        if len(given) == len(fn.params):
+            return
+        _, _, type_ = long_calls.types()
+        self.watch = self.builder.bitcast(given[-1], type_.as_pointer())
+        self.left = self.cell(self.int)
+        self.watch_back()
+        if self.is_narrow:
+            self.spend(self.number(cost(fn.body)))
+            self.ask()
+
+    def begin_chunk(self, code: Any, owner: Any, bare: Any) -> None:
+        """A chunk of a parallel loop has a watch of its own."""
+        _, _, type_ = long_calls.types()
+        self.watch = self.cell(type_)
+        long_calls.begin(self.builder, self.watch, self.builder.load(bare))
+        self.left = self.cell(self.int)
+        self.together = code, owner
+        self.watch_back()
+
+    def end_watch(self) -> None:
+        if self.watch is not None and self.is_narrow:
+            self.handed_watch()
+
+    def handed_watch(self) -> Any:
+        """The watch for a kept function, or for who called this one, with what is left."""
+        b = self.builder
+        b.store(b.load(self.left), long_calls.field(b, self.watch, long_calls.LEFT))
+        return b.bitcast(self.watch, self.cgutils.voidptr_t)
+
+    def watch_back(self) -> None:
+        """After a kept function: what it has left."""
+        if self.watch is not None:
+            self.builder.store(
+                self.builder.load(long_calls.field(self.builder, self.watch, long_calls.LEFT)), self.left
+            )
+
+    def spend(self, amount: Any) -> None:
+        b = self.builder
+        b.store(b.sub(b.load(self.left), amount), self.left)
+
+    def ask(self) -> None:
+        """Asks if enough has been done."""
+        if self.watch is None:
+            return
+        b = self.builder
+        with b.if_then(b.icmp_signed("<", b.load(self.left), self.number(0)), likely=False):
+            if self.together is None:
+                goes_on = b.call(long_calls.poll(self.module, self.gives_lock), [self.watch])
+            else:
+                goes_on = b.call(long_calls.poll_together(self.module), [self.watch, *self.together])
+            with b.if_then(b.icmp_signed("==", goes_on, self.number(0)), likely=False):
+                self.interrupted()
+            self.watch_back()
+
+    # ---- loops
+
+    @contextmanager
+    def nested(self, is_counted: Any = False) -> Iterator[None]:
+        """Inside of a loop. ``is_counted``: it counts and asks for what is in it."""
+        before = self.depth, self.is_counted
+        self.depth, self.is_counted = self.depth + 1, self.either(self.is_counted, is_counted)
+        yield
+        self.depth, self.is_counted = before
+
+    @contextmanager
+    def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
+        """A loop of trips from what the counter holds up to ``last``, and then ``end``, where it is left early too. Gives where its
+        trips end as they are written, the block behind them, and whether each of them asks. Writing goes on at ``end``."""
+        b, above = self.builder, self.is_counted
+        self.around[loop.index] = loop
+        is_limited = all(self.is_size(o) for o in (loop.start, loop.bound))
+        if not is_limited or loop.index in self.unknown:
+            above = False
+        if self.watch is None or is_short(loop) or above is True:
+            with self.nested():
+                yield last, end, False
+            b.position_at_end(end)
+            return
+        work = cost(loop.body) if self.is_counted is True else Work(self, loop).of_trip()
+        counts = self.is_little(loop, work)
+        with self.nested(counts):
+            if work is None:
+                yield last, end, True
+                b.position_at_end(end)
+                return
+            spent = work if counts is True else self.choice(counts, work, cost(loop.body))
+            if is_last(loop) and is_limited and self.depth > 1:
+                first, has_exit = b.load(counter), loop.body.stop is not None
+                if not has_exit:
+                    self.spend_many(spent, b.sub(last, first), above)
+                yield last, end, False
+                b.position_at_end(end)
+                if has_exit:
+                    self.spend_many(spent, b.sub(b.load(counter), first), above)
+            else:
+                yield from self.pieces(work, self.choice(above, 0, spent), above, counter, last, end)
+
+    def is_little(self, loop: nodes.For, work: Any) -> Any:
+        """Whether a loop can ask for those in it: True, False, or a bit. ``work``: what its trips do."""
+        if work is None or not is_deep(loop.body):
+            return work is not None
+        if isinstance(work, int):
+            return work <= _MUCH
+        return self.builder.fcmp_ordered("<=", work, work.type(float(_MUCH)))
+
+    def either(self, x: Any, y: Any) -> Any:
+        if isinstance(x, bool) or isinstance(y, bool):
+            return x is True or y is True or (y if x is False else x)
+        return self.builder.or_(x, y)
+
+    def choice(self, test: Any, x: Any, y: Any) -> Any:
+        """One of two amounts of work."""
+        if isinstance(test, bool):
+            return x if test else y
+        return self.builder.select(test, self.double(x), self.double(y))
+
+    def double(self, work: Any) -> Any:
+        from llvmlite import ir
+
+        if isinstance(work, int):
+            return ir.DoubleType()(float(work))
+        return work if work.type == ir.DoubleType() else self.builder.sitofp(work, ir.DoubleType())
+
+    def is_size(self, op: nodes.Operand) -> bool:
+        """Whether an end of a loop is one of an array: no memory has so many elements that one loop over them takes long."""
+        if not isinstance(op, nodes.Var):
+            return True
+        loop, let = self.around.get(op), self.lets.get(op)
+        if loop is not None:
+            return self.is_size(loop.start) and self.is_size(loop.bound)
+        if let is None:
+            return False
+        return let.prim == "dim" or (let.prim in _SUMS and all(map(self.is_size, let.args))) or _is_clipped(let)
+
+    def pieces(
+        self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
+    ) -> Iterator[tuple[Any, Any, bool]]:
+        """``work``: what trips do, ``spent`` what of that counts; ``above``: the whole is one piece, as a loop around it asks."""
+        b = self.builder
+        most = self.trips_of_piece(work, b.sub(last, b.load(counter)), above)
+        head, piece, after = (b.function.append_basic_block(n) for n in ("pieces", "piece", "pause"))
+        b.branch(head)
+        b.position_at_end(head)
+        first = b.load(counter)
+        b.cbranch(b.icmp_signed("<", first, last), piece, end)
+        b.position_at_end(piece)
+        rest = b.sub(last, first)
+        least = b.select(b.icmp_unsigned("<", rest, most), rest, most)
+        yield b.add(first, least, flags=["nsw"]), after, False
+        b.position_at_end(after)
+        self.spend_trips(spent, b.sub(b.load(counter), first))
+        self.ask()
+        b.branch(head)
+        b.position_at_end(end)
+
+    def trips_of_piece(self, work: Any, trips: Any, above: Any) -> Any:
+        """How many trips there are between two questions. There is no division where all of them are few."""
+        if isinstance(work, int):
+            few = PIECE // work // long_calls.TRIPS * long_calls.TRIPS or max(PIECE // work, 1)
+            return self.number(few) if above is False else self.builder.select(above, trips, self.number(few))
+        b, double = self.builder, work.type
+        found = self.cell(self.int)
+        b.store(trips, found)
+        is_large = b.not_(b.fcmp_ordered("<", b.fmul(b.sitofp(trips, double), work), double(PIECE)))
+        if above is not False:
+            is_large = b.and_(is_large, b.not_(above))
+        with b.if_then(is_large, likely=False):
+            several = b.fptosi(b.fdiv(double(PIECE), work), self.int)
+            b.store(b.select(b.icmp_signed(">", several, self.number(1)), several, self.number(1)), found)
+        return b.load(found)
+
+    def spend_many(self, work: Any, trips: Any, above: Any) -> None:
+        """Of few trips it takes longer to count them. ``above``: a loop around it counts."""
+        b = self.builder
+        is_many = b.icmp_signed(">", trips, self.number(MANY))
+        with b.if_then(is_many if above is False else b.and_(is_many, b.not_(above)), likely=False):
+            self.spend_trips(work, trips)
+            self.ask()
+
+    def spend_trips(self, work: Any, trips: Any) -> None:
+        b = self.builder
+        if isinstance(work, int):
+            self.spend(b.mul(trips, self.number(work)))
+            return
+        total, most = b.fmul(b.sitofp(trips, work.type), work), work.type(float(LONGEST))
+        self.spend(b.fptosi(b.select(b.fcmp_ordered("<", total, most), total, most), self.int))
+
+    # ---- calls
+
+    def before_call(self, stmt: nodes.Let, args: Sequence[Any]) -> None:
+        """Before what may take long: the work of it counts."""
+        arrays = [a for a in args if isinstance(a, Array)]
+        if self.watch is None or not arrays or stmt.params.get("kept"):
+            return
+        b, module = self.builder, str(stmt.params["fn"]).partition(".")[0]
+        if module in ("blas", *_CUBIC):
+            whole = max(arrays, key=lambda a: len(a.sizes))
+            total = b.mul(self.product(whole), self.other(arrays, whole, module))
+        else:
+            total = self.number(0)
+            for a in arrays:
+                total = b.add(total, b.mul(self.product(a), self.number(_PER_ELEMENT)))
+        limit = self.number(LONGEST)
+        self.spend(b.select(b.icmp_unsigned("<", total, limit), total, limit))
+        self.ask()
+
+    def product(self, array: Array) -> Any:
+        total = self.number(1)
+        for n in array.sizes:
+            total = self.builder.mul(total, n)
+        return total
+
+    def other(self, arrays: Sequence[Array], whole: Array, module: str) -> Any:
+        """How often each element of a matrix is taken: of a product with a matrix, as often as that has columns."""
+        if module in _CUBIC:
+            return whole.sizes[-1] if whole.sizes else self.number(1)
+        others = [a for a in arrays if a is not whole and len(a.sizes) == 2]
+        return others[0].sizes[1] if others else self.number(1)

@@ -1,0 +1,135 @@
+"""Who holds memory: what a block makes it gives back at its end, unless it hands it on.
+
+An owner is a cell of the stack frame with the address of what it holds, or none. Where the function fails, all are given back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from transpile.codegen.llvm.arrays import Arrays
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
+
+GIVE_BACK = "transpile.give_back"
+
+
+class Memory(Arrays):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.cells: list[Any] = []
+        self.free: list[Any] = []  # cells that no block uses now
+        self.blocks: list[dict[Any, Any]] = []  # of each open block, what it holds and in which cell
+
+    # ---- cells
+
+    def cell(self, type_: Any) -> Any:
+        """Memory of the stack frame."""
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(type_)
+
+    def owner(self) -> Any:
+        if self.free:
+            return self.free.pop()
+        pointer = self.cgutils.voidptr_t
+        with self.builder.goto_entry_block():
+            cell = self.builder.alloca(pointer)
+            self.builder.store(pointer(None), cell)
+        self.cells.append(cell)
+        return cell
+
+    # ---- the stack frame
+
+    def local(self, dtype: Any, sizes: Sequence[int], root: Any = None) -> Array:
+        """An array in the stack frame: nobody holds it."""
+        from llvmlite import ir
+
+        type_ = self.context.get_data_type(dtype)
+        with self.builder.goto_entry_block():
+            whole = self.builder.alloca(ir.ArrayType(type_, math.prod(sizes)))
+            whole.align = 32
+            data = self.builder.bitcast(whole, type_.as_pointer())
+        return Array(dtype, data, tuple([self.number(n) for n in sizes]), None, self.cgutils.voidptr_t(None), root)
+
+    def is_local(self, array: Array) -> bool:
+        return bool(getattr(array.meminfo, "constant", True) is None)
+
+    def elements(self, sizes: Sequence[int]) -> Iterator[list[Any]]:
+        """The indices of all elements."""
+        for at in product(*(range(n) for n in sizes)):
+            yield [self.number(i) for i in at]
+
+    # ---- holding
+
+    def hold(self, meminfo: Any) -> None:
+        """The open block gives it back at its end."""
+        cell = self.owner()
+        self.builder.store(meminfo, cell)
+        self.blocks[-1][meminfo] = cell
+
+    def open(self) -> None:
+        self.blocks.append({})
+
+    def close(self) -> None:
+        for meminfo, cell in self.blocks.pop().items():
+            self.builder.store(self.cgutils.voidptr_t(None), cell)
+            self.count_down(meminfo)
+            self.free.append(cell)
+
+    def taken(self, value: Value) -> Value:
+        """The value with a claim of its own to its memory, for who is outside the open block."""
+        if not isinstance(value, Array) or self.is_local(value):
+            return value
+        cell = self.blocks[-1].pop(value.meminfo, None)
+        if cell is None:
+            self.count_up(value.meminfo)
+        else:  # handed on
+            self.builder.store(self.cgutils.voidptr_t(None), cell)
+            self.free.append(cell)
+        return value
+
+    def count_up(self, meminfo: Any) -> None:
+        self._counted("NRT_incref", meminfo)
+
+    def count_down(self, meminfo: Any) -> None:
+        self._counted("NRT_decref", meminfo)
+
+    def _counted(self, name: str, meminfo: Any) -> None:
+        from numba.core.runtime.nrtdynmod import incref_decref_ty
+
+        function = self.cgutils.get_or_insert_function(self.module, incref_decref_ty, name)
+        function.args[0].add_attribute("noalias")
+        function.args[0].add_attribute("captures(none)")
+        self.builder.call(function, [meminfo])
+
+    def give_back_all(self) -> None:
+        """Where the function fails. The cells are handed to a function, so that LLVM leaves them where they are: else each exit
+        had a choice for each cell among all places that lead there, and those take longer to compile than the rest."""
+        for cell in self.cells:
+            self.builder.call(self.giver(), [cell])
+
+    def giver(self) -> Any:
+        """The function of this module that gives back what a cell holds, and empties it."""
+        from llvmlite import ir
+
+        found = self.module.globals.get(GIVE_BACK)
+        if found is None:
+            type_ = ir.FunctionType(ir.VoidType(), [self.cgutils.voidptr_t.as_pointer()])
+            found = ir.Function(self.module, type_, GIVE_BACK)
+            found.linkage = "internal"
+            found.attributes.add("noinline")
+            found.attributes.add("nounwind")
+            outside, self.builder = self.builder, ir.IRBuilder(found.append_basic_block("entry"))
+            (cell,) = found.args
+            self.count_down(self.builder.load(cell))
+            self.builder.store(self.cgutils.voidptr_t(None), cell)  # else LLVM would hand over what the cell holds
+            self.builder.ret_void()
+            self.builder = outside
+        return found
+
+    def held(self, x: Scalar) -> None:
+        """The memory of a value that a call gave belongs to the open block."""
+        for _, meminfo in self.context.nrt.get_meminfos(self.builder, x.type, x.value):
+            self.hold(meminfo)

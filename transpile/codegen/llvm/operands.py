@@ -1,0 +1,68 @@
+"""Operands of statements, and what the functions of a module share: what calls of kept functions and threads are written with."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from transpile.codegen.llvm.frame_arrays import Small
+from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.long_call_code import Watching
+from transpile.codegen.llvm.stacks import Stack
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+
+
+class Operands(Watching):
+    def __init__(self, context: Any, typing: Any) -> None:
+        super().__init__(context, typing)
+        self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
+        self.small = Small()
+        self.is_large = False  # whether the function is one of which less code is made
+        self.apart: set[ir.Var] = set()  # indices of loops whose trips do not meet in memory
+        self.numbers = count()  # of outlined loops
+        self.starts_threads = False
+        self.stacks: dict[ir.Var, Stack] = {}
+
+    # ---- operands
+
+    def value(self, op: ir.Operand) -> Value:
+        if isinstance(op, ir.Var):
+            return self.values[op]
+        if isinstance(op, ir.Undef):
+            return self.undefined(op.type)
+        type_ = scalar_type(op.type)
+        return self.constant(plain(op.value, op.type), type_)
+
+    def scalar(self, op: ir.Operand) -> Scalar:
+        found = self.value(op)
+        if not isinstance(found, Scalar):
+            raise Unsupported(f"{op} is an array")
+        return found
+
+    def index(self, op: ir.Operand) -> Any:
+        return self.cast(self.scalar(op), self.types.intp).value
+
+    def whole(self, op: ir.Operand) -> Array:
+        found = self.value(op)
+        if not isinstance(found, Array):
+            raise Unsupported(f"{op} is no array")
+        return found
+
+    def undefined(self, type_: Type) -> Value:
+        if type_.dims:
+            return self.nothing(scalar_type(type_), len(type_.dims))
+        return self.constant(plain(0, type_), scalar_type(type_))
+
+    # ---- statements (`Statements`)
+
+    def let(self, stmt: ir.Let) -> None:
+        raise NotImplementedError
+
+    def counted(self, stmt: ir.For) -> None:
+        raise NotImplementedError
+
+
+def plain(value: Any, type_: Type) -> Any:
+    """The constant as a Python number of the type."""
+    return bool(value) if type_.is_bool else float(value) if type_.is_float else int(value)

@@ -1,0 +1,230 @@
+"""Parallel loops: the trips become a function of the module, which the threads of Numba's layer call.
+
+    for c in prange(chunks): ...   ->   body(first, count, frame): for c in range(first, first + count): ...
+
+``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all,
+the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. The
+interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process at two loops at once. Of the
+exceptions of chunks that of the first one is kept in the frame, and raised when all have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from transpile.analysis.value_ranges import is_integer
+from transpile.codegen.llvm import long_calls
+from transpile.codegen.llvm.function_calls import describe
+from transpile.codegen.llvm.llvm_values import Scalar, Unsupported, Value
+from transpile.codegen.llvm.operands import Operands
+from transpile.core import nodes
+from transpile.core.walk import statements, uses
+from transpile.core.walk import written as changed_by
+from transpile_runtime.compiled import threads as layer
+
+# The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
+# interpreter's lock; whether the call is bare (`watch`); and how many these are.
+_CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
+
+
+def loop(written: Operands, stmt: nodes.For) -> None:
+    """The loop, its trips at once."""
+    from llvmlite import ir
+
+    if not isinstance(stmt.start, nodes.Const) or stmt.start.value != 0 or stmt.body.params or stmt.trips is not None:
+        raise Unsupported("threads")
+    b, given = written.builder, _Given(written, stmt)
+    layer.launch()
+    written.starts_threads = True
+    own = _described(written)
+    exception = written.context.call_conv.get_function_type(own.restype, own.argtypes).args[1].pointee
+    code = ir.IntType(32)
+    number = written.int
+    type_ = ir.LiteralStructType([code, exception, number, code, number, number, *(v.type for v in given.passed)])
+    body, pooled = _body(written, stmt, own, given, type_), _pooled(written, own, type_)
+    frame = written.cell(type_)
+    own_thread = b.call(long_calls.outside(written.module, "PyThread_get_thread_ident", written.int), [])
+    bare = number(0) if written.watch is None else b.load(long_calls.field(b, written.watch, long_calls.BARE))
+    for k, value in enumerate((code(0), exception(None), number(0), code(0), own_thread, bare, *given.passed)):
+        b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
+    chunks = written.index(stmt.bound)
+    data = b.bitcast(frame, written.cgutils.voidptr_t)
+    with b.if_else(b.icmp_signed(">", chunks, written.number(1)), likely=True) as (several, one):
+        with several:
+            _start(written, pooled, chunks, data)
+        with one:
+            _call(written, own, body, (written.number(0), chunks), frame, data)
+    left = b.load(written.cgutils.gep_inbounds(b, frame, 0, _CODE))
+    with b.if_then(b.icmp_signed("!=", left, code(0)), likely=False):
+        info = b.load(written.cgutils.gep_inbounds(b, frame, 0, _INFO))
+        written.pass_on(left, info)
+
+
+_SIZES = ("add", "sub", "mul", "maximum", "minimum")
+
+
+class _Given:
+    """What the trips read of what is outside: the values that are no constants go through the frame.
+
+    Sums of sizes are computed again: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
+    """
+
+    def __init__(self, written: Operands, stmt: nodes.For) -> None:
+        changed = (changed_by(s) for s in statements(stmt.body))
+        found = dict.fromkeys(op for op in (*uses(stmt.body), *changed) if isinstance(op, nodes.Var))
+        if any(op in written.stacks for op in found):
+            raise Unsupported("a stack in a parallel loop")
+        self.again: dict[nodes.Var, nodes.Let] = {}
+        self.values: dict[nodes.Var, Value] = {}
+        for op in found:
+            self.take(written, op)
+        self.passed: list[Any] = []
+        self.places: dict[Any, int] = {}
+        for value in self.values.values():
+            for part in _parts(value):
+                if not _is_constant(part) and part not in self.places:
+                    self.places[part] = len(self.passed) + _FIELDS
+                    self.passed.append(part)
+
+    def take(self, written: Operands, op: nodes.Operand) -> None:
+        if not isinstance(op, nodes.Var) or op not in written.values or op in self.values or op in self.again:
+            return
+        let = written.lets.get(op)
+        if let is None or let.prim not in _SIZES or not all(map(is_integer, (op, *let.args))):
+            self.values[op] = written.values[op]
+            return
+        for a in let.args:
+            self.take(written, a)
+        self.again[op] = let
+
+    def read(self, inner: Operands, frame: Any) -> None:
+        """In the function, the values from the frame."""
+        b = inner.builder
+        parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
+        for op, value in self.values.items():
+            inner.values[op] = _with_parts(value, [parts.get(p, p) for p in _parts(value)])
+        for let in self.again.values():
+            inner.let(let)
+
+
+def _parts(value: Value) -> list[Any]:
+    if isinstance(value, Scalar):
+        return [value.value]
+    return [value.meminfo, value.data, *value.sizes, *(value.strides or ())]
+
+
+def _with_parts(value: Value, parts: Sequence[Any]) -> Value:
+    if isinstance(value, Scalar):
+        return replace(value, value=parts[0])
+    rank = len(value.sizes)
+    strides = None if value.strides is None else tuple(parts[2 + rank :])
+    return replace(value, meminfo=parts[0], data=parts[1], sizes=tuple(parts[2 : 2 + rank]), strides=strides)
+
+
+def _is_constant(part: Any) -> bool:
+    from llvmlite import ir
+
+    return isinstance(part, (ir.Constant, ir.GlobalValue))
+
+
+def _described(written: Operands) -> Any:
+    types = written.types
+    name = f"{written.builder.function.name}.chunk{next(written.numbers)}"
+    return describe(written.context, name, (types.intp, types.intp, types.voidptr), types.none)
+
+
+def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: Any) -> Any:
+    """The function of the trips, from a first one and so many."""
+    context = written.context
+    inner = type(written)(context, written.typing)
+    inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
+    inner.apart, inner.is_large = written.apart, written.is_large
+    inner.numbers, inner.sites, inner.loc = written.numbers, written.sites, written.loc
+    function, (first, count, data) = inner.begin(own)
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    b = inner.builder
+    frame = b.bitcast(data, type_.as_pointer())
+    inner.begin_chunk(*(inner.cgutils.gep_inbounds(b, frame, 0, k) for k in (_CODE, _OWNER, _BARE)))
+    given.read(inner, frame)
+    inner.open()
+    limits = nodes.Var("first", stmt.index.type), nodes.Var("last", stmt.index.type)
+    for limit, value in zip(limits, (first, b.add(first, count, flags=["nsw"]))):
+        inner.values[limit] = inner.cast(Scalar(value, inner.types.intp), inner.types.int64)
+    inner.counted(replace(stmt, start=limits[0], bound=limits[1]))
+    inner.close()
+    context.call_conv.return_value(b, context.get_dummy_value())
+    inner.write_exits(own.qualname)
+    written.starts_threads |= inner.starts_threads
+    return function
+
+
+def _pooled(written: Operands, own: Any, type_: Any) -> Any:
+    """The function as the layer calls it: the address of the first argument is the number of the first trip."""
+    from llvmlite import ir
+
+    pointer, number = written.cgutils.voidptr_t, written.int
+    kinds = [pointer.as_pointer(), number.as_pointer(), number.as_pointer(), pointer]
+    made = ir.Function(written.module, ir.FunctionType(ir.VoidType(), kinds), f"{own.mangled_name}.pooled")
+    made.linkage = "internal"
+    outside = written.builder
+    written.builder = b = ir.IRBuilder(made.append_basic_block("entry"))
+    args, sizes, _, data = made.args
+    body = written.module.globals[own.mangled_name]
+    first = b.ptrtoint(b.load(args), number)
+    _call(written, own, body, (first, b.load(sizes)), b.bitcast(data, type_.as_pointer()), data)
+    b.ret_void()
+    written.builder = outside
+    return made
+
+
+def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
+    """Runs trips in this thread; of the exceptions of all threads that of the first trips stays in the frame."""
+    b, convention = written.builder, written.context.call_conv
+    status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
+    with b.if_then(status.is_error, likely=False):
+        code, info, first, lock = (written.cgutils.gep_inbounds(b, frame, 0, k) for k in range(_OWNER))
+        free, taken = lock.type.pointee(0), lock.type.pointee(1)
+        wait, go_on = (b.function.append_basic_block(n) for n in ("wait", "alone"))
+        b.branch(wait)
+        b.position_at_end(wait)
+        b.cbranch(b.extract_value(b.cmpxchg(lock, free, taken, "seq_cst", "seq_cst"), 1), go_on, wait)
+        b.position_at_end(go_on)
+        has_none = b.icmp_signed("==", b.load(code), status.code.type(0))
+        with b.if_else(b.or_(has_none, b.icmp_signed("<", trips[0], b.load(first)))) as (is_first, is_later):
+            with is_first:
+                with b.if_then(b.not_(has_none)):
+                    _forget(written, b.load(code), b.load(info))
+                for place, value in ((code, status.code), (info, status.excinfoptr), (first, trips[0])):
+                    b.store(value, place)
+            with is_later:
+                _forget(written, status.code, status.excinfoptr)
+        b.atomic_rmw("xchg", lock, free, "seq_cst")
+
+
+def _forget(written: Operands, code: Any, info: Any) -> None:
+    """Gives back the memory of an exception that is not raised."""
+    from numba.core import callconv
+
+    with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
+        written.context.call_conv.forget(written.builder, info)
+
+
+def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:
+    """Gives the chunks to the threads and waits for all."""
+    from llvmlite import ir
+
+    b, pointer, number = written.builder, written.cgutils.voidptr_t, written.int
+    insert = written.cgutils.get_or_insert_function
+    active = insert(written.module, ir.FunctionType(number, []), layer.ACTIVE)
+    run = insert(written.module, ir.FunctionType(ir.VoidType(), [pointer] * 5 + [number] * 3), layer.RUN)
+    args, sizes, steps = written.cell(pointer), written.cell(number), written.cell(ir.ArrayType(number, 2))
+    b.store(pointer(None), args)
+    b.store(chunks, sizes)
+    # how far the address is moved from trip to trip; there are no sizes of arguments
+    b.store(ir.ArrayType(number, 2)([1, 0]), steps)
+    cells = [b.bitcast(c, pointer) for c in (args, sizes, steps)]
+    counts = (written.number(0), written.number(1), b.call(active, []))  # inner dimensions, arguments, threads
+    b.call(run, [b.bitcast(pooled, pointer), *cells, data, *counts])

@@ -1,0 +1,276 @@
+"""The functions of `transpile_runtime.compiled` that a kernel calls, copied into its text: what ``--standalone`` asks for.
+
+    from transpile_runtime.compiled import blas            @njit(...)
+                                           ->    def blas_gemv(alpha, a, x, beta, y): ...
+    blas.gemv(1.0, x, w, 0.0, z)
+                                                 blas_gemv(1.0, x, w, 0.0, z)
+
+A definition goes where it is needed first, with all that it refers to before it, under the name of its module and its own. So it is
+with the functions of `transpile_runtime.random` that a readable module imports; those keep the names that the module calls them by.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from transpile.codegen.numba.numba_text import MODULES
+from transpile.core import nodes as ir
+from transpile.errors import error
+
+PACKAGE = "transpile_runtime.compiled"
+READABLE = "transpile_runtime.random"
+LEFT_OUT = ("compiled_if_large",)  # decorators of what a copy does without
+STARTED = ("symbols",)  # modules whose import does something
+OPTIONS = {
+    "njit": 'njit(error_model="numpy", fastmath={"contract"})',
+    "inner": 'njit(error_model="numpy", fastmath={"contract"})',
+    "apart": 'njit(error_model="numpy", fastmath={"contract"})',
+    "fast": 'njit(error_model="numpy", fastmath={"contract", "reassoc"})',
+    "exact": 'njit(error_model="numpy", fastmath=False)',
+    "inlined": 'njit(error_model="numpy", fastmath={"contract"}, forceinline=True)',
+}
+"""What stands for each decorator of the package."""
+
+
+def inlined(text: str, core: ir.Function) -> str:
+    """The text with the functions of `transpile_runtime.compiled` that it calls in it."""
+    head, found, rest = text.partition(f"from {PACKAGE} import ")
+    if not found:
+        return text
+    bundle = _Bundle(core)
+    rest = rest.partition("\n")[2].lstrip("\n")
+    for module, name in _calls(ast.parse(rest)):
+        bundle.gather(module, name)
+    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
+    imports = _imports([*ast.parse(head).body, *bundle.imports])
+    return "\n\n\n".join([imports, *parts, _renamed(rest, bundle)])
+
+
+def copied(text: str, core: ir.Function) -> str:
+    """The readable text with the functions of `transpile_runtime.random` that it imports in it."""
+    head, found, rest = text.partition(f"from {READABLE} import ")
+    if not found:
+        return text
+    line, _, rest = rest.partition("\n")
+    names = line.split(", ")
+    bundle = _Bundle(core, "transpile_runtime", frozenset(names))
+    for name in names:
+        bundle.gather("random", name)
+    parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
+    imports = _imports([*ast.parse(head).body, *bundle.imports])
+    return "\n\n\n".join([imports, *parts, rest.lstrip("\n")])
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            yield node.value.id, node.attr
+
+
+def _renamed(text: str, bundle: _Bundle) -> str:
+    """``scalars.maximum`` as the name of its copy."""
+
+    def copy(found: re.Match[str]) -> str:
+        return bundle.copy_of(bundle.module(found[1]), found[2]) or found[0]
+
+    return re.sub(rf"\b({'|'.join(MODULES)})\.(\w+)", copy, text)
+
+
+def _own(module: str, name: str) -> str:
+    """The name of a copy: what `errors` has keeps its name."""
+    return name if module == "errors" else f"{module}_{name}"
+
+
+def _hidden(module: str, name: str) -> str:
+    """The name of a copy that only other copies call."""
+    return f"_{module}_{name.lstrip('_')}"
+
+
+# ------------------------------------------------------------------------------------------------------ modules
+
+
+class _Module:
+    """What a module of the package defines and imports."""
+
+    def __init__(self, name: str, package: str) -> None:
+        self.name = name
+        self.tree = ast.parse((_folder(package) / f"{name}.py").read_text(encoding="utf-8"))
+        self.definitions: dict[str, ast.stmt] = {}
+        self.internal: dict[str, tuple[str, str]] = {}  # name here -> module and name there
+        self.external: dict[str, list[ast.stmt]] = {}
+        for s in self.tree.body:
+            match s:
+                case ast.FunctionDef() | ast.ClassDef():
+                    self.definitions[s.name] = s
+                case ast.Assign():
+                    targets = [n for t in s.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                    self.definitions.update((n.id, s) for n in targets)
+                case ast.ImportFrom(module=str(source)) if source.startswith(f"{package}."):
+                    there = source.removeprefix(f"{package}.")
+                    self.internal.update((a.asname or a.name, (there, a.name)) for a in s.names)
+                case ast.Import() | ast.ImportFrom():
+                    for a in s.names:
+                        self.external.setdefault((a.asname or a.name).split(".")[0], []).append(s)
+
+    def started(self) -> list[ast.stmt]:
+        """What the module does when it is imported, besides definitions."""
+        calls = [s for s in self.tree.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+        return calls if self.name in STARTED else []  # type: ignore[return-value]
+
+
+def _folder(package: str) -> Path:
+    file = import_module(package).__file__
+    assert file is not None
+    return Path(file).parent
+
+
+class _Bundle:
+    """Statements in an order in which they can run, and the imports that they need; ``kept``: the names that stay as they are."""
+
+    def __init__(self, core: ir.Function, package: str = PACKAGE, kept: Collection[str] | None = None) -> None:
+        self.core, self.package, self.kept = core, package, kept
+        self.modules: dict[str, _Module] = {}
+        self.done: set[int] = set()
+        self.statements: list[ast.stmt] = []
+        self.imports: list[ast.stmt] = []
+
+    def module(self, name: str) -> _Module:
+        if name not in self.modules:
+            self.modules[name] = _Module(name, self.package)
+        return self.modules[name]
+
+    def own(self, module: str, name: str) -> str:
+        """The name of a copy."""
+        if self.kept is None:
+            return _own(module, name)
+        return name if name in self.kept else _hidden(module, name)
+
+    def gather(self, module: str, name: str) -> None:
+        """The definition of a name, all that it refers to first."""
+        source = self.module(module)
+        if name in source.internal:
+            self.gather(*source.internal[name])
+            return
+        stmt = source.definitions.get(name)
+        if stmt is None or _needs_scipy(stmt, name):
+            raise error(
+                "T901", f"--standalone: {module}.{name} needs the package 'transpile_runtime'", self.core.loc,
+                "leave --standalone out",
+            )  # fmt: skip
+        self.add(source, stmt)
+        for s in source.started():
+            self.add(source, s)
+
+    def add(self, source: _Module, stmt: ast.stmt) -> None:
+        if id(stmt) in self.done:
+            return
+        self.done.add(id(stmt))
+        if isinstance(stmt, ast.FunctionDef):
+            stmt.decorator_list = [_decorator(d) for d in stmt.decorator_list if not _is_left_out(d)]
+        for name in _free(stmt):
+            if name == "njit":  # of the decorators that stand for ours: Numba's own
+                continue
+            if name in source.definitions or name in source.internal:
+                self.gather(source.name, name)
+            else:
+                self.imports += source.external.get(name, ())
+        self.statements.append(_Rename(self, source).visit(stmt))
+
+    def copy_of(self, source: _Module, name: str) -> str | None:
+        """What a name of a module is called in the bundle; None of an import."""
+        while name in source.internal:
+            there, name = source.internal[name]
+            source = self.module(there)
+        return self.own(source.name, name) if name in source.definitions else None
+
+
+def _is_left_out(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id in LEFT_OUT
+
+
+def _decorator(node: ast.expr) -> ast.expr:
+    called = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(called, ast.Name) or called.id not in OPTIONS:
+        return node
+    found = ast.parse(OPTIONS[called.id], mode="eval").body
+    if isinstance(node, ast.Call) and len(node.args) > 1:  # the flags of a function that is compiled apart
+        flags = ast.unparse(node.args[1])
+        text = '{"contract", "reassoc"}' if flags == "FAST" else flags
+        assert isinstance(found, ast.Call)
+        found.keywords[1].value = ast.parse(text, mode="eval").body
+    return found
+
+
+def _needs_scipy(stmt: ast.stmt, name: str) -> bool:
+    """Whether it is a function of SciPy."""
+    return any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(stmt)) or name == "digamma"
+
+
+def _free(stmt: ast.stmt) -> list[str]:
+    """The names that a definition reads from its module, in order."""
+    own = _local(stmt) if isinstance(stmt, ast.FunctionDef) else set()
+    names = [n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    return [n for n in dict.fromkeys(names) if n not in own]
+
+
+def _local(function: ast.FunctionDef) -> set[str]:
+    found = {a.arg for n in ast.walk(function) if isinstance(n, ast.arguments) for a in [*n.args, *n.kwonlyargs]}
+    found |= {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
+    return found | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+class _Rename(ast.NodeTransformer):
+    """Names of a module as those of their copies."""
+
+    def __init__(self, bundle: _Bundle, source: _Module) -> None:
+        self.bundle, self.source = bundle, source
+        self.local: set[str] = set()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        outer, self.local = self.local, self.local | _local(node)
+        is_top = self.source.definitions.get(node.name) is node
+        self.generic_visit(node)
+        self.local = outer
+        if is_top:
+            node.name = self.bundle.own(self.source.name, node.name)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        if self.source.definitions.get(node.name) is node:
+            node.name = self.bundle.own(self.source.name, node.name)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id == "njit":
+            return node
+        found = None if node.id in self.local else self.bundle.copy_of(self.source, node.id)
+        return node if found is None else ast.copy_location(ast.Name(found, node.ctx), node)
+
+
+# ------------------------------------------------------------------------------------------------------ imports
+
+
+def _imports(stmts: Sequence[ast.stmt]) -> str:
+    """The imports, each name once: those of Python itself, then the others."""
+    whole: set[str] = set()
+    parts: dict[str, set[str]] = {}
+    for s in stmts:
+        if isinstance(s, ast.Import):
+            whole.update(f"import {_spelled(a)}" for a in s.names)
+        elif isinstance(s, ast.ImportFrom) and s.module:
+            parts.setdefault(s.module, set()).update(_spelled(a) for a in s.names)
+    lines = [*sorted(whole), *(f"from {m} import {', '.join(sorted(names))}" for m, names in sorted(parts.items()))]
+    groups = [
+        [x for x in lines if (x.split()[1].split(".")[0] in sys.stdlib_module_names) == own] for own in (True, False)
+    ]
+    return "\n\n".join("\n".join(g) for g in groups if g)
+
+
+def _spelled(alias: ast.alias) -> str:
+    return alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"

@@ -1,0 +1,122 @@
+"""The header of the function: arguments are taken apart into parameters; results are put together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from transpile.aggregates import ArgSpec, Leaf, Node, Static
+from transpile.base import making
+from transpile.codegen.numpy.layout import Line
+from transpile.codegen.numpy.place_nodes import variable
+from transpile.codegen.numpy.printed_imports import Imports
+from transpile.codegen.numpy.templates import literal
+from transpile.core import nodes as ir
+
+
+def whole(fn: ir.Function) -> set[str]:
+    """The names of the arguments that are no parameter of the core function: containers, and what is known."""
+    return {spec.name for spec in fn.arg_tree or () if not isinstance(spec.tree, Leaf)}
+
+
+def unpack(
+    fn: ir.Function, names: Mapping[ir.Var, str], read: set[ir.Var], reserved: Collection[str], imports: Imports
+) -> tuple[list[Line], ast.expr]:
+    """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in
+    parentheses). ``read``: the variables that the body reads. An argument keeps its name, which the caller may give it by: a
+    variable of the body may have it too, for nobody reads the argument by then."""
+    if fn.arg_tree is None:
+        return [], _parameters([variable(names[p]) for p in fn.params])
+    used = read | {p for p in fn.params if p.buffer}
+    lines: list[Line] = []
+    nodes: list[ast.expr] = []
+    starred = False
+    for spec in fn.arg_tree:
+        name = spec.name
+        if isinstance(spec.tree, Leaf):
+            name = names[fn.params[spec.tree.k]]
+        while name in reserved:
+            name += "_"
+        if spec.kind == "kw" and not starred:
+            nodes.append(variable("*"))
+            starred = True
+        starred = starred or spec.kind == "varpos"
+        nodes.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name))
+        if not isinstance(spec.tree, Leaf):
+            lines += [Line(1, parts) for parts in _taken_apart(spec.tree, variable(name), fn, names, used, imports)]
+    hidden = fn.params[len(fn.params) - len(fn.captured) :] if fn.captured else ()
+    rest = [nodes.pop()] if fn.arg_tree and fn.arg_tree[-1].kind == "varkw" else []
+    nodes += [variable(names[p]) for p in hidden]
+    return lines, _parameters([*nodes, *rest])
+
+
+def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
+    return ast.Call(ast.Name("", ast.Load()), list(nodes), [])
+
+
+def _taken_apart(
+    tree: Any, base: ast.expr, fn: ir.Function, names: Mapping[ir.Var, str], used: set[ir.Var], imports: Imports
+) -> Iterator[tuple[str | ast.expr, ...]]:
+    """Assignments of the leaves below a node."""
+    if isinstance(tree, Leaf):
+        if fn.params[tree.k] in used:
+            yield (f"{names[fn.params[tree.k]]} = ", base)
+        return
+    if not isinstance(tree, Node):
+        return
+    if tree.kind == "registered":
+        flattened = ast.Call(imports.of_class(tree.cls, "flatten"), [base], [])
+        base = ast.Subscript(flattened, literal(0), ast.Load())
+    if (
+        tree.kind in ("tuple", "list", "namedtuple", "registered")
+        and tree.children
+        and all(isinstance(c, Leaf) for c in tree.children)
+    ):
+        leaves = [fn.params[c.k] for c in tree.children]
+        if sum(p in used for p in leaves) > 1 or len(leaves) == 1:
+            targets = ", ".join(names[p] if p in used else "_" for p in leaves)
+            if any(p in used for p in leaves):
+                yield (f"{targets}{',' if len(leaves) == 1 else ''} = ", base)
+            return
+    for k, child in enumerate(tree.children):
+        yield from _taken_apart(child, _part(tree, k, base), fn, names, used, imports)
+
+
+def _part(tree: Node, k: int, base: ast.expr) -> ast.expr:
+    if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
+        return ast.Attribute(base, tree.keys[k], ast.Load())
+    key = tree.keys[k] if tree.kind == "dict" else k
+    return ast.Subscript(base, literal(key), ast.Load())
+
+
+# ------------------------------------------------------------------------------------------------------ results
+
+
+def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
+    """The result of a structure whose leaves are these nodes."""
+    if tree is None:
+        return nodes[0] if len(nodes) == 1 else ast.Tuple(list(nodes), ast.Load())
+    if isinstance(tree, Leaf):
+        return nodes[tree.k]
+    if isinstance(tree, Static):
+        return imports.static(tree.value)
+    children = [pack(c, nodes, imports) for c in tree.children]
+    match tree.kind:
+        case "tuple":
+            return ast.Tuple(children, ast.Load())
+        case "list":
+            return ast.List(children, ast.Load())
+        case "dict":
+            made: ast.expr = ast.Dict([literal(k) for k in tree.keys], children)
+            return made if tree.cls is None else ast.Call(imports.cls(tree.cls), [made], [])
+    if tree.kind == "registered":
+        given = [imports.static(tree.keys[0].value), ast.Tuple(children, ast.Load())]
+        return ast.Call(imports.of_class(tree.cls, "unflatten"), given, [])
+    keywords = [ast.keyword(name, child) for name, child in zip(tree.keys, children)]
+    if making.is_made_by_keywords(tree.cls, tree.keys):
+        return ast.Call(imports.cls(tree.cls), [], keywords)
+    return ast.Call(imports.ours(["transpile_runtime", "instances", "made"]), [imports.cls(tree.cls)], keywords)
+
+
+__all__ = ["ArgSpec", "pack", "unpack"]

@@ -1,0 +1,258 @@
+"""Decides which copies are made, and leaves out all others.
+
+Core copies freely: a buffer begins as a copy of a value, a read of a buffer is a snapshot, loops and branches hand on values. In
+NumPy each of these can be a second name for the same memory, unless somebody would see a write that he must not see. So: begin
+without any copy; where a write (or a result) meets memory that is read later under another name, cut the cheapest link that
+made them share memory, and look again; at the end, put back what turned out not to be needed.
+
+    u: buffer = new copy p     (p is carried and not read again)     ->     nothing: p is written in place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transpile.codegen.numpy.later_reads import Liveness, Numbers
+from transpile.codegen.numpy.memory_sharing import FOREIGN, Aliases, Link, is_memory
+from transpile.core import nodes as ir
+from transpile.core.walk import map_reads, statements, uses
+
+# Where a copy is made if several places would do: first as few loops around as possible, then as the user wrote it.
+_RANK = {"alloc": 0, "push": 0, "return": 1, "let": 2, "init": 3, "yield": 4, "pop": 5}
+_RESULT_RANK = {**_RANK, "yield": 1, "return": 2, "let": 3}  # of what is returned: in the branch that needs it
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A function in which every name is a reference, as in Python; ``names`` are better names for variables that stand for more
+    than one."""
+
+    fn: ir.Function
+    names: dict[ir.Var, str]
+
+
+def settle_copies(fn: ir.Function) -> Settled:
+    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and without any others."""
+    copied = find_copies(fn)
+    return _Rewriter(fn, copied).run()
+
+
+def find_copies(fn: ir.Function) -> set[Link]:
+    """The links at which memory is copied."""
+    numbers = Numbers(fn, reserved=1)
+    live = Liveness(fn, numbers)
+    forced = set(_forced(fn))
+    copied = set(forced)
+    order: list[Link] = []
+    while True:
+        found = _cuts(fn, Aliases(fn, numbers, copied), live, copied)
+        if not found:
+            break
+        copied |= set(found)
+        order += found
+    if len(order) < 2:
+        return copied
+    for link in order:  # what later cuts made unnecessary
+        without = copied - {link}
+        if not _cuts(fn, Aliases(fn, numbers, without), live, without):
+            copied = without
+    return copied
+
+
+def _forced(fn: ir.Function) -> Iterator[Link]:
+    """A buffer that is written through a reshape has to lie in memory as C does, whatever it is a copy of."""
+    shaped = _shaped(fn)
+    for stmt, depth in _with_depth(fn.body, 0):
+        if isinstance(stmt, ir.Alloc) and stmt.prim == "copy" and (stmt.var in shaped or not is_memory(stmt.args[0])):
+            yield Link("alloc", id(stmt), 0, depth)
+
+
+def _shaped(fn: ir.Function) -> set[ir.Var]:
+    """The buffers that are written through a reshape."""
+    return {
+        s.buf for s in statements(fn.body)
+        if isinstance(s, (ir.Store, ir.Add)) and any(isinstance(step, ir.Reshape) for step in s.path)
+    }  # fmt: skip
+
+
+def _with_depth(block: ir.Block, depth: int) -> Iterator[tuple[ir.Stmt, int]]:
+    for stmt in block.stmts:
+        yield stmt, depth
+        match stmt:
+            case ir.If():
+                yield from _with_depth(stmt.then, depth)
+                yield from _with_depth(stmt.orelse, depth)
+            case ir.For() | ir.While():
+                if isinstance(stmt, ir.While):
+                    yield from _with_depth(stmt.test, depth + 1)
+                yield from _with_depth(stmt.body, depth + 1)
+
+
+def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> list[Link]:
+    """Links to cut, one for each conflict that no other cut of this round ends; none if all is well."""
+    numbers = aliases.numbers
+    found: dict[Link, None] = {}
+
+    def cut(a: int, b: int, extra: tuple[Link, ...] = ()) -> None:
+        chain = [*extra, *aliases.chain(a, b)]
+        if any(link in found for link in chain):
+            return
+        assert chain, f"memory conflict in {fn.name} that no copy ends"
+        rank = _RESULT_RANK if extra else _RANK
+        found[min(chain, key=lambda link: (link.depth, rank[link.kind]))] = None
+
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (ir.Store, ir.Add)) and is_memory(stmt.buf):
+            number = numbers.of[stmt.buf]
+            seen = live.after[id(stmt)] & ~(1 << number)
+            if stmt.buf not in fn.params:
+                seen |= 1 << FOREIGN
+            victims = aliases.near.get(number, 0) & seen
+            while victims:
+                low = victims & -victims
+                cut(number, low.bit_length() - 1)
+                victims ^= low
+    _check_results(fn, aliases, copied, cut)
+    return list(found)
+
+
+def _check_results(fn: ir.Function, aliases: Aliases, copied: set[Link], cut: Callable[..., None]) -> None:
+    """Each result needs memory of its own."""
+    results = [
+        (o, Link("return", id(fn.body), k)) for k, o in enumerate(fn.body.yields)
+        if is_memory(o) and Link("return", id(fn.body), k) not in copied
+    ]  # fmt: skip
+    for k, (operand, link) in enumerate(results):
+        number = aliases.numbers.number(operand)  # type: ignore[arg-type]
+        near = aliases.near.get(number, 0)
+        if near & 1 << FOREIGN:
+            cut(number, FOREIGN, (link,))
+        for other, _ in results[:k]:
+            if other is operand:
+                cut(number, number, (link,))
+            elif near >> aliases.numbers.number(other) & 1:  # type: ignore[arg-type]
+                cut(number, aliases.numbers.number(other), (link,))  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------------- rewriting
+
+
+class _Rewriter:
+    def __init__(self, fn: ir.Function, copied: set[Link]) -> None:
+        self.fn = fn
+        self.shaped = _shaped(fn)
+        self.copied = {(link.kind, link.node, link.k) for link in copied}
+        self.same: dict[ir.Var, ir.Var] = {}  # a variable -> the one that it is another name for
+        self.names: dict[ir.Var, str] = {}
+        self.reads = list(uses(fn.body))
+        self.lets = {s.var for s in statements(fn.body) if isinstance(s, ir.Let)}
+
+    def run(self) -> Settled:
+        body = self.block(self.fn.body, "return")
+        return Settled(replace(self.fn, body=body), self.names)
+
+    def is_copied(self, kind: str, node: object, k: int = 0) -> bool:
+        return (kind, id(node), k) in self.copied
+
+    def operand(self, operand: ir.Operand) -> ir.Operand:
+        while isinstance(operand, ir.Var) and operand in self.same:
+            operand = self.same[operand]
+        return operand
+
+    def root(self, var: ir.Var) -> ir.Var:
+        found = self.operand(var)
+        assert isinstance(found, ir.Var)
+        return found
+
+    def merge(self, var: ir.Var, into: ir.Operand) -> None:
+        """``var`` is ``into``: of the two names the user's is kept."""
+        assert isinstance(into, ir.Var)
+        self.same[var] = into
+        if var.name != ir.SYNTHETIC and self.names.get(into, into.name) == ir.SYNTHETIC:
+            self.names[into] = self.names.get(var, var.name)
+
+    def is_renamed(self, var: ir.Var, source: ir.Operand) -> bool:
+        """Whether what is written from here on has a name of its own: an adjoint that begins as a value of the function."""
+        assert isinstance(source, ir.Var)
+        return ir.SYNTHETIC not in (var.name, old := self.names.get(source, source.name)) and var.name != old
+
+    def is_handed_on(self, source: ir.Var) -> bool:
+        """Whether it is an adjoint that is nothing but the beginning of another one: it has that one's name at once."""
+        return source.name.endswith("_bar") and source in self.lets and self.reads.count(source) == 1
+
+    def block(self, block: ir.Block, kind: str) -> ir.Block:
+        stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
+        yields = self.handed(kind, block, block.yields, stmts)
+        stop = None if block.stop is None else self.operand(block.stop)
+        return ir.Block(block.params, stmts, yields, stop)
+
+    def handed(
+        self,
+        kind: str,
+        node: object,
+        operands: tuple[ir.Operand, ...],
+        out: list[ir.Stmt],
+        names: tuple[ir.Var, ...] = (),
+    ) -> tuple[ir.Operand, ...]:
+        """What is handed on, with the copies that are made on the way."""
+        found: list[ir.Operand] = []
+        for k, operand in enumerate(operands):
+            new = self.operand(operand)
+            if self.is_copied(kind, node, k) and is_memory(new):
+                name = names[k].name if names else ir.SYNTHETIC
+                copy = ir.Var(name, new.type)
+                out.append(ir.Let(copy, "copy", (new,), {}, getattr(node, "loc", ir.NOWHERE)))
+                new = copy
+            found.append(new)
+        return tuple(found)
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        match stmt:
+            case ir.If():
+                test = self.operand(stmt.test)
+                then, orelse = self.block(stmt.then, "yield"), self.block(stmt.orelse, "yield")
+                return [replace(stmt, test=test, then=then, orelse=orelse)]
+            case ir.For() | ir.While():
+                return self.loop(stmt)
+        new: Any = map_reads(stmt, self.operand, self.root)
+        match stmt:
+            case ir.Alloc(prim="copy") if not self.is_copied("alloc", stmt):
+                if self.is_renamed(stmt.var, new.args[0]):
+                    if self.is_handed_on(new.args[0]):
+                        self.names[new.args[0]] = stmt.var.name
+                        self.same[stmt.var] = new.args[0]
+                        return []
+                    return [ir.Let(stmt.var, "identity", new.args, {}, stmt.loc)]
+                self.merge(stmt.var, new.args[0])
+                return []
+            case ir.Alloc(prim="copy"):
+                # what is computed has the memory order of what it is computed from
+                params = {"order": "C"} if stmt.var in self.shaped else {}
+                return [ir.Let(stmt.var, "copy", new.args, params, stmt.loc)]
+            case ir.Let() if self.is_copied("let", stmt):
+                return self.copied_view(stmt, new)
+            case ir.Let(prim="index") if not stmt.params["path"] and is_memory(stmt.var):
+                self.merge(stmt.var, new.args[0])
+                return []
+            case ir.Push() if self.is_copied("push", stmt):
+                copy = ir.Var(ir.SYNTHETIC, stmt.value.type)
+                return [ir.Let(copy, "copy", (new.value,), {}, stmt.loc), replace(new, value=copy)]
+        return [new]
+
+    def loop(self, stmt: ir.For | ir.While) -> list[ir.Stmt]:
+        out: list[ir.Stmt] = []
+        inits = self.handed("init", stmt, stmt.inits, out, stmt.body.params)
+        mapped: Any = map_reads(stmt, self.operand)
+        new = replace(mapped, inits=inits)
+        if isinstance(stmt, ir.While):
+            test = self.block(stmt.test, "test")
+            new = replace(new, test=replace(test, params=stmt.body.params))
+        return [*out, replace(new, body=self.block(stmt.body, "yield"))]
+
+    def copied_view(self, stmt: ir.Let, new: ir.Let) -> list[ir.Stmt]:
+        if stmt.prim == "index" and not stmt.params["path"]:
+            return [ir.Let(stmt.var, "copy", new.args, {}, stmt.loc)]
+        view = ir.Var(ir.SYNTHETIC, stmt.var.type)
+        return [replace(new, var=view), ir.Let(stmt.var, "copy", (view,), {}, stmt.loc)]

@@ -1,0 +1,59 @@
+"""``print`` and ``raise``, with their messages as f-strings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from transpile.codegen.numpy.value_nodes import LOAD, call
+from transpile.core import nodes as ir
+
+Parts = tuple["str | ast.expr", ...]
+
+
+def effect_lines(stmt: ir.Effect, args: Sequence[ast.expr]) -> Iterator[Parts]:
+    """The statement, as the parts of a line."""
+    if stmt.kind == "raise":
+        message = stmt.params.get("parts", ())
+        error = ast.Name(stmt.params["exception"], LOAD)
+        yield ("raise ", call(error, text(message, args)) if message else error)
+        return
+    if "call" in stmt.params:
+        yield (call(ast.Name(stmt.params["call"], LOAD)),)
+        return
+    keywords = {}
+    for name, default in (("sep", " "), ("end", "\n")):
+        if stmt.params.get(name, default) != default:
+            keywords[name] = ast.Constant(stmt.params[name])
+    yield (call(ast.Name("print", LOAD), *(printed(p, args) for p in stmt.params["parts"]), **keywords),)
+
+
+def printed(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
+    """One argument of ``print``: the value itself, if it is nothing but a value."""
+    if len(parts) == 1 and isinstance(parts[0], int):
+        return args[parts[0]]
+    return text(parts, args)
+
+
+def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
+    """A string or an f-string."""
+    if all(isinstance(p, str) for p in parts):
+        return ast.Constant("".join(parts))
+    pieces: list[ast.expr] = []
+    for part in parts:
+        piece = _piece(part, args)
+        if isinstance(piece, ast.Constant) and pieces and isinstance(pieces[-1], ast.Constant):
+            piece = ast.Constant(pieces.pop().value + piece.value)  # type: ignore[attr-defined]
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], ast.Constant) else ast.JoinedStr(pieces)
+
+
+def _piece(part: Any, args: Sequence[ast.expr]) -> ast.expr:
+    if isinstance(part, str):
+        return ast.Constant(part)
+    slot, conversion, form = part if isinstance(part, tuple) else (part, "", "")
+    if isinstance(args[slot], ast.Constant) and type(args[slot].value) is int and not form:  # type: ignore[attr-defined]
+        return ast.Constant(str(args[slot].value))  # type: ignore[attr-defined]
+    spec = ast.JoinedStr([ast.Constant(form)]) if form else None
+    return ast.FormattedValue(args[slot], ord(conversion) if conversion else -1, spec)

@@ -1,0 +1,121 @@
+"""Python's integers that an array records are recorded as they are: NumPy's would wrap at 64 bits when they are computed with.
+
+    k_tape = np.empty(n, dtype=object)
+    for i in range(n):
+        k_tape[i] = k
+        k = k * 5 + i
+
+It is a tape that only single integers of Python's are written into and read from. Where all of them are counts, which begin at a
+small constant and go up or down by 1, and what is read is an index, no program runs long enough to leave the 64 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, leaves, reads, statements, written
+
+OBJECT = "object"
+
+
+def keep_integers(fn: ir.Function) -> ir.Function:
+    """The function with arrays of Python's integers where it records them."""
+    tapes: dict[ir.Operand, None] = {
+        s.var: None
+        for s in statements(fn.body)
+        if isinstance(s, ir.Alloc)
+        and s.prim == "empty"
+        and s.var.note
+        and s.var.type.dtype == "int64"
+        and s.var.type.dims
+    }
+    for op in leaves(fn.body):
+        tapes.pop(op, None)
+    for stmt in statements(fn.body) if tapes else ():
+        own = _element(stmt)
+        for used in (written(stmt), *reads(stmt), *(o for b in blocks(stmt) for o in leaves(b))):
+            if used is not own and isinstance(used, ir.Var):
+                tapes.pop(used, None)
+    if tapes:
+        small = _counts(fn.body)
+        recorded = [s for s in statements(fn.body) if isinstance(s, ir.Store) and s.buf in tapes]
+        others: set[ir.Operand] = {s.buf for s in recorded if s.value not in small and not _is_small(s.value)}
+        others |= _computed_with(fn.body, tapes)
+        tapes = {tape: None for tape in tapes if tape in others}
+    return replace(fn, body=_block(fn.body, set(tapes))) if tapes else fn
+
+
+def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Operand]:
+    """The tapes of which something that is read is more than an index."""
+    of = {s.var: s.args[0] for s in statements(body) if isinstance(s, ir.Let) and _element(s) in tapes}
+    found: set[ir.Operand] = {of[op] for op in leaves(body) if op in of}
+    for stmt in statements(body):
+        used = [*reads(stmt), *(o for b in blocks(stmt) for o in leaves(b))]
+        match stmt:
+            case ir.Let(prim="index"):
+                used = [stmt.args[0]]
+            case ir.Store() | ir.Add():
+                used = [stmt.buf, stmt.value]
+            case ir.Let(prim="less" | "less_equal" | "greater" | "greater_equal" | "equal" | "not_equal"):
+                continue
+        found |= {of[op] for op in used if op in of}
+    return found
+
+
+def _counts(body: ir.Block) -> set[ir.Operand]:
+    """The integers that begin at small constants and go up or down by 1: all that cannot be shown not to be are left out."""
+    made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # what each takes its value from
+    for stmt in statements(body):
+        match stmt:
+            case (
+                ir.Let(prim="add" | "sub", args=(x, ir.Const(value=1 | -1)))
+                | ir.Let(prim="add", args=(ir.Const(value=1 | -1), x))
+            ):
+                made[stmt.var] = (x,)
+            case ir.If():
+                made |= zip(stmt.results, zip(stmt.then.yields, stmt.orelse.yields))
+            case ir.For() | ir.While():
+                for k, param in enumerate(stmt.body.params):
+                    made[param] = (stmt.inits[k], stmt.body.yields[k])
+                    if k < len(stmt.results):
+                        made[stmt.results[k]] = made[param]
+    found = {var for var in made if isinstance(var, ir.Var) and var.type.weak and var.type.is_int and not var.type.dims}
+    while wrong := [v for v in found if not all(o in found or _is_small(o) for o in made[v])]:
+        found.difference_update(wrong)
+    return set(found)
+
+
+def _is_small(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Const) and isinstance(op.value, int) and abs(op.value) < 2**31
+
+
+def _element(stmt: ir.Stmt) -> ir.Var | None:
+    """The array of which the statement writes or reads one element that is an integer of Python's."""
+    match stmt:
+        case ir.Store(path=path, value=(ir.Var() | ir.Const()) as value) if _is_point(path) and value.type.weak:
+            return stmt.buf
+        case ir.Let(prim="index") if _is_point(stmt.params["path"]) and not stmt.var.type.dims:
+            return stmt.args[0] if isinstance(stmt.args[0], ir.Var) else None
+    return None
+
+
+def _is_point(path: ir.Path) -> bool:
+    return len(path) == 1 and isinstance(path[0], ir.Index) and all(isinstance(i, ir.Point) for i in path[0].items)
+
+
+def _block(block: ir.Block, tapes: set[ir.Operand]) -> ir.Block:
+    return replace(block, stmts=[_stmt(s, tapes) for s in block.stmts])
+
+
+def _stmt(stmt: ir.Stmt, tapes: set[ir.Operand]) -> ir.Stmt:
+    match stmt:
+        case ir.Alloc() if stmt.var in tapes:
+            return replace(stmt, params={**stmt.params, "dtype": OBJECT})
+        case ir.If():
+            return replace(stmt, then=_block(stmt.then, tapes), orelse=_block(stmt.orelse, tapes))
+        case ir.For():
+            return replace(stmt, body=_block(stmt.body, tapes))
+        case ir.While():
+            return replace(stmt, test=_block(stmt.test, tapes), body=_block(stmt.body, tapes))
+    return stmt

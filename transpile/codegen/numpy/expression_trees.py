@@ -1,0 +1,396 @@
+"""What is written inside what: values of the compiler's own that are used once become part of the expression that uses
+them.
+
+Python evaluates a nested expression where it stands, so a value moves to the statement that uses it. It may if nothing
+that it reads is written in between and it does not enter a loop. What has the user's name stays a statement. Reads of an
+element, transposes and sizes are cheap: they may be written at each use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.codegen.numpy.later_reads import Numbers, stmt_reads
+from transpile.codegen.numpy.memory_sharing import Aliases
+from transpile.codegen.numpy.printed_shapes import Shape
+from transpile.core import nodes as ir
+from transpile.core.functions import must_run
+from transpile.core.walk import blocks, defines, leaves, reads, statements, written
+from transpile.ops.tables import prims
+
+WEIGHT = 12  # operations in one expression, at most
+CHOICE = 3  # what a conditional expression counts for
+COPIES = 3  # how often a cheap value is written
+FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
+FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "stretch", "sized", "copy")
+STEPS = ("add", "sub", "mul", "floordiv", "mod")  # what makes ``i - 1`` or ``i % 3`` of an index
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A function without the statements that are written inside others; ``trees`` says what those were."""
+
+    fn: ir.Function
+    trees: dict[ir.Var, ir.Let | ir.If]
+    aliases: Aliases
+
+    def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
+        """The variables that are read where the operands are evaluated."""
+        for operand in operands:
+            if not isinstance(operand, ir.Var):
+                continue
+            tree = self.trees.get(operand)
+            if tree is None:
+                yield operand
+            elif isinstance(tree, ir.Let):
+                yield from self.leaves(tree.args)
+            else:
+                yield from self.leaves((tree.test, *tree.then.yields, *tree.orelse.yields))
+
+    def reads(self, stmt: ir.Stmt) -> Iterator[ir.Var]:
+        return self.leaves(stmt_reads(stmt))
+
+    def ends(self, block: ir.Block) -> Iterator[ir.Var]:
+        return self.leaves(leaves(block))
+
+    def everything_read(self) -> set[ir.Var]:
+        """All variables that are read anywhere."""
+        found = set(self.ends(self.fn.body))
+        for stmt in statements(self.fn.body):
+            found.update(self.reads(stmt), *(self.ends(b) for b in blocks(stmt)))
+        return found
+
+
+def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
+    """``fn`` with values nested into the statements that use them."""
+    nester = _Nester(fn, names)
+    nester.block(fn.body)
+    body = _without(fn.body, nester.trees)
+    return Nested(replace(fn, body=body), nester.trees, nester.aliases)
+
+
+def is_synthetic(name: str) -> bool:
+    """Whether a name is the compiler's, not the user's."""
+    return name == ir.SYNTHETIC
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where something is evaluated: before statement ``at`` of a block (its end, if there are no more)."""
+
+    block: ir.Block
+    at: int
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    site: _Site
+    by: ir.Let | ir.If | ir.Stmt | ir.Block
+    slot: int
+
+
+class _Nester:
+    def __init__(self, fn: ir.Function, names: dict[ir.Var, str]) -> None:
+        self.fn, self.names = fn, names
+        self.numbers = Numbers(fn, reserved=1)
+        self.aliases = Aliases(fn, self.numbers, set())
+        self.trees: dict[ir.Var, ir.Let | ir.If] = {}
+        self.uses: dict[ir.Var, list[_Use]] = {}
+        self.parents: dict[int, tuple[ir.Block, int, bool]] = {}  # id of block -> block around, position, is a loop
+        self.owners: dict[int, ir.If] = {}  # id of a branch -> the statement
+        self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # of what is nested: where it ends up
+        self.weights: dict[tuple[int, int], int] = {}
+        self.defs: dict[ir.Var, ir.Let] = {}
+        self.pinned: set[ir.Var] = set()
+        self.writes: dict[int, int] = {}
+        self.scan(fn.body)
+
+    # ---- facts
+
+    def scan(self, block: ir.Block) -> None:
+        for at, stmt in enumerate(block.stmts):
+            site = _Site(block, at)
+            root = written(stmt)
+            if root is not None:
+                self.pinned.add(root)
+            self.writes[id(stmt)] = self.write_mask(stmt)
+            for slot, operand in enumerate(reads(stmt)):
+                self.use(operand, _Use(site, stmt, slot))
+            if isinstance(stmt, ir.Let):
+                self.defs[stmt.var] = stmt
+            for inner in blocks(stmt):
+                is_loop = not isinstance(stmt, ir.If)
+                self.parents[id(inner)] = (block, at, is_loop)
+                if isinstance(stmt, ir.If):
+                    self.owners[id(inner)] = stmt
+                self.scan(inner)
+        end = _Site(block, len(block.stmts))
+        for slot, operand in enumerate(block.yields):
+            self.use(operand, _Use(end, block, slot))
+        if block.stop is not None:
+            self.use(block.stop, _Use(replace(end, stop=True), block, -1))
+
+    def use(self, operand: ir.Operand, use: _Use) -> None:
+        if isinstance(operand, ir.Var):
+            self.uses.setdefault(operand, []).append(use)
+
+    def write_mask(self, stmt: ir.Stmt) -> int:
+        mask = 0
+        for inner in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+            if isinstance(inner, (ir.Store, ir.Add)):
+                mask |= self.numbers.bit(inner.buf)
+        return mask
+
+    # ---- the walk, from the last statement to the first: what uses a value is decided before the value
+
+    def block(self, block: ir.Block) -> None:
+        for at in range(len(block.stmts) - 1, -1, -1):
+            stmt = block.stmts[at]
+            for inner in reversed(blocks(stmt)):
+                self.block(inner)
+            match stmt:
+                case ir.Let():
+                    self.decide(block, at, stmt, stmt.var, stmt.args)
+                case ir.If() if self.is_expression(stmt):
+                    (result,) = stmt.results
+                    self.decide(block, at, stmt, result, self.deep(stmt))
+
+    def is_expression(self, stmt: ir.If) -> bool:
+        """Whether nothing is left of the branches but what they yield."""
+        if len(stmt.results) != 1:
+            return False
+        return all(
+            all(self.is_nested(s) for s in side.stmts) and not isinstance(side.yields[0], ir.Undef)
+            for side in (stmt.then, stmt.orelse)
+        )
+
+    def is_nested(self, stmt: ir.Stmt) -> bool:
+        return isinstance(stmt, (ir.Let, ir.If)) and any(self.trees.get(v) is stmt for v in defines(stmt))
+
+    def deep(self, stmt: ir.If) -> tuple[ir.Operand, ...]:
+        """All that a conditional expression reads."""
+        out: list[ir.Operand] = []
+
+        def expand(operand: ir.Operand) -> None:
+            tree = self.trees.get(operand) if isinstance(operand, ir.Var) else None
+            if isinstance(tree, ir.Let):
+                for a in tree.args:
+                    expand(a)
+            elif isinstance(tree, ir.If):
+                for a in (tree.test, *tree.then.yields, *tree.orelse.yields):
+                    expand(a)
+            else:
+                out.append(operand)
+
+        for operand in (stmt.test, *stmt.then.yields, *stmt.orelse.yields):
+            expand(operand)
+        return tuple(out)
+
+    def decide(self, block: ir.Block, at: int, stmt: ir.Let | ir.If, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
+        uses = self.uses.get(var, [])
+        if (
+            not uses
+            or not (self.may_move(stmt, var) or self.is_late(block, at, stmt, var))
+            or not all(self.takes(use, stmt) for use in uses)
+        ):
+            return
+        if any(use.slot < 0 for use in uses) and all(use.by is uses[0].by for use in uses):
+            uses = [
+                use for use in uses if use.slot < 0
+            ]  # what ends a loop is often carried as well, to be tested behind it
+        sites = tuple(site for use in uses for site in self.resolved(use))
+        is_step = self.is_step(stmt)
+        if len(sites) > (COPIES if self.is_cheap(stmt) else 1) and not is_step:
+            return
+        read = 0
+        for arg in args:
+            if isinstance(arg, ir.Var):
+                read |= self.aliases.of(arg) or self.numbers.bit(arg)
+        read &= ~1
+        if not all(self.reaches(block, at, site, read, stmt) for site in sites):
+            return
+        weight = 0 if is_step or (isinstance(stmt, ir.Let) and stmt.prim in FREE) else 1
+        weight = CHOICE if isinstance(stmt, ir.If) or (stmt.prim == "where" and not var.type.dims) else weight
+        keys = [(id(site.block), site.at) for site in sites]
+        if any(self.weights.get(key, 0) + weight > WEIGHT for key in keys):
+            return
+        for key in keys:
+            self.weights[key] = self.weights.get(key, 0) + weight
+        self.trees[var] = stmt
+        self.sites[var] = sites
+
+    def resolved(self, use: _Use) -> tuple[_Site, ...]:
+        """Where the use is evaluated: with the expression that it is part of, if it is part of one."""
+        if isinstance(use.by, (ir.Let, ir.If)):
+            (target,) = defines(use.by)[:1] or (None,)
+            if target in self.trees and self.trees[target] is use.by:
+                return tuple(found for site in self.sites[target] for found in self.outside(site))
+        return self.outside(use.site)
+
+    def outside(self, site: _Site) -> tuple[_Site, ...]:
+        """The site, or that of the conditional expression that it is a branch of."""
+        owner = self.owners.get(id(site.block))
+        if owner is None or not owner.results or self.trees.get(owner.results[0]) is not owner:
+            return (site,)
+        return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
+
+    def may_move(self, stmt: ir.Let | ir.If, var: ir.Var) -> bool:
+        name = self.names.get(var, var.name)
+        ours = is_synthetic(name) or (isinstance(stmt, ir.Let) and (name in FLAGS or self.is_last_cast(stmt, name)))
+        if var in self.pinned or var.type.kind != "array" or not ours or must_run(stmt):
+            return False
+        return isinstance(stmt, ir.If) or stmt.prim != "item"
+
+    def is_last_cast(self, stmt: ir.Let, name: str) -> bool:
+        """Whether it is ``return float(x)``."""
+        source, uses = stmt.args[0] if stmt.args else None, self.uses.get(stmt.var, [])
+        if stmt.prim != "cast" or stmt.var.type.dims or not isinstance(source, ir.Var):
+            return False
+        return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
+
+    def is_late(self, block: ir.Block, at: int, stmt: ir.Let | ir.If, var: ir.Var, first: bool = True) -> bool:
+        """Whether it is the next value of a carried variable of the same name that is still read: better set at the end.
+        What reads that may be late itself, as of two that swap."""
+        uses = self.uses.get(var, [])
+        if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
+            return False
+        param = block.params[uses[0].slot]
+        if (
+            self.names.get(param, param.name) != self.names.get(var, var.name)
+            or isinstance(stmt, ir.Let)
+            and stmt.prim == "item"
+        ):
+            return False
+        reads = self.uses.get(param, ())
+        if any(self.position(use.site, block) > at for use in reads):
+            return True
+        late = [use for use in reads if isinstance(use.by, ir.Let) and use.site.block is block and use.by is not stmt]
+        return first and any(self.is_late(block, use.site.at, use.by, use.by.var, False) for use in late)  # type: ignore[arg-type,union-attr]
+
+    def position(self, site: _Site, block: ir.Block) -> int:
+        """Where in the block the site is; -1 if it is not in there."""
+        here, at = site.block, site.at
+        while here is not block:
+            if id(here) not in self.parents:
+                return -1
+            here, at, _ = self.parents[id(here)]
+        return at
+
+    def is_cheap(self, stmt: ir.Let | ir.If) -> bool:
+        if not isinstance(stmt, ir.Let):
+            return False
+        if stmt.prim == "index":
+            path = stmt.params["path"]
+            points = all(isinstance(s, ir.Index) and all(isinstance(i, ir.Point) for i in s.items) for s in path)
+            return not stmt.var.type.dims and points and self.is_named(stmt.args[0])
+        return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
+
+    def is_step(self, stmt: ir.Let | ir.If) -> bool:
+        """Whether it is an index or a size and a number: ``i - 1`` is written wherever it is used, as a person would."""
+        if not isinstance(stmt, ir.Let) or stmt.prim not in STEPS or stmt.var.type.dims or not stmt.var.type.is_int:
+            return False
+        first, second = stmt.args
+        if isinstance(first, ir.Const) and stmt.prim in ("add", "mul"):
+            first, second = second, first
+        return isinstance(second, ir.Const) and second.value != 0 and self.is_named(first)
+
+    def is_named(self, operand: ir.Operand) -> bool:
+        return isinstance(operand, ir.Var) and (
+            operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
+        )
+
+    def takes(self, use: _Use, stmt: ir.Let | ir.If) -> bool:
+        """Whether the place of the use can hold an expression."""
+        by = use.by
+        if isinstance(by, ir.Let):
+            if by.prim == "item" or (by.prim == "dim" and not self.is_cheap(stmt)):
+                return False
+            shape = by.params.get("shape")
+            if isinstance(shape, Shape) and use.slot in (shape.like, shape.of):
+                return False
+            return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt) or self.is_step(stmt)
+        return True
+
+    # ---- moving
+
+    def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: ir.Let | ir.If) -> bool:
+        """Whether what is read is unchanged from here to the site, and no loop lies between."""
+        here, upto = site.block, site.at
+        while here is not block:
+            parent, position, is_loop = self.parents[id(here)]
+            if (is_loop and not self.is_step(stmt)) or self.is_written(here, 0, upto, read):
+                return False
+            here, upto = parent, position
+        if self.is_written(block, at + 1, upto, read):
+            return False
+        return not site.stop or not self.reads_carried(site.block, stmt)
+
+    def is_written(self, block: ir.Block, start: int, stop: int, read: int) -> bool:
+        return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
+
+    def reads_carried(self, block: ir.Block, stmt: ir.Let | ir.If) -> bool:
+        """``stop`` is evaluated when the carried values have their next values already: it must not read the old ones."""
+        old = {p for p, y in zip(block.params, block.yields) if p is not y}
+        todo: list[ir.Operand] = list(stmt.args if isinstance(stmt, ir.Let) else self.deep(stmt))
+        while todo:
+            operand = todo.pop()
+            if operand in old:
+                return True
+            if (
+                isinstance(operand, ir.Var)
+                and operand in self.defs
+                and is_synthetic(self.names.get(operand, operand.name))
+            ):
+                todo += self.defs[operand].args
+        return False
+
+
+def renamings(stmts: Sequence[ir.Stmt], at: int) -> int:
+    """How many *identities* there are from ``at`` on, at least 1: they are written as one assignment, ``a, b = b, a``."""
+    made: set[ir.Operand] = set()
+    for stmt in stmts[at:]:
+        if not isinstance(stmt, ir.Let) or stmt.prim != "identity" or stmt.args[0] in made:
+            break
+        made.add(stmt.var)
+    return max(len(made), 1)
+
+
+def is_repeated(prim: str, slot: int) -> bool:
+    """Whether the spelling of a primitive mentions an operand more than once."""
+    entry = prims().get(prim)
+    return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
+
+
+def _without(block: ir.Block, trees: dict[ir.Var, ir.Let | ir.If]) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    for stmt in block.stmts:
+        if isinstance(stmt, (ir.Let, ir.If)) and any(trees.get(v) is stmt for v in defines(stmt)):
+            continue
+        match stmt:
+            case ir.If():
+                stmt = replace(stmt, then=_without(stmt.then, trees), orelse=_without(stmt.orelse, trees))
+                stmt = _connective(stmt) or stmt
+            case ir.For():
+                stmt = replace(stmt, body=_without(stmt.body, trees))
+            case ir.While():
+                stmt = replace(stmt, test=_without(stmt.test, trees), body=_without(stmt.body, trees))
+        stmts.append(stmt)
+    return ir.Block(block.params, stmts, block.yields, block.stop)
+
+
+def _connective(stmt: ir.If) -> ir.Let | None:
+    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
+    if len(stmt.results) != 1 or not stmt.results[0].type.is_bool or stmt.then.stmts or stmt.orelse.stmts:
+        return None
+    (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields
+    if isinstance(b, ir.Const) and not b.value and not isinstance(a, ir.Undef):
+        return ir.Let(result, "logical_and", (stmt.test, a), {}, stmt.loc)
+    if isinstance(a, ir.Const) and a.value and not isinstance(b, ir.Undef):
+        return ir.Let(result, "logical_or", (stmt.test, b), {}, stmt.loc)
+    return None
+
+
+__all__ = ["Nested", "is_synthetic", "nest", "renamings"]

@@ -1,0 +1,291 @@
+"""Leaves out the casts and broadcasts that NumPy does by itself.
+
+    t: float64 = cast i                         ->     y = mul i x
+    t2: float64[n] = broadcast t (n,)
+    y: float64[n] = mul t2 x
+
+What comes out is core in which operands of elementwise primitives, and values that are stored, may be narrower than the node
+says. An operation on operands that are all narrower is done before the broadcast: scalars stay scalars until an array needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.promotion import OPERAND_TYPES
+from transpile.core.types import Type, promote
+from transpile.core.walk import map_reads, statements
+from transpile.ops.record import Prim
+from transpile.ops.tables import prims
+
+Dims = tuple[Dim, ...]
+WIDE = ("float64", "int64", "bool")
+_PYTHON = {"f": "float64", "i": "int64", "u": "int64", "b": "bool"}
+
+
+def relax(fn: ir.Function) -> ir.Function:
+    """``fn`` without the casts and broadcasts that NumPy does itself."""
+    narrow = any(t.dtype not in WIDE for t in _types(fn))
+    return replace(fn, body=_Relaxer(narrow).block(fn.body))
+
+
+def _types(fn: ir.Function) -> list[Type]:
+    found = [p.type for p in fn.params]
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (ir.Let, ir.Alloc)):
+            found.append(stmt.var.type)
+    return found
+
+
+class _Relaxer:
+    def __init__(self, narrow: bool) -> None:
+        self.narrow = narrow  # whether any dtype is one that Python scalars and NumPy scalars promote differently
+        self.defs: dict[ir.Var, ir.Let] = {}
+        self.actual: dict[ir.Var, Type] = {}  # what NumPy really gives, where it is not what the variable says
+        self.equal: dict[ir.Operand, ir.Operand] = {}
+
+    # ---- blocks
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            stmts += self.stmt(map_reads(stmt, lambda o: self.equal.get(o, o)))
+        yields = tuple(self.plain(self.equal.get(o, o), stmts) for o in block.yields)
+        stop = None if block.stop is None else self.equal.get(block.stop, block.stop)
+        return ir.Block(block.params, stmts, yields, stop)
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        out: list[ir.Stmt] = []
+        match stmt:
+            case ir.Let():
+                self.let(stmt, out)
+                return out
+            case ir.Store() | ir.Add():
+                if (
+                    stmt.buf.type.dims or not self.narrow and isinstance(stmt, ir.Add)
+                ):  # a scalar is rebound, which casts nothing
+                    stmt = replace(stmt, value=self.stored(stmt.value, stmt.buf.type.dtype, isinstance(stmt, ir.Add)))
+                return [stmt]
+            case ir.Alloc(prim="copy"):
+                return [self.alloc(stmt)]
+            case ir.If():
+                return [replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))]
+            case ir.For():
+                inits = tuple(self.plain(o, out) for o in stmt.inits)
+                return [*out, replace(stmt, inits=inits, body=self.block(stmt.body))]
+            case ir.While():
+                inits = tuple(self.plain(o, out) for o in stmt.inits)
+                test = self.block(stmt.test)
+                return [*out, replace(stmt, inits=inits, test=test, body=self.block(stmt.body))]
+        return [stmt]
+
+    # ---- what an operand is without what NumPy does
+
+    def definition(self, operand: ir.Operand, *wanted: str) -> ir.Let | None:
+        found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
+        return found if found is not None and found.prim in wanted else None
+
+    def unshaped(self, operand: ir.Operand, stretched: list[ir.Let] | None = None) -> ir.Operand:
+        """The operand before it was broadcast, filled, or given leading axes of 1; before it was ``stretched`` too, if that is
+        to be told."""
+        while (d := self.definition(operand, "broadcast", "full", "reshape", "stretch")) is not None:
+            if d.prim == "stretch":
+                if stretched is None:
+                    break
+                stretched.append(d)
+            if d.prim == "reshape" and not _adds_leading_ones(d.args[0].type.dims, d.var.type.dims):
+                break
+            if d.prim == "full" and not self.is_same_dtype(d.args[0], d.var.type.dtype):
+                break
+            operand = d.args[0]
+        return operand
+
+    def is_same_dtype(self, operand: ir.Operand, dtype: str) -> bool:
+        kind = np.dtype(dtype).kind
+        return operand.type.dtype == dtype or (self.type(operand).weak and np.dtype(operand.type.dtype).kind == kind)
+
+    def type(self, operand: ir.Operand) -> Type:
+        """The type that NumPy sees."""
+        if isinstance(operand, ir.Var):
+            return self.actual.get(operand, operand.type)
+        if isinstance(operand, ir.Const):  # printed as a number of Python's
+            return replace(operand.type, dtype=_PYTHON[np.dtype(operand.type.dtype).kind], weak=True)
+        return operand.type
+
+    # ---- lets
+
+    def let(self, stmt: ir.Let, out: list[ir.Stmt]) -> None:
+        entry = prims().get(stmt.prim)
+        if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
+            self.equal[stmt.var] = stmt.args[0]
+            return
+        if entry is None or not entry.elementwise:
+            stmt = self.folded(stmt) if stmt.prim == "random_fold_in" else stmt
+            self.defs[stmt.var] = stmt
+            out.append(stmt)
+            return
+        wanted = [a.type for a in stmt.args]
+        stretched: list[ir.Let] = []
+        args = [self.unshaped(a, stretched) for a in stmt.args]
+        if not all(_is_stretched(d, args) for d in stretched):
+            args = [self.unshaped(a) for a in stmt.args]
+        if not _reaches(args, stmt.var.type.dims) and stmt.var.name != ir.SYNTHETIC:
+            args = self.keep_one(stmt, args)
+        args = self.uncast(stmt, entry, args, wanted, out)
+        if _reaches(args, stmt.var.type.dims):
+            self.finish(replace(stmt, args=tuple(args)), entry, out)
+            return
+        dims = _common(args)
+        inner = ir.Var(stmt.var.name, replace(stmt.var.type, dims=dims))
+        self.finish(replace(stmt, var=inner, args=tuple(args)), entry, out)
+        outer = ir.Let(stmt.var, "broadcast", (inner,), {"dims": stmt.var.type.dims}, stmt.loc)
+        self.defs[stmt.var] = outer
+        out.append(outer)
+
+    def keep_one(self, stmt: ir.Let, args: list[ir.Operand]) -> list[ir.Operand]:
+        """For a variable of the user's: one operand keeps its shape, so that the result has it."""
+        for k, given in enumerate(stmt.args):
+            if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
+                return [*args[:k], given, *args[k + 1 :]]
+        return args
+
+    def folded(self, stmt: ir.Let) -> ir.Let:
+        """Keys and integers broadcast against each other."""
+        key, data = (self.unshaped(a) for a in stmt.args)
+        for keys in (key, stmt.args[0]):
+            lanes, words = keys.type.dims[:-1], keys.type.dims[-1:]
+            if words == stmt.var.type.dims[-1:] and _is_like(_joined([lanes, data.type.dims]), stmt.var.type.dims[:-1]):
+                return replace(stmt, args=(keys, data))
+        return stmt
+
+    def finish(self, stmt: ir.Let, entry: Prim, out: list[ir.Stmt]) -> None:
+        self.defs[stmt.var] = stmt
+        type_ = stmt.var.type
+        if not type_.dims and type_.weak != (weak := self.stays_python(stmt, entry)):
+            self.actual[stmt.var] = replace(type_, weak=weak)
+        out.append(stmt)
+
+    def stays_python(self, stmt: ir.Let, entry: Prim) -> bool:
+        """Whether the printed expression gives a Python scalar."""
+        plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
+        plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
+        return plain and all(self.type(a).weak for a in stmt.args)
+
+    # ---- casts
+
+    def is_noop(self, cast: ir.Let) -> bool:
+        """Whether a cast of a scalar only makes a Python scalar a NumPy scalar."""
+        return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
+
+    def uncast(
+        self, stmt: ir.Let, entry: Prim, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
+    ) -> list[ir.Operand]:
+        """The operands without the casts that promotion does."""
+        rule = OPERAND_TYPES[entry.dtype_rule]
+
+        def agrees(candidate: list[ir.Operand]) -> bool:
+            # a conditional expression casts nothing
+            if self.narrow and stmt.prim == "where" and not _common(candidate):
+                return all(t.dtype == w.dtype and t.weak == w.weak for t, w in zip(map(self.type, candidate), wanted))
+            try:
+                got = rule([self.type(a) for a in candidate], stmt.prim)
+            except Exception:
+                return False
+            return all(g.dtype == w.dtype for g, w in zip(got, wanted))
+
+        if entry.dtype_rule != "as_is":
+            for k, arg in enumerate(args):
+                if (d := self.definition(arg, "cast")) is not None:
+                    trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
+                    if d.params.get("explicit") and all(self.type(a).weak for a in trial):
+                        continue  # Python's numbers do not wrap round
+                    if _common(trial) == _common(args) and agrees(trial):
+                        args = trial
+        if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
+            for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough, the others follow it
+                if not agrees(args):
+                    args = [*args[:k], self.pinned(arg, type_, stmt, out), *args[k + 1 :]]
+        return args
+
+    def pinned(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Operand:
+        """The operand with the dtype and weakness that the node says, spelled out."""
+        seen = self.type(operand)
+        if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
+            return operand
+        var = ir.Var(ir.SYNTHETIC, replace(wanted, dims=()))
+        let = ir.Let(var, "cast", (operand,), {"dtype": wanted.dtype, "weak": wanted.weak, "spelled": True}, stmt.loc)
+        self.defs[var] = let
+        out.append(let)
+        return var
+
+    # ---- other places where NumPy casts and broadcasts
+
+    def stored(self, value: ir.Operand, dtype: str, add: bool) -> ir.Operand:
+        value = self.unshaped(value, [])
+        while (d := self.definition(value, "cast")) is not None:
+            inner = self.unshaped(d.args[0])
+            if add and promote(self.type(inner), Type(dtype)).dtype != dtype:
+                break
+            if not add and d.params["dtype"] != dtype:
+                break
+            value = inner
+        return value
+
+    def alloc(self, stmt: ir.Alloc) -> ir.Stmt:
+        """A copy of what is the same everywhere is filled in."""
+        value = stmt.args[0]
+        inner = self.unshaped(value)
+        if inner is not value and not inner.type.dims and not isinstance(inner, ir.Undef):
+            params = {"dims": stmt.var.type.dims, "dtype": stmt.var.type.dtype}
+            return ir.Alloc(stmt.var, "full", (inner,), params, stmt.loc)
+        return stmt
+
+    def plain(self, operand: ir.Operand, out: list[ir.Stmt]) -> ir.Operand:
+        """What a join reads: a weak result that NumPy would give as its own scalar is made Python's, if that can matter."""
+        if self.narrow and operand.type.weak and isinstance(operand, ir.Var) and not self.type(operand).weak:
+            var = ir.Var(operand.name, operand.type)
+            let = ir.Let(var, "cast", (operand,), {"dtype": operand.type.dtype, "weak": True, "spelled": True})
+            out.append(let)
+            return var
+        return operand
+
+
+def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
+    lead = len(dims) - len(source)
+    return lead > 0 and dims[lead:] == source and all(d.is_one for d in dims[:lead])
+
+
+def _is_stretched(d: ir.Let, args: Sequence[ir.Operand]) -> bool:
+    """Whether operands broadcast to the size by themselves to which one was stretched."""
+    behind = len(d.params["dims"]) - d.params["axis"]
+    here = {a.type.dims[-behind] for a in args if a.type.rank >= behind}
+    return d.params["dims"][-behind] in here or here.issuperset(d.params["parts"])
+
+
+def _common(args: Sequence[ir.Operand]) -> Dims:
+    """The shape that NumPy broadcasts to."""
+    return _joined([a.type.dims for a in args])
+
+
+def _joined(shapes: Sequence[Dims]) -> Dims:
+    rank = max((len(s) for s in shapes), default=0)
+    out: list[Dim] = []
+    for k in range(rank):
+        here = [s[k - (rank - len(s))] for s in shapes if k >= rank - len(s)]
+        wide = [d for d in here if not d.is_one]
+        out.append(wide[0] if wide else Dim(1))
+    return tuple(out)
+
+
+def _reaches(args: Sequence[ir.Operand], dims: Dims) -> bool:
+    """Whether the operands broadcast to ``dims`` (two symbols that were unified count as equal)."""
+    return _is_like(_common(args), dims)
+
+
+def _is_like(common: Dims, dims: Dims) -> bool:
+    return len(common) == len(dims) and all(c.is_one == d.is_one for c, d in zip(common, dims))

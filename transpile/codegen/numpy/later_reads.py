@@ -1,0 +1,134 @@
+"""Which variables are read later, at each point of a function; as bit sets, since the other steps intersect them all the time.
+
+``reads`` says what a statement reads: by itself (before nesting) or with all that is written inside it (after).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, defined, defines, leaves, reads, statements, written
+
+Reads = Callable[[ir.Stmt], Iterable[ir.Operand]]
+Ends = Callable[[ir.Block], Iterable[ir.Operand]]
+
+
+class Numbers:
+    """Numbers variables, so that a set of them is an integer."""
+
+    def __init__(self, fn: ir.Function, reserved: int = 0) -> None:
+        self.vars: list[ir.Var] = []
+        self.of: dict[ir.Var, int] = {}
+        self.reserved = reserved  # bits that stand for no variable
+        for var in (*fn.params, *defined(fn.body)):
+            self.number(var)
+
+    def number(self, var: ir.Var) -> int:
+        found = self.of.get(var)
+        if found is None:
+            found = self.of[var] = len(self.vars) + self.reserved
+            self.vars.append(var)
+        return found
+
+    def bit(self, var: ir.Var) -> int:
+        return 1 << self.number(var)
+
+    def mask(self, operands: Iterable[ir.Operand]) -> int:
+        mask = 0
+        for operand in operands:
+            if isinstance(operand, ir.Var):
+                mask |= 1 << self.number(operand)
+        return mask
+
+    def members(self, mask: int) -> Iterable[ir.Var]:
+        """The variables of a mask, in order of their numbers."""
+        mask >>= self.reserved
+        while mask:
+            low = mask & -mask
+            yield self.vars[low.bit_length() - 1]
+            mask ^= low
+
+
+def stmt_reads(stmt: ir.Stmt) -> Iterable[ir.Operand]:
+    """What a statement reads by itself; the buffer that it writes counts as read."""
+    root = written(stmt)
+    return reads(stmt) if root is None else (*reads(stmt), root)
+
+
+class Liveness:
+    """``after[id(stmt)]``: what is live behind a statement; ``around[id(loop)]``: what is live throughout a loop, its
+    carried values that are needed included; ``entry[id(block)]``: what is live where a block begins."""
+
+    def __init__(
+        self,
+        fn: ir.Function,
+        numbers: Numbers,
+        stmt_reads: Reads = stmt_reads,
+        block_reads: Ends = leaves,
+    ) -> None:
+        self.numbers, self.reads, self.ends = numbers, stmt_reads, block_reads
+        self.after: dict[int, int] = {}
+        self.around: dict[int, int] = {}
+        self.entry: dict[int, int] = {}
+        self._free: dict[int, int] = {}
+        self.start = self.block(fn.body, 0)
+
+    def block(self, block: ir.Block, out: int) -> int:
+        live = out | self.numbers.mask(self.ends(block))
+        for stmt in reversed(block.stmts):
+            self.after[id(stmt)] = live
+            live = self.stmt(stmt, live & ~self.numbers.mask(defines(stmt)))
+        self.entry[id(block)] = live
+        return live
+
+    def stmt(self, stmt: ir.Stmt, live: int) -> int:
+        own = self.numbers.mask(self.reads(stmt))
+        match stmt:
+            case ir.If():
+                return own | self.block(stmt.then, live) | self.block(stmt.orelse, live)
+            case ir.For():
+                return own | self.loop(stmt, live)
+            case ir.While():
+                return own | self.loop(stmt, live)
+        return own | live
+
+    def loop(self, stmt: ir.For | ir.While, live: int) -> int:
+        m = self.numbers
+        around = live | self.free(stmt)
+        read = 0
+        for block in blocks(stmt):
+            read |= self.read_in(block)
+        needed = 0
+        for k, param in enumerate(stmt.body.params):
+            result = k < len(stmt.results) and self.after[id(stmt)] & m.bit(stmt.results[k])
+            if result or read & m.bit(param):
+                needed |= m.bit(param)
+        self.around[id(stmt)] = around | needed
+        if isinstance(stmt, ir.While):
+            self.block(stmt.body, around)
+            self.block(stmt.test, around | needed)
+        else:
+            self.block(stmt.body, around)
+        return around
+
+    def read_in(self, block: ir.Block) -> int:
+        """All that is read in a block and in what is nested."""
+        found = self.numbers.mask(self.ends(block))
+        for stmt in statements(block):
+            found |= self.numbers.mask(self.reads(stmt))
+            for inner in blocks(stmt):
+                found |= self.numbers.mask(self.ends(inner))
+        return found
+
+    def free(self, stmt: ir.For | ir.While) -> int:
+        """What a loop reads and does not define."""
+        if id(stmt) not in self._free:
+            read = own = 0
+            for block in blocks(stmt):
+                read |= self.read_in(block)
+                own |= self.numbers.mask(defined(block))
+            if isinstance(stmt, ir.For):
+                own |= self.numbers.bit(stmt.index)
+            self._free[id(stmt)] = read & ~own
+        return self._free[id(stmt)]

@@ -1,0 +1,84 @@
+"""Lines of text: indentation, wrapping, and the user's line as a comment, aligned.
+
+A `Line` is a depth and parts: text, and expression nodes; only nodes are wrapped.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from transpile.codegen.numpy.printer import broken, flat
+from transpile.core import nodes as ir
+
+WIDTH = 100
+COLUMN = 60  # comments are aligned at most here
+
+
+@dataclass(frozen=True)
+class Line:
+    depth: int
+    parts: tuple[str | ast.expr, ...]
+    loc: ir.Loc = ir.NOWHERE
+    comment: bool = True
+
+    @property
+    def text(self) -> str:
+        """The statement on one line, not indented."""
+        return "".join(p if isinstance(p, str) else flat(p) for p in self.parts)
+
+
+def lay_out(lines: Sequence[Line], comments: bool = True) -> Iterator[tuple[str, ir.Loc]]:
+    """The physical lines, each with the user's line that it comes from."""
+    physical = [(wrap(line), line.loc, comments and line.comment and bool(line.loc.line)) for line in lines]
+    column = _column([text for text, _, has_comment in physical if has_comment])
+    for text, loc, has_comment in physical:
+        note = f"# {_place(loc)}" if has_comment else ""
+        at = _commented(text, note, column) if note else None
+        if note and at is None and text[0].strip():
+            yield " " * _indent(text[0]) + note, loc
+        for k, line in enumerate(text):
+            yield (line.ljust(max(column, len(line) + 2)) + note if note and k == at else line), loc
+
+
+def _place(loc: ir.Loc) -> str:
+    return f"{loc.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{loc.line}"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _column(texts: Sequence[Sequence[str]]) -> int:
+    """Where comments begin: behind the longest line that is not very long."""
+    lengths = [len(text[-1]) for text in texts if len(text[-1]) + 2 <= COLUMN]
+    return max(lengths, default=0) + 2
+
+
+def _commented(text: Sequence[str], note: str, column: int) -> int | None:
+    """The physical line that has room for the comment: the last, else the first."""
+    for k in (len(text) - 1, 0):
+        if max(column, len(text[k]) + 2) + len(note) <= WIDTH:
+            return k
+    return None
+
+
+def wrap(line: Line) -> list[str]:
+    """The physical lines of a statement."""
+    pad = " " * (4 * line.depth)
+    text = pad + line.text
+    if len(text) <= WIDTH:
+        return [text]
+    nodes = [k for k, p in enumerate(line.parts) if not isinstance(p, str)]
+    if not nodes:
+        return [text]
+    first, last = nodes[0], nodes[-1]
+    if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
+        whole = ast.Tuple([p for p in line.parts if not isinstance(p, str)], ast.Load())  # parentheses to break in
+        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment))
+    longest = max(nodes, key=lambda k: len(flat(line.parts[k])))
+    head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])
+    tail = "".join(p if isinstance(p, str) else flat(p) for p in line.parts[longest + 1 :])
+    lines = broken(line.parts[longest], len(head), len(pad), WIDTH - len(tail))
+    return [head + lines[0], *lines[1:-1], lines[-1] + tail] if len(lines) > 1 else [head + lines[0] + tail]

@@ -1,0 +1,175 @@
+"""Blocks as lines: assignments, what branches hand on, and the order in which it is set."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transpile.analysis.undefined import Undefined
+from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.later_reads import Liveness
+from transpile.codegen.numpy.layout import Line
+from transpile.codegen.numpy.printed_exits import Flags, Leave
+from transpile.codegen.numpy.printed_updates import Updates
+from transpile.codegen.numpy.value_nodes import Expressions, negated
+from transpile.core import nodes as ir
+from transpile.core.walk import statements
+
+Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
+
+
+class Blocks:
+    """Writes blocks and branches; ``lines`` is what it wrote. What single statements are, `statements.Writer` says."""
+
+    def __init__(self, nested: Nested, names: dict[ir.Var, str]) -> None:
+        self.nested, self.names = nested, names
+        self.expressions = Expressions(nested, names)
+        self.live = Liveness(nested.fn, nested.aliases.numbers, nested.reads, nested.ends)
+        self.updates = Updates(nested, self.expressions, names, self.live)
+        self.lines: list[Line] = []
+        self.items = item_groups(nested)
+        self.flags = Flags(nested)
+        self.unsaid: set[ir.Var] = set()  # flags that the text does without
+        self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
+        self.nothing = Undefined(nested.fn).maybe  # what may be undefined
+        self.copied: set[ir.Var] = set()  # of those: what the text moves to another variable
+        self.kept: list[ir.Stmt] = []  # statements made here: facts are found by id, so they must not go away
+
+    def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
+        """Writes a statement, with those behind it that belong to it; how many it wrote."""
+        raise NotImplementedError
+
+    def line(self, depth: int, *parts: str | ast.expr, loc: ir.Loc = ir.NOWHERE) -> None:
+        self.lines.append(Line(depth, parts, loc))
+
+    def node(self, operand: ir.Operand) -> ast.expr:
+        return self.expressions.operand(operand)
+
+    def block(self, stmts: Sequence[ir.Stmt], depth: int) -> None:
+        at = 0
+        while at < len(stmts):
+            at += self.statement(stmts, at, depth)
+
+    def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
+        """``name = operand``, or an update of the variable in place."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+        if isinstance(tree, ir.Let):
+            loc = tree.loc if tree.loc.line else loc
+            if self.update(name, tree, depth, loc, live):
+                return
+        self.line(depth, f"{name} = ", self.expressions.operand(operand, True), loc=loc)
+
+    def update(self, name: str, let: ir.Let, depth: int, loc: ir.Loc, live: int) -> bool:
+        found = self.updates.rebinding(name, let, live)
+        if found is not None:
+            self.line(depth, f"{name} {found[0]} ", found[1], loc=loc)
+        return found is not None
+
+    def hand(self, handed: Sequence[Handed], depth: int, loc: ir.Loc, live: int) -> None:
+        """Assignments that happen at once: in an order in which none overwrites what another reads, or as one statement."""
+        todo = list(handed)
+        while todo:
+            reads = [{self.names[v] for v in self.nested.leaves((o,))} for _, o, _ in todo]
+            free = next(
+                (k for k, (name, _, _) in enumerate(todo) if not any(name in r for j, r in enumerate(reads) if j != k)),
+                None,
+            )
+            if free is None:
+                left = ", ".join(name for name, _, _ in todo)
+                right = ast.Tuple([self.expressions.operand(o, True) for _, o, _ in todo], ast.Load())
+                trees = [self.nested.trees.get(o) for _, o, _ in todo if isinstance(o, ir.Var)]
+                loc = next((tree.loc for tree in trees if tree is not None and tree.loc.line), loc)
+                self.line(depth, f"{left} = ", *bare(right), loc=loc)
+                return
+            name, operand, var = todo.pop(free)
+            self.assign(name, operand, var, depth, loc, live)
+
+    def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
+        """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
+        found: list[Handed] = []
+        for target, source in zip(targets, sources):
+            if isinstance(source, ir.Undef) or target in self.nested.trees or target in self.unsaid:
+                continue
+            if not wanted >> self.nested.aliases.numbers.number(target) & 1:
+                continue
+            name = self.names[target]
+            if isinstance(source, ir.Var) and source not in self.nested.trees and self.names[source] == name:
+                continue
+            self.copied |= self.nothing.intersection(self.nested.leaves((source,)))
+            found.append((name, source, target))
+        return found
+
+    # ---- branches
+
+    def branch(self, stmt: ir.If, depth: int, word: str = "if") -> None:
+        after = self.live.after[id(stmt)]
+        stmt = self.turned(stmt, after)
+        then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
+        inner = stmt.orelse.stmts
+        if then:
+            is_check = (
+                all(isinstance(s, ir.Effect) and s.kind == "raise" for s in stmt.then.stmts) and not then[0].comment
+            )
+            self.lines.append(Line(depth, (f"{word} ", self.node(stmt.test), ":"), stmt.loc, comment=not is_check))
+            self.lines += then
+            if (
+                len(inner) == 1
+                and isinstance(inner[0], ir.If)
+                and not self.pairs(stmt.results, stmt.orelse.yields, after)
+            ):
+                self.branch(inner[0], depth, "elif")
+                return
+        orelse = self.captured(lambda: self.side(stmt, stmt.orelse, depth + 1, after))
+        if not orelse:
+            return
+        if then:
+            self.line(depth, "else:")
+        else:
+            self.line(depth, f"{word} ", self.negation(stmt.test), ":", loc=stmt.loc)
+        self.lines += orelse
+
+    def turned(self, stmt: ir.If, after: int) -> ir.If:
+        """``if not c: a else: b`` as ``if c: b else: a``."""
+        tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
+        if not isinstance(tree, ir.Let) or tree.prim != "logical_not":
+            return stmt
+        if not all(side.stmts or self.pairs(stmt.results, side.yields, after) for side in (stmt.then, stmt.orelse)):
+            return stmt
+        new = replace(stmt, test=tree.args[0], then=stmt.orelse, orelse=stmt.then)
+        self.live.after[id(new)] = after
+        self.kept.append(new)
+        return new
+
+    def side(self, stmt: ir.If, side: ir.Block, depth: int, after: int) -> None:
+        self.block(side.stmts, depth)
+        self.hand(self.pairs(stmt.results, side.yields, after), depth, stmt.loc, after)
+
+    def captured(self, write: Callable[[], None]) -> list[Line]:
+        """The lines that ``write`` writes, not written."""
+        saved, self.lines = self.lines, []
+        write()
+        written, self.lines = self.lines, saved
+        return written
+
+    def negation(self, test: ir.Operand) -> ast.expr:
+        tree = self.nested.trees.get(test) if isinstance(test, ir.Var) else None
+        exact = isinstance(tree, ir.Let) and all(not a.type.is_float for a in tree.args)
+        return negated(self.node(test), exact)
+
+
+def bare(node: ast.Tuple) -> list[str | ast.expr]:
+    """The elements of a tuple without parentheses around."""
+    parts: list[str | ast.expr] = []
+    for k, element in enumerate(node.elts):
+        parts += [", ", element] if k else [element]
+    return parts
+
+
+def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
+    """For each result of a primitive with several: the *lets* that take it apart."""
+    groups: dict[ir.Var, list[ir.Let]] = {}
+    for stmt in statements(nested.fn.body):
+        if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
+            groups.setdefault(stmt.args[0], []).append(stmt)
+    return groups

@@ -1,0 +1,151 @@
+"""What the text imports: found in the nodes that are printed, never guessed beforehand."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import REGISTERED
+from transpile.codegen.numpy.place_nodes import dotted
+from transpile.codegen.numpy.templates import literal
+from transpile.errors import error
+
+ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
+COPIED = ["transpile_runtime", "random"]  # whose functions may be copied into a text
+OURS = ("transpile_runtime", "special")  # `special.f` in a spelling is `transpile_runtime.special.f`
+
+
+class Imports:
+    def __init__(self, runtime: bool) -> None:
+        self.runtime = runtime
+        self.modules: set[str] = set()
+        self.members: dict[str, set[str]] = {}  # module -> names that are imported from it
+        self.classes: dict[str, Any] = {}
+        self.builtins: set[str] = set()  # that are used
+
+    @property
+    def names(self) -> set[str]:
+        """The names that are no variables: those of the imports, and builtins."""
+        found = {m.split(".")[0] for m in self.modules}
+        return found.union(*self.members.values(), self.classes, self.builtins)
+
+    def parts(self, parts: Sequence[str | ast.expr]) -> Iterator[str | ast.expr]:
+        for part in parts:
+            yield part if isinstance(part, str) else self.visit(part)
+
+    def visit(self, node: Any) -> Any:
+        """The node with members of `transpile_runtime` under their own names; takes note of modules."""
+        kind = type(node).__name__
+        if kind == "Name":
+            if getattr(node, "is_variable", False):
+                return node
+            if node.id in ALIASES:
+                self.modules.add(node.id)
+            elif node.id in vars(builtins):
+                self.builtins.add(node.id)
+        elif kind == "Attribute" and (path := _path(node)) is not None:
+            if path[0] in OURS:
+                return self.ours(path)
+            if path[0] == "scipy":
+                self.modules.add(".".join(path[:2]))
+        for name, value in _fields(node):
+            if isinstance(value, list):
+                setattr(node, name, [self.visit(v) if hasattr(v, "_fields") else v for v in value])
+            elif hasattr(value, "_fields"):
+                setattr(node, name, self.visit(value))
+        return node
+
+    def ours(self, path: list[str]) -> ast.expr:
+        if not self.runtime and path[:-1] != COPIED:
+            raise ValueError(f"{'.'.join(path)} needs the package transpile_runtime")
+        if path[0] != "transpile_runtime":
+            path = ["transpile_runtime", *path]
+        module, member = ".".join(path[:-1]), path[-1]
+        self.members.setdefault(module, set()).add(member)
+        return ast.Name(member, ast.Load())
+
+    def cls(self, cls: Any) -> ast.expr:
+        """The class of a result: imported where it can be, else left to who runs the text."""
+        name = cls.__name__
+        if not isinstance(
+            cls, type
+        ):  # of a module that is not executed: `transpile.frontend.resolve.bindings.StaticClass`
+            if cls.importable is None:
+                raise error(
+                    "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
+                )
+            self.members.setdefault(cls.importable, set()).add(name)
+        elif cls.__module__ not in ("__main__", "builtins") and cls.__qualname__ == name and not _is_generated(cls):
+            self.members.setdefault(cls.__module__, set()).add(name)
+        elif cls.__module__ != "builtins":
+            self.classes[name] = cls
+        return ast.Name(name, ast.Load())
+
+    def of_class(self, cls: Any, which: str) -> ast.expr:
+        """The function that a class was registered with: imported where it can be, else left to who runs the text."""
+        function = getattr(REGISTERED[cls], which)
+        name = getattr(function, "__name__", "")
+        if function.__module__ != "__main__" and getattr(function, "__qualname__", "") == name and name.isidentifier():
+            self.members.setdefault(function.__module__, set()).add(name)
+        else:
+            name = f"{which}_{cls.__name__}"
+            self.classes[name] = function
+        return ast.Name(name, ast.Load())
+
+    def static(self, value: Any) -> ast.expr:
+        """A part of a result that is no number: a literal, a member of a module, else a name that who runs the text defines."""
+        if value is None or type(value) in (bool, int, float, complex, str):
+            return literal(value)
+        if type(value) is tuple:
+            return ast.Tuple([self.static(v) for v in value], ast.Load())
+        name = getattr(value, "__name__", None) or type(value).__name__
+        if getattr(np, name, None) is value:
+            return self.visit(dotted(f"np.{name}"))
+        if getattr(math, name, None) is value:
+            return self.visit(dotted(f"math.{name}"))
+        name = re.sub(r"\W", "_", name)
+        while name in self.classes and self.classes[name] is not value:
+            name += "_"
+        self.classes[name] = value
+        return ast.Name(name, ast.Load())
+
+    def lines(self) -> list[str]:
+        """The import statements, the standard library first."""
+        standard = ["import math"] if "math" in self.modules else []
+        other = [f"import {m}" for m in sorted(self.modules) if m not in ALIASES]
+        if "np" in self.modules:
+            other.insert(0, "import numpy as np")
+        members = [f"from {m} import {', '.join(sorted(names))}" for m, names in sorted(self.members.items())]
+        groups = [g for g in (standard, other, members) if g]
+        out: list[str] = []
+        for k, group in enumerate(groups):
+            out += ["", *group] if k else group
+        return out
+
+
+def _is_generated(cls: type) -> bool:
+    return "." in cls.__qualname__ or "<" in cls.__module__
+
+
+def _fields(node: Any) -> Iterator[tuple[str, Any]]:
+    for name in getattr(node, "_fields", ()):
+        value = getattr(node, name, None)
+        if value is not None:
+            yield name, value
+
+
+def _path(node: Any) -> list[str] | None:
+    """``a.b.c`` as a list, if the node is nothing but that."""
+    names: list[str] = []
+    while type(node).__name__ == "Attribute":
+        names.append(node.attr)
+        node = node.value
+    if type(node).__name__ != "Name":
+        return None
+    return [node.id, *reversed(names)]

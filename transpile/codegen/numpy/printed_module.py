@@ -1,0 +1,208 @@
+"""The module around the function: imports, header, docstring, the trees of arguments and results."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transpile.codegen.numpy.argument_trees import pack, unpack, whole
+from transpile.codegen.numpy.canonical_form import ZERO, normalise
+from transpile.codegen.numpy.copy_elision import settle_copies
+from transpile.codegen.numpy.exact_integers import keep_integers
+from transpile.codegen.numpy.expression_trees import Nested, nest
+from transpile.codegen.numpy.implicit_casts import relax
+from transpile.codegen.numpy.layout import Line, lay_out
+from transpile.codegen.numpy.printed_blocks import bare
+from transpile.codegen.numpy.printed_exits import resolve
+from transpile.codegen.numpy.printed_imports import Imports
+from transpile.codegen.numpy.printed_shapes import say_shapes
+from transpile.codegen.numpy.printed_statements import Writer
+from transpile.codegen.numpy.variable_names import name_variables
+from transpile.codegen.size_guards import say_guards
+from transpile.core import nodes as ir
+from transpile.core.functions import helpers
+from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.placeholders import with_placeholders
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Generated source. ``line_map``: line -> the user's; ``classes``: what the text names and does not import."""
+
+    text: str
+    name: str
+    line_map: Mapping[int, ir.Loc]
+    imports: tuple[str, ...] = ()
+    classes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def render_function(fn: ir.Function, runtime: bool) -> Rendered:
+    """The module text of ``fn``."""
+    return render_functions([fn], runtime)
+
+
+def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
+    """The module text of several functions, no two of which, nor of what they keep, have one name."""
+    kept = [[routine.body for routine in helpers(fn)] for fn in fns]
+    several = {one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)}  # of one name: the same
+    prepared = [_prepared(one) for one in several.values()]
+    reserved = {one.name for own in kept for one in own}
+    reserved |= {fn.name for fn in fns if fn.routine is not None or len(fns) > 1}
+    while True:
+        imports = Imports(runtime)
+        clash: set[str] = set()
+        texts: list[list[Line]] = []
+        for nested, preferred in prepared:
+            names = name_variables(nested, preferred, reserved)
+            texts.append(
+                [
+                    replace(line, parts=tuple(imports.parts(line.parts)))
+                    for line in _Function(nested, names, imports, reserved).lines()
+                ]
+            )
+            clash |= {names[v] for v in names} | (whole(nested.fn) - reserved)
+        clash &= imports.names
+        if not clash:
+            return _module(fns[-1], texts, imports)
+        reserved |= clash
+
+
+def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
+    """The function in printable form, with the names that are wanted. A text that would move a variable to another one before
+    it has a value is written for the function in which it has one."""
+    nested, preferred = _printable(fn)
+    text = _Function(nested, name_variables(nested, preferred, set()), Imports(False), set())
+    if text.writer.nothing:
+        text.lines()
+    return _printable(with_placeholders(fn, None)) if text.writer.copied else (nested, preferred)
+
+
+def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
+    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(fn))))))
+    fn = remove_dead(
+        replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
+    )  # what a size reads is an operand by now
+    settled = settle_copies(fn)
+    final = remove_dead(settled.fn, sizes=False)
+    return nest(final, settled.names), settled.names
+
+
+def named(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
+    """The function as it is printed, and the names that its variables have there."""
+    nested, preferred = _prepared(fn)
+    return nested, name_variables(nested, preferred, set())
+
+
+def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
+    """Imports, then the functions, each behind two empty lines."""
+    text: list[str] = imports.lines()
+    line_map: dict[int, ir.Loc] = {}
+    for lines in texts:
+        text += ["", ""] if text else []
+        for line, loc in lay_out(lines):
+            for physical in line.split("\n"):
+                text.append(physical)
+                if loc.line:
+                    line_map[len(text)] = loc
+    return Rendered("\n".join(text) + "\n", fn.name, line_map, tuple(imports.lines()), imports.classes)
+
+
+class _Function:
+    """The lines of the function."""
+
+    def __init__(self, nested: Nested, names: dict[ir.Var, str], imports: Imports, reserved: Collection[str]) -> None:
+        self.nested, self.names, self.imports, self.reserved = nested, names, imports, reserved
+        self.writer = Writer(nested, names)
+        self.fn = nested.fn
+
+    def lines(self) -> list[Line]:
+        unpacking, header = unpack(self.fn, self.names, self.nested.everything_read(), self.reserved, self.imports)
+        text = self.fn.doc.replace("\\", "\\\\").replace('"""', "'''")
+        doc = [Line(1, (f'"""{text}"""',))] if text else []
+        self.writer.lines = []
+        self.returning(self.fn.body.stmts, self.fn.body.yields, 1)
+        body = [*unpacking, *self.writer.lines]
+        top = Line(0, (f"def {self.fn.name}", header, ":"))
+        return [top, *doc, *(body or ([] if doc else [Line(1, ("pass",))]))]
+
+    def returning(self, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...], depth: int) -> None:
+        """Statements and the return; where a branch comes last, each side returns."""
+        last = stmts[-1] if stmts else None
+        if not isinstance(last, ir.If) or not self.is_handed_on(last, yields):
+            self.writer.block(stmts, depth)
+            self.result(yields, depth)
+            return
+        if self.returning_inside(stmts, last, yields, depth):
+            return
+        self.writer.block(stmts[:-1], depth)
+        sides = []
+        for side in (last.then, last.orelse):
+            given: dict[ir.Operand, ir.Operand] = dict(zip(last.results, side.yields))
+            saved, self.writer.lines = self.writer.lines, []
+            self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)
+            sides.append(self.writer.lines)
+            self.writer.lines = saved
+        then, orelse = sides
+        if len(then) > 1 and len(orelse) == 1 and (then[-1].depth, then[-1].text) == (depth + 1, orelse[0].text):
+            then.pop()  # both return the same after it
+        self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
+        self.writer.lines += then or [Line(depth + 1, ("pass",))]
+        self.writer.lines += [replace(line, depth=line.depth - 1) for line in orelse]
+
+    def returning_inside(
+        self, stmts: Sequence[ir.Stmt], last: ir.If, yields: tuple[ir.Operand, ...], depth: int
+    ) -> bool:
+        """A loop that was left by ``return``: so it is again."""
+        flagged = self.writer.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
+        if flagged is None:
+            return False
+        loop = flagged.loop
+        stopped: dict[ir.Operand, ir.Operand] = dict(zip(last.results, flagged.stopped.yields))
+        values = tuple(stopped.get(y, y) for y in yields)
+        only = self.writer.flags.handed_out(loop, values)
+        if only is None:
+            return False
+        out: dict[ir.Operand, ir.Operand] = dict(zip(loop.results, loop.body.yields))
+        self.writer.unsaid |= {loop.results[flagged.slot], loop.body.params[flagged.slot], *only}
+        self.writer.leaves[id(loop)] = lambda depth, env: self.result(
+            tuple(resolve(out.get(v, v), env, self.nested) for v in values), depth
+        )
+        self.writer.block(stmts[:-1], depth)
+        ended: dict[ir.Operand, ir.Operand] = dict(zip(last.results, flagged.ended.yields))
+        self.returning(flagged.ended.stmts, tuple(ended.get(y, y) for y in yields), depth)
+        return True
+
+    def is_handed_on(self, stmt: ir.If, yields: tuple[ir.Operand, ...]) -> bool:
+        """Whether the results of a branch are what is returned, as they are."""
+        results = set(stmt.results)
+        if not results or not results & set(yields):
+            return False
+        reads = {v for y in yields if y in self.nested.trees for v in self.nested.leaves((y,))}
+        sides = [side for side in (stmt.then, stmt.orelse) if side.stmts or any(y not in results for y in side.yields)]
+        return not reads & results and bool(sides)
+
+    def result(self, yields: tuple[ir.Operand, ...], depth: int) -> None:
+        if not yields and (self.fn.out_tree is None or _is_none(self.fn.out_tree)):
+            return
+        if yields and all(isinstance(y, ir.Undef) for y in yields):
+            return  # this path has raised
+        nodes = [self.writer.expressions.operand(y, True) for y in yields]
+        packed = pack(self.fn.out_tree, nodes, self.imports)
+        parts: Iterable[str | ast.expr] = [packed]
+        if isinstance(packed, ast.Tuple) and len(packed.elts) > 1:
+            parts = bare(packed)
+        loc = ir.NOWHERE
+        nested = [self.nested.trees[y].loc for y in yields if isinstance(y, ir.Var) and y in self.nested.trees]
+        if nested:
+            loc = nested[0]
+        self.writer.line(depth, "return ", *parts, loc=loc)
+
+
+def _is_none(tree: Any) -> bool:
+    return getattr(tree, "value", 0) is None
+
+
+__all__ = ["Rendered", "named", "render_function", "render_functions"]

@@ -1,0 +1,195 @@
+"""Says sizes: how the shape of what is filled, left empty, broadcast or reshaped is written, and what it reads for that.
+
+A shape is said by a `Shape` in ``params["shape"]``; what it reads becomes operands of the statement (behind its own), so that every
+later step sees it. ``np.zeros_like(x)`` where a parameter has the very type and a natural name, else the sizes ``(n, d)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.types import INT, Type
+from transpile.core.walk import blocks, defines, leaves, reads, statements, written_in
+from transpile.ops.random_bits import DRAWS
+
+Dims = tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a shape is said. ``like``: the slot of an array of that very type; ``of``: the slot of an array of that shape; else the
+    sizes, with the slots of their symbols."""
+
+    dims: Dims = ()
+    like: int | None = None
+    of: int | None = None
+    slots: Mapping[str, int] = field(default_factory=dict)
+
+
+def say_shapes(fn: ir.Function) -> ir.Function:
+    """``fn`` with a `Shape` for each statement that needs one."""
+    return replace(fn, body=_Shaper(fn).block(fn.body, []))
+
+
+class _Shaper:
+    def __init__(self, fn: ir.Function) -> None:
+        self.fn = fn
+        written = set(written_in(fn.body))
+        self.stable = [p for p in fn.params if p.type.dims and p not in written]  # to name for their shape alone
+        self.scope: set[ir.Var] = set(fn.params)
+        self.arrays: list[ir.Var] = list(self.stable)
+        self.shaped = _reshaped(fn)
+        self.counted = _symbols_used(fn)
+
+    def block(self, block: ir.Block, extra: list[ir.Var]) -> ir.Block:
+        saved, arrays = set(self.scope), list(self.arrays)
+        self.define((*block.params, *extra))
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            stmts += self.stmt(stmt)
+            self.define(defines(stmt))
+        self.scope, self.arrays = saved, arrays
+        return ir.Block(block.params, stmts, block.yields, block.stop)
+
+    def define(self, found: tuple[ir.Var, ...]) -> None:
+        self.scope.update(found)
+        self.arrays += [v for v in found if v.type.dims and v.type.kind == "array"]
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        match stmt:
+            case ir.If():
+                return [replace(stmt, then=self.block(stmt.then, []), orelse=self.block(stmt.orelse, []))]
+            case ir.For():
+                return [replace(stmt, body=self.block(stmt.body, [stmt.index]))]
+            case ir.While():
+                return [replace(stmt, test=self.block(stmt.test, []), body=self.block(stmt.body, []))]
+            case ir.Let() | ir.Alloc():
+                if stmt.prim in _WANTED and (wanted := _WANTED[stmt.prim](stmt)) is not None:
+                    return self.shape(stmt, wanted)
+        return [stmt]
+
+    def shape(self, stmt: Any, wanted: Dims) -> list[ir.Stmt]:
+        args = list(stmt.args)
+        if stmt.prim in ("full", "empty") and stmt.var not in self.shaped:
+            like = self.natural(stmt.var) or self.same(Type(stmt.var.type.dtype, wanted))
+            if like is not None:
+                return [self.said(stmt, [*args, like], Shape(wanted, like=len(args)))]
+        whole = self.same(Type("", wanted)) if len(wanted) > 1 else None
+        if whole is not None and not self.is_cheap(wanted):
+            return [self.said(stmt, [*args, whole], Shape(wanted, of=len(args)))]
+        before: list[ir.Stmt] = []
+        slots: dict[str, int] = {}
+        for dim in wanted:
+            for symbol in dim.symbols():
+                if symbol not in slots:
+                    slots[symbol] = len(args)
+                    args.append(self.symbol(symbol, before, stmt))
+        return [*before, self.said(stmt, args, Shape(wanted, slots=slots))]
+
+    @staticmethod
+    def said(stmt: Any, args: list[ir.Operand], shape: Shape) -> ir.Stmt:
+        return replace(stmt, args=tuple(args), params={**stmt.params, "shape": shape})
+
+    def symbol(self, name: str, before: list[ir.Stmt], stmt: Any) -> ir.Operand:
+        """The operand that holds the value of a symbol."""
+        operand = self.fn.symbols.get(name)
+        if operand is not None and (not isinstance(operand, ir.Var) or operand in self.scope):
+            return operand
+        for array in self.arrays:
+            for axis, dim in enumerate(array.type.dims):
+                if dim.as_symbol == name:
+                    var = ir.Var(ir.SYNTHETIC, INT)
+                    before.append(ir.Let(var, "dim", (array,), {"axis": axis}, stmt.loc))
+                    return var
+        raise LookupError(f"no value for the size {name!r} in {self.fn.name} (line {stmt.loc.line})")
+
+    # ---- what else has the shape
+
+    def natural(self, var: ir.Var) -> ir.Var | None:
+        """The parameter that an adjoint or a tangent is named after, if the types are the same."""
+        found = re.fullmatch(r"(\w+?)_(bar|dot)", var.name)
+        for other in self.stable if found else ():
+            if other.name == found[1] and other.type.dims == var.type.dims and other.type.dtype == var.type.dtype:  # type: ignore[index]
+                return other
+        return None
+
+    def same(self, type_: Type) -> ir.Var | None:
+        """A parameter of these dims (and this dtype, if one is given), where the sizes have no names that are used anyway."""
+        if self.is_cheap(type_.dims):
+            return None
+        for other in self.stable:
+            if other.type.dims == type_.dims and type_.dtype in ("", other.type.dtype):
+                return other
+        return None
+
+    def is_cheap(self, dims: Dims) -> bool:
+        """Whether the sizes are numbers or have names in the text already."""
+        return all(d.is_const or all(s in self.counted for s in d.symbols()) for d in dims)
+
+
+def _reshaped(fn: ir.Function) -> set[ir.Var]:
+    """The buffers of which a place is a reshape: they must lie in memory as C does."""
+    found: set[ir.Var] = set()
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (ir.Store, ir.Add)) and any(isinstance(step, ir.Reshape) for step in stmt.path):
+            found.add(stmt.buf)
+        if isinstance(stmt, ir.Let) and stmt.prim in ("index", "reshape") and isinstance(stmt.args[0], ir.Var):
+            steps = stmt.params.get("path", ())
+            if stmt.prim == "reshape" or any(isinstance(s, ir.Reshape) for s in steps):
+                found.add(stmt.args[0])
+    return found
+
+
+def _symbols_used(fn: ir.Function) -> set[str]:
+    """The symbols whose operands are read as values somewhere, or are not sizes of parameters at all."""
+    read = {o for stmt in statements(fn.body) for o in _reads(stmt)}
+    read.update(o for o in fn.body.yields)
+    sizes = {s.var for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "dim"}
+    return {name for name, o in fn.symbols.items() if isinstance(o, ir.Const) or o in read or o not in sizes}
+
+
+def _reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
+    return (*reads(stmt), *(o for b in blocks(stmt) for o in leaves(b)))
+
+
+# --------------------------------------------------------------------------------------- which prims say a shape
+
+
+def _reshape_wanted(stmt: ir.Let) -> Dims | None:
+    return None if reshape_form(stmt.args[0].type.dims, stmt.var.type.dims) != "sizes" else stmt.var.type.dims
+
+
+def reshape_form(source: Dims, dims: Dims) -> str:
+    """How a reshape is said: "newaxis" (only axes of 1 are put in), "squeeze" (only such are taken out), "infer" (one size is left
+    to NumPy, the others are numbers), or "sizes"."""
+    if [d for d in source if not d.is_one] == [d for d in dims if not d.is_one]:
+        if len(dims) > len(source) and _is_subsequence(source, dims):
+            return "newaxis"
+        if len(dims) < len(source) and _is_subsequence(dims, source):
+            return "squeeze"
+    unknown = [d for d in dims if not d.is_const]
+    if len(dims) == 1 or (len(unknown) == 1 and all(d.const > 0 for d in dims if d.is_const)):
+        return "infer"
+    return "numbers" if not unknown else "sizes"
+
+
+def _is_subsequence(short: Dims, long: Dims) -> bool:
+    rest = iter(long)
+    return all(any(d == e for e in rest) for d in short)
+
+
+_WANTED: dict[str, Any] = {
+    "full": lambda stmt: stmt.params["dims"],
+    "empty": lambda stmt: stmt.params["dims"],
+    "broadcast": lambda stmt: stmt.params["dims"],
+    "stretch": lambda stmt: stmt.params["dims"],
+    "reshape": _reshape_wanted,
+    **dict.fromkeys(("random_split", *DRAWS), lambda stmt: stmt.params["dims"]),
+}
+
+__all__ = ["Shape", "reshape_form", "say_shapes"]

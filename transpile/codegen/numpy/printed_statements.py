@@ -1,0 +1,118 @@
+"""Single statements as lines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.codegen.numpy.effects import effect_lines
+from transpile.codegen.numpy.expression_trees import renamings
+from transpile.codegen.numpy.layout import Line
+from transpile.codegen.numpy.printed_loops import Loops
+from transpile.codegen.numpy.value_nodes import call
+from transpile.core import nodes as ir
+
+
+class Writer(Loops):
+    """Writes the body of one function."""
+
+    def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
+        sizes = self.sizes(stmts, at)
+        if len(sizes) > 1:
+            targets = ", ".join(self.names[s.var] for s in sizes)
+            shape = ast.Attribute(self.node(sizes[0].args[0]), "shape", ast.Load())
+            self.line(depth, f"{targets} = ", shape)
+            return len(sizes)
+        if isinstance(first := stmts[at], ir.Let) and first.prim == "identity":
+            count = renamings(stmts, at)
+            self.rename(stmts[at : at + count], depth)  # type: ignore[arg-type]
+            return count
+        flagged = self.flags.find(stmts[at], stmts[at + 1] if at + 1 < len(stmts) else None)
+        if flagged is not None and self.loop_else(flagged, stmts[at + 1], depth):
+            return 2
+        _STATEMENTS[type(stmts[at])](self, stmts[at], depth)
+        return 1
+
+    def rename(self, lets: Sequence[ir.Let], depth: int) -> None:
+        """``a = x``, all at once."""
+        handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
+        handed = [h for h in handed if not self.updates.is_name(h[1], h[0])]
+        self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in handed))
+        self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
+
+    def sizes(self, stmts: Sequence[ir.Stmt], at: int) -> list[ir.Let]:
+        """The *lets* from ``at`` on that take all sizes of one array, in their order."""
+        found: list[ir.Let] = []
+        for stmt in stmts[at:]:
+            if not isinstance(stmt, ir.Let) or stmt.prim != "dim" or stmt.params["axis"] != len(found):
+                break
+            if found and stmt.args != found[0].args:
+                break
+            found.append(stmt)
+        return found if found and len(found) == found[0].args[0].type.rank else []
+
+
+def _let(w: Writer, stmt: ir.Let, depth: int) -> None:
+    if stmt.var.type.kind == "tuple":
+        return _unpack(w, stmt, depth)
+    if stmt.prim == "item":
+        return None
+    name = w.names[stmt.var]
+    same = stmt.prim == "copy" or (stmt.prim == "index" and not stmt.params["path"])
+    if same and not stmt.var.type.dims and w.updates.is_name(stmt.args[0], name):
+        return None
+    if not w.update(name, stmt, depth, stmt.loc, w.live.after[id(stmt)]):
+        w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=ir.NOWHERE if stmt.prim == "dim" else stmt.loc)
+    return None
+
+
+def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
+    items = w.items.get(stmt.var, [])
+    names = ["_"] * len(stmt.var.type.items)
+    for item in items:
+        names[item.params["k"]] = w.names[item.var]
+    target = ", ".join(names) + ("," if len(names) == 1 else "")
+    w.line(depth, f"{target} = ", w.expressions.let(stmt), loc=stmt.loc)
+
+
+def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
+    let = ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc)
+    w.line(depth, f"{w.names[stmt.var]} = ", w.expressions.let(let), loc=stmt.loc)
+
+
+def _store(w: Writer, stmt: ir.Store, depth: int) -> None:
+    if stmt.path or not w.updates.is_name(stmt.value, w.names[stmt.buf]):
+        w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
+
+
+def _add(w: Writer, stmt: ir.Add, depth: int) -> None:
+    w.line(depth, *w.updates.add(stmt), loc=stmt.loc)
+
+
+def _push(w: Writer, stmt: ir.Push, depth: int) -> None:
+    append = ast.Attribute(w.expressions.name(stmt.stack), "append", ast.Load())
+    w.line(depth, call(append, w.node(stmt.value)), loc=stmt.loc)
+
+
+def _effect(w: Writer, stmt: ir.Effect, depth: int) -> None:
+    said = any(
+        isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.params["parts"]
+    )  # the message names the line
+    for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
+        w.lines.append(Line(depth, parts, stmt.loc, comment=not said))
+
+
+_STATEMENTS: dict[type, Callable[[Any, Any, int], None]] = {
+    ir.Let: _let,
+    ir.Alloc: _alloc,
+    ir.Store: _store,
+    ir.Add: _add,
+    ir.If: Writer.branch,
+    ir.For: Writer.loop_for,
+    ir.While: Writer.loop_while,
+    ir.NewStack: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = []", loc=s.loc),
+    ir.Push: _push,
+    ir.Pop: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = {w.names[s.stack]}.pop()", loc=s.loc),
+    ir.Effect: _effect,
+}

@@ -1,0 +1,469 @@
+"""Values as expression nodes: one entry a primitive in `SPELLED`, templates and spellings of the rule tables for all others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transpile.codegen.numpy.exact_integers import OBJECT
+from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.place_nodes import dotted, number, place, subscript, transposed, variable
+from transpile.codegen.numpy.printed_shapes import Shape, reshape_form
+from transpile.codegen.numpy.templates import fill
+from transpile.core import nodes as ir
+from transpile.core.dims import Atom, Dim
+from transpile.ops.elementary import BUILTINS, MATH
+from transpile.ops.numpy_names import UFUNCS
+from transpile.ops.random_bits import DRAWS
+from transpile.ops.spelling import PLAIN, Spelling, axes_of
+from transpile.ops.tables import prims
+
+LOAD = ast.Load()
+OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult, "**": ast.Pow,
+    "|": ast.BitOr, "^": ast.BitXor, "&": ast.BitAnd, "<<": ast.LShift, ">>": ast.RShift,
+}  # fmt: skip
+COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
+}  # fmt: skip
+UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
+
+
+class Expressions:
+    """Nodes for the operands of one function. ``names`` are the Python names of its variables."""
+
+    def __init__(self, nested: Nested, names: Mapping[ir.Var, str]) -> None:
+        self.nested, self.names = nested, names
+        self.zero_d = {p for p in nested.fn.params if p.buffer and not p.type.dims}
+
+    def operand(self, operand: ir.Operand, strict: bool = False) -> ast.expr:
+        """The node of an operand; ``strict``: a constant keeps its dtype."""
+        match operand:
+            case ir.Const():
+                return self.constant(operand, strict)
+            case ir.Undef():
+                return ast.Constant(None)
+        tree = self.nested.trees.get(operand)
+        if tree is None:
+            return self.name(operand)
+        return self.let(tree) if isinstance(tree, ir.Let) else self.conditional(tree)
+
+    def name(self, var: ir.Var) -> ast.expr:
+        return variable(self.names[var])
+
+    def constant(self, const: ir.Const, strict: bool) -> ast.expr:
+        value = const.value.item() if isinstance(const.value, np.generic) else const.value
+        node = number(value)
+        if isinstance(value, float) and not np.isfinite(value):
+            node = dotted("np.nan") if value != value else dotted("np.inf")
+            node = ast.UnaryOp(ast.USub(), node) if value < 0 else node
+        if strict and not const.type.weak and const.type.dtype not in PLAIN:
+            return call(dotted(f"np.{const.type.dtype}"), node)
+        return node
+
+    def conditional(self, tree: ir.If) -> ast.expr:
+        """A branch as an expression; ``and`` and ``or`` where it says that."""
+        a, b = tree.then.yields[0], tree.orelse.yields[0]
+        test = self.operand(tree.test)
+        if tree.results[0].type.is_bool:
+            if isinstance(b, ir.Const) and not b.value:
+                return boolean(ast.And(), test, self.operand(a))
+            if isinstance(a, ir.Const) and a.value:
+                return boolean(ast.Or(), test, self.operand(b))
+        return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
+
+    # ---- primitives
+
+    def let(self, let: ir.Let) -> ast.expr:
+        spelled = SPELLED.get(let.prim)
+        if spelled is not None:
+            return spelled(self, let)
+        return self.by_table(let)
+
+    def by_table(self, let: ir.Let) -> ast.expr:
+        """As the rule tables spell it."""
+        if let.prim in ("add", "sub") and (turned := self.turned(let.args[1])) is not None:
+            return operator("-" if let.prim == "add" else "+", [self.operand(let.args[0]), turned])
+        if (turned := self.sign_taken(let)) is not None:
+            return turned
+        render = self.spelling(let)
+        # where literals alone would say the dtype; ``np.array`` names it
+        bare = let.prim != "stack" and all(isinstance(a, ir.Const) or a.type.weak for a in let.args)
+        args = [self.operand(a, bare) for a in let.args]
+        if let.params.get("py") and let.prim in ("maximum", "minimum") and self.is_same_call(let, args[0]):
+            return call(args[0].func, *args[0].args, args[1])  # type: ignore[attr-defined]
+        if isinstance(render, Spelling):
+            return fill(render.choose(let.params, [a.type for a in let.args]), args, let.params)
+        if callable(render):
+            return render(args, let.params, [a.type for a in let.args])
+        if let.params.get("ufunc"):
+            return call(dotted(f"np.{UFUNCS[let.prim]}"), *args)
+        if render.startswith("op:"):
+            return operator(render[3:], args)
+        if render.startswith("reduce:"):
+            return reduction(render[7:], args[0], let)
+        if "{*}" in render:
+            render = render.replace("{*}", ", ".join(f"{{{k}}}" for k in range(len(args))))
+        return fill(render, args, let.params)
+
+    def turned(self, operand: ir.Operand) -> ast.expr | None:
+        """The operand with its sign turned, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly)."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+        if not isinstance(tree, ir.Let):
+            return None
+        if tree.prim == "neg":
+            return self.operand(tree.args[0])
+        if tree.prim not in ("mul", "div") or not tree.var.type.is_float:
+            return None
+        first, second = tree.args
+        if isinstance(first, ir.Const) and isinstance(first.value, (int, float)) and first.value < 0:
+            return self.let(replace(tree, args=(ir.Const(-first.value, first.type), second)))
+        sign = "*" if tree.prim == "mul" else "/"
+        if (inner := self.turned(first)) is not None:
+            return operator(sign, [inner, self.operand(second)])
+        inner = self.turned(second)
+        return None if inner is None else operator(sign, [self.operand(first), inner])
+
+    def sign_taken(self, let: ir.Let) -> ast.expr | None:
+        """``-2.0 * x`` for ``2.0 * -x``."""
+        if let.prim != "mul" or not let.var.type.is_float:
+            return None
+        first, second = let.args
+        if not isinstance(first, ir.Const):
+            return None
+        turned = self.turned(second)
+        return None if turned is None else operator("*", [self.operand(ir.Const(-first.value, first.type)), turned])
+
+    def is_same_call(self, let: ir.Let, node: ast.expr) -> bool:
+        """Whether the first argument is such a call itself: ``max(max(a, b), c)`` is ``max(a, b, c)``."""
+        tree = self.nested.trees.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
+        return isinstance(tree, ir.Let) and tree.prim == let.prim and bool(tree.params.get("py"))
+
+    @staticmethod
+    def spelling(let: ir.Let) -> Any:
+        if let.params.get("py") and let.prim in BUILTINS:
+            return BUILTINS[let.prim]
+        if let.params.get("via") == "math" and let.prim in MATH:
+            return MATH[let.prim]
+        return prims()[let.prim].render
+
+    def is_fresh(self, operand: ir.Operand) -> bool:
+        """Whether the operand's node is an expression that gives new memory."""
+        tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+        if not isinstance(tree, ir.Let) or tree.prim == "item":
+            return False
+        if tree.prim == "broadcast":
+            return not tree.args[0].type.dims
+        entry = prims().get(tree.prim)
+        return entry is not None and entry.fresh
+
+    # ---- sizes
+
+    def dim(self, dim: Dim, let: ir.Let, shape: Shape) -> ast.expr:
+        """The node of a size."""
+        if least := dim.as_min:
+            return call(ast.Name("min", LOAD), *(self.dim(d, let, shape) for d in least))
+        total: ast.expr | None = None
+        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added comes first
+        for atom, coef in terms:
+            node = self.atom(atom, let, shape)
+            if abs(coef) != 1:
+                node = ast.BinOp(ast.Constant(abs(coef)), ast.Mult(), node)
+            if total is None:
+                total = node if coef > 0 else ast.UnaryOp(ast.USub(), node)
+            else:
+                total = ast.BinOp(total, ast.Add() if coef > 0 else ast.Sub(), node)
+        if total is None:
+            return number(dim.const)
+        if dim.const:
+            total = ast.BinOp(total, ast.Add() if dim.const > 0 else ast.Sub(), ast.Constant(abs(dim.const)))
+        return total
+
+    def atom(self, atom: Atom, let: ir.Let, shape: Shape) -> ast.expr:
+        if atom.kind in ("symbol", "int"):
+            return self.operand(let.args[shape.slots[atom.name]])
+        operands = [self.dim(d, let, shape) for d in atom.operands]
+        if atom.kind == "max0" and atom.operands[0].as_min:
+            return operands[0]
+        if atom.kind == "max0":
+            return call(ast.Name("max", LOAD), operands[0], ast.Constant(0))
+        return ast.BinOp(operands[0], ast.Mult() if atom.kind == "mul" else ast.FloorDiv(), operands[1])
+
+    def shape(self, let: ir.Let) -> ast.expr:
+        """The shape argument of what makes an array."""
+        shape: Shape = let.params.get("shape") or Shape(tuple(let.params.get("dims", ())))
+        if shape.of is not None:
+            return ast.Attribute(self.operand(let.args[shape.of]), "shape", LOAD)
+        nodes = [self.dim(d, let, shape) for d in shape.dims]
+        return nodes[0] if len(nodes) == 1 else ast.Tuple(nodes, LOAD)
+
+
+# ------------------------------------------------------------------------------------------------ small builders
+
+
+def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
+    return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
+    """``and`` and ``or``, flattened."""
+    flat: list[ast.expr] = []
+    for value in values:
+        flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
+    return ast.BoolOp(op, flat)
+
+
+def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
+    if len(args) == 1:
+        return ast.UnaryOp(UNARY[sign](), args[0])
+    if sign in ("==", "!=") and isinstance(args[0], ast.Constant):
+        args = args[::-1]
+    if sign in COMPARISONS:
+        return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
+    return ast.BinOp(args[0], OPERATORS[sign](), args[1])
+
+
+def negated(test: ast.expr, exact: bool) -> ast.expr:
+    """``not test``; ``exact``: no NaN is compared, so that ``<`` becomes ``>=``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        kind = type(test.ops[0])
+        if kind in (ast.Eq, ast.NotEq) or exact:
+            return ast.Compare(test.left, [_OPPOSITE[kind]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+_OPPOSITE: dict[type, type] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
+
+
+def dtype_node(dtype: str) -> ast.expr:
+    return ast.Name(dtype, LOAD) if dtype in ("bool", OBJECT) else dotted(f"np.{dtype}")
+
+
+def reduction(fn: str, x: ast.expr, let: ir.Let) -> ast.expr:
+    axis = axes_of(let.params, [let.args[0].type])
+    keywords: dict[str, ast.expr] = {}
+    if axis is not None:
+        keywords["axis"] = ast.Tuple([number(a) for a in axis], LOAD) if isinstance(axis, tuple) else number(axis)
+    if let.params.get("keepdims"):
+        keywords["keepdims"] = ast.Constant(True)
+    return call(dotted(fn), x, **keywords)
+
+
+# ------------------------------------------------------------------------------------------- primitives of the core
+
+
+def _index(e: Expressions, let: ir.Let) -> ast.expr:
+    base, path = let.args[0], let.params["path"]
+    if not path:
+        node = e.operand(base)
+        return ast.Subscript(node, ast.Tuple([], LOAD), LOAD) if base in e.zero_d else node
+    return place(e.operand(base), path, lambda k: e.operand(let.args[1 + k]))
+
+
+def _cast(e: Expressions, let: ir.Let) -> ast.expr:
+    source, dtype = let.args[0], let.params["dtype"]
+    node = e.operand(source)
+    if source.type.dims:
+        return call(ast.Attribute(node, "astype", LOAD), dtype_node(dtype))
+    if let.var.type.weak:
+        word = {"f": "float", "i": "int", "u": "int", "b": "bool"}[np.dtype(dtype).kind]
+        return call(ast.Name(word, LOAD), node)
+    return call(dotted(f"np.{dtype}_" if dtype == "bool" else f"np.{dtype}"), node)
+
+
+def _full(e: Expressions, let: ir.Let) -> ast.expr:
+    dtype = let.var.type.dtype
+    shape = let.params.get("shape")
+    value = let.args[0]
+    known = (
+        value.value
+        if isinstance(value, ir.Const) and value.value in (0, 1) and not str(value.value).startswith("-")
+        else None
+    )
+    word = {0: "zeros", 1: "ones"}.get(known, "full") if known is not None else "full"
+    more = [] if word != "full" else [e.operand(value)]
+    if isinstance(shape, Shape) and shape.like is not None:
+        return call(dotted(f"np.{word}_like"), e.operand(let.args[shape.like]), *more)
+    if not let.var.type.dims:
+        return e.operand(value, True)
+    natural = dtype == "float64" if word != "full" else _dtype_of(value, more[0]) == dtype
+    return call(dotted(f"np.{word}"), e.shape(let), *more, **({} if natural else {"dtype": dtype_node(dtype)}))
+
+
+def _dtype_of(value: ir.Operand, node: ast.expr) -> str:
+    """The dtype that NumPy gives an array filled with the value, which is written so."""
+    if isinstance(node, ast.Constant):
+        return np.asarray(node.value).dtype.name
+    if isinstance(value, ir.Const):
+        return np.asarray(value.value).dtype.name
+    return value.type.dtype
+
+
+def _empty(e: Expressions, let: ir.Let) -> ast.expr:
+    dtype, shape = let.var.type.dtype, let.params.get("shape")
+    if let.params.get("dtype") == OBJECT:
+        dtype = OBJECT
+    if not let.var.type.dims:
+        return e.constant(ir.Const(np.dtype(dtype).type(0).item(), let.var.type), True)
+    if isinstance(shape, Shape) and shape.like is not None:
+        more = {"dtype": dtype_node(dtype)} if dtype == OBJECT else {}
+        return call(dotted("np.empty_like"), e.operand(let.args[shape.like]), **more)
+    return call(dotted("np.empty"), e.shape(let), **({} if dtype == "float64" else {"dtype": dtype_node(dtype)}))
+
+
+def _broadcast(e: Expressions, let: ir.Let) -> ast.expr:
+    source = let.args[0]
+    if not source.type.dims:
+        return _full(e, replace(let, prim="full", args=let.args))
+    return call(dotted("np.broadcast_to"), e.operand(source), e.shape(let))
+
+
+def _reshape(e: Expressions, let: ir.Let) -> ast.expr:
+    source, dims = let.args[0], let.var.type.dims
+    if not source.type.dims:
+        return _full(e, replace(let, prim="full", params={**let.params, "dims": dims}))
+    node = e.operand(source)
+    form = reshape_form(source.type.dims, dims)
+    if form in ("newaxis", "squeeze"):
+        return ast.Subscript(node, _ones(source.type.dims, dims, form), LOAD)
+    if form == "infer":
+        sizes = [
+            ast.UnaryOp(ast.USub(), ast.Constant(1)) if not d.is_const or len(dims) == 1 else number(d.const)
+            for d in dims
+        ]
+    elif form == "numbers":
+        sizes = [number(d.const) for d in dims]
+    else:
+        shape = e.shape(let)
+        sizes = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+    return call(ast.Attribute(node, "reshape", LOAD), *sizes)
+
+
+def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr:
+    """The subscript that puts axes of 1 in, or takes them out."""
+    long, short = (dims, source) if form == "newaxis" else (source, dims)
+    items: list[Any] = []
+    k = 0
+    for position, d in enumerate(long):
+        left = len(long) - position - 1
+        if (
+            k < len(short)
+            and short[k] == d
+            and not (d.is_one and left >= len(short) - k and _fits(short[k:], long[position + 1 :]))
+        ):
+            items.append(ir.Slice())
+            k += 1
+        else:
+            items.append(ir.NewAxis() if form == "newaxis" else ir.Point(0))
+    return subscript(items, lambda k: ast.Constant(0))
+
+
+def _fits(short: tuple[Dim, ...], long: tuple[Dim, ...]) -> bool:
+    rest = iter(long)
+    return all(any(d == e for e in rest) for d in short)
+
+
+def _copy(e: Expressions, let: ir.Let) -> ast.expr:
+    source = let.args[0]
+    if not source.type.dims or e.is_fresh(source):
+        made = e.operand(source, True)
+        return call(dotted("np.ascontiguousarray"), made) if "order" in let.params else made
+    return call(ast.Attribute(e.operand(source), "copy", LOAD))
+
+
+def _pow(e: Expressions, let: ir.Let) -> ast.expr:
+    """``x**2`` rather than ``x**2.0``: NumPy means the same."""
+    base, power = let.args
+    if (
+        isinstance(power, ir.Const)
+        and isinstance(power.value, float)
+        and power.value.is_integer()
+        and abs(power.value) < 100
+    ):
+        if base.type.is_float and not isinstance(base, ir.Const) and not let.params.get("py"):
+            return operator("**", [e.operand(base), number(int(power.value))])
+    return e.by_table(let)
+
+
+def _where(e: Expressions, let: ir.Let) -> ast.expr:
+    test, a, b = let.args
+    if not any(o.type.dims for o in let.args):
+        return ast.IfExp(e.operand(test), e.operand(a), e.operand(b))
+    return call(dotted("np.where"), *(e.operand(o) for o in let.args))
+
+
+def _split(e: Expressions, let: ir.Let) -> ast.expr:
+    return call(dotted("transpile_runtime.random.split"), e.operand(let.args[0]), e.shape(let))
+
+
+def _draw(e: Expressions, let: ir.Let) -> ast.expr:
+    dtype = let.var.type.dtype
+    more = {} if dtype in ("float64", "uint32") else {"dtype": dtype_node(dtype)}
+    name = let.prim.removeprefix("random_")
+    shape = [e.shape(let)] if let.params["dims"] else []
+    return call(dotted(f"transpile_runtime.random.{name}"), e.operand(let.args[0]), *shape, **more)
+
+
+def _logical(op: type[ast.boolop], template: str) -> Callable[[Expressions, ir.Let], ast.expr]:
+    def build(e: Expressions, let: ir.Let) -> ast.expr:
+        args = [e.operand(a) for a in let.args]
+        if all(not a.type.dims and a.type.is_bool for a in let.args):
+            return boolean(op(), *args)
+        return fill(template, args, {})
+
+    return build
+
+
+def _not(e: Expressions, let: ir.Let) -> ast.expr:
+    node = e.operand(let.args[0])
+    return call(dotted("np.logical_not"), node) if let.args[0].type.dims else ast.UnaryOp(ast.Not(), node)
+
+
+def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
+    start, bound, step = let.args
+    if all(isinstance(o, ir.Const) for o in let.args):
+        return ast.Constant(len(range(*(o.value for o in let.args))))  # type: ignore[union-attr]
+    if all(isinstance(o, ir.Const) and o.value == v for o, v in ((start, 0), (step, 1))):
+        return call(ast.Name("max", LOAD), e.operand(bound), ast.Constant(0))
+    return call(ast.Name("len", LOAD), range_node(e, start, bound, step))
+
+
+def range_node(e: Expressions, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> ast.expr:
+    """``range(...)`` with what is the default left out."""
+    args = [start, bound, step]
+    if isinstance(step, ir.Const) and step.value == 1:
+        args.pop()
+        if isinstance(start, ir.Const) and start.value == 0:
+            args.pop(0)
+    return call(ast.Name("range", LOAD), *(e.operand(a) for a in args))
+
+
+SPELLED: dict[str, Callable[[Expressions, ir.Let], ast.expr]] = {
+    "index": _index,
+    "cast": _cast,
+    "full": _full,
+    "empty": _empty,
+    "broadcast": _broadcast,
+    "stretch": _broadcast,
+    "reshape": _reshape,
+    "transpose": lambda e, let: transposed(e.operand(let.args[0]), let.params["axes"]),
+    "copy": _copy,
+    "item": lambda e, let: ast.Subscript(e.operand(let.args[0]), ast.Constant(let.params["k"]), LOAD),
+    "dim": lambda e, let: fill("{0}.shape[{axis}]", [e.operand(let.args[0])], let.params),
+    "pow": _pow,
+    "where": _where,
+    "logical_and": _logical(ast.And, "np.logical_and({0}, {1})"),
+    "logical_or": _logical(ast.Or, "np.logical_or({0}, {1})"),
+    "logical_not": _not,
+    "range_length": _range_length,
+    "random_split": _split,
+    **dict.fromkeys(DRAWS, _draw),
+}

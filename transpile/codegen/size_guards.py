@@ -1,0 +1,225 @@
+"""Checks of sizes, said for each argument at once.
+
+    if p != n: raise ...                 if y.shape != (n,):
+                               ->            raise ValueError(f"logistic.py:8: y has shape {y.shape}, expected {(n,)}")
+
+A check that a product makes by itself, because both of its operands are the arguments in question, is left to NumPy in printed
+text. What is compiled keeps its tests, which teach it what sizes are the same, and says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os.path import basename
+
+from transpile.aggregates import Node, leaf_paths
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.types import BOOL, INT, Type
+
+
+@dataclass(frozen=True)
+class _Check:
+    """``param.shape[axis]`` must be ``size``, the size of another argument."""
+
+    param: ir.Var
+    axis: int
+    size: ir.Operand
+    other: tuple[ir.Var, int] | None
+    loc: ir.Loc
+    where: str
+
+
+def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
+    """The function with the checks of each parameter's sizes in one, or, if it is not to be printed, with what that would say."""
+    sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
+    for stmt in fn.body.stmts:
+        if (
+            isinstance(stmt, ir.Let)
+            and stmt.prim == "dim"
+            and isinstance(stmt.args[0], ir.Var)
+            and stmt.args[0] in fn.params
+        ):
+            sizes[stmt.var] = (stmt.args[0], stmt.params["axis"])
+    if not sizes:
+        return fn
+    canonical = {op for op in fn.symbols.values() if isinstance(op, ir.Var)}
+    tests = {s.var: s for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "not_equal"}
+    checks: dict[int, _Check] = {}
+    for k, stmt in enumerate(fn.body.stmts):
+        found = _check(stmt, tests, sizes, canonical, fn.loc)
+        if found is not None:
+            checks[k] = found
+    if not checks:
+        return fn
+    by_param: dict[ir.Var, list[_Check]] = {}
+    for check in checks.values():
+        by_param.setdefault(check.param, []).append(check)
+    stmts: list[ir.Stmt] = []
+    for k, stmt in enumerate(fn.body.stmts):
+        if k not in checks:
+            stmts.append(stmt)
+            continue
+        if not is_printed:
+            layer = next(layer for layer in _layers(by_param[checks[k].param]) if _is_in(checks[k], layer))
+            stmts.append(_told(stmt, checks[k].param, layer, fn))
+            continue
+        together = by_param.pop(checks[k].param, None)
+        for layer in _layers(together or ()):
+            open_ = [c for c in layer if not _is_made_by_product(c, fn)]
+            if open_:
+                stmts += _guard(open_, layer, fn)
+    return replace(fn, body=replace(fn.body, stmts=stmts))
+
+
+def _layers(checks: Sequence[_Check]) -> list[list[_Check]]:
+    """The checks of a parameter, those of one axis in different layers: each layer is said at once."""
+    layers: list[dict[int, _Check]] = []
+    for check in checks:
+        if any(check.axis in layer and layer[check.axis].size == check.size for layer in layers):
+            continue
+        free = next((layer for layer in layers if check.axis not in layer), None)
+        if free is None:
+            free = {}
+            layers.append(free)
+        free[check.axis] = check
+    return [list(layer.values()) for layer in layers]
+
+
+def _check(
+    stmt: ir.Stmt,
+    tests: Mapping[ir.Var, ir.Let],
+    sizes: Mapping[ir.Var, tuple[ir.Var, int]],
+    canonical: set[ir.Var],
+    at: ir.Loc,
+) -> _Check | None:
+    if not isinstance(stmt, ir.If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
+        return None
+    effect = stmt.then.stmts[0]
+    made = tests.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
+    if made is None or not isinstance(effect, ir.Effect) or effect.kind != "raise" or len(effect.args) != 2:
+        return None
+    if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.params.get("parts", ("",))[0]):
+        return None
+    a, b = made.args
+    for size, wanted in ((a, b), (b, a)):
+        if isinstance(size, ir.Var) and size in sizes and size not in canonical:
+            if isinstance(wanted, ir.Const) or wanted in sizes:
+                where = str(effect.params["parts"][0]).split("sizes ")[0]
+                if not where and at.line:  # sizes that were given with the request: no statement asks for them
+                    where = f"{basename(at.file)}:{at.line}: "
+                return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
+    return None
+
+
+def _is_made_by_product(check: _Check, fn: ir.Function) -> bool:
+    if check.other is None:
+        return False
+    mine, theirs = (check.param, check.axis), check.other
+    for stmt in fn.body.stmts:
+        if (
+            isinstance(stmt, ir.Let)
+            and stmt.prim in ("matmul", "dot")
+            and all(isinstance(a, ir.Var) for a in stmt.args)
+        ):
+            x, y = stmt.args
+            inner = {(x, x.type.rank - 1), (y, max(y.type.rank - 2, 0))}
+            if inner == {mine, theirs}:
+                return True
+    return False
+
+
+def _is_in(check: _Check, layer: Sequence[_Check]) -> bool:
+    return any(c.axis == check.axis and c.size == check.size for c in layer)
+
+
+def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function) -> ir.Stmt:
+    """The check with the whole shape in its message."""
+    assert isinstance(stmt, ir.If)
+    (raised,) = stmt.then.stmts
+    assert isinstance(raised, ir.Effect)
+    before: list[ir.Stmt] = []
+    wanted = {c.axis: c.size for c in layer}
+    given: list[ir.Operand] = []
+    for axis in range(param.type.rank):
+        size = ir.Var(ir.SYNTHETIC, INT)
+        before.append(ir.Let(size, "dim", (param,), {"axis": axis}, raised.loc))
+        given.append(size)
+    asked = [wanted.get(axis, given[axis]) for axis in range(param.type.rank)]
+    parts = (
+        f"{layer[0].where}{_path(param, fn)} has shape ",
+        *_numbers(given, 0),
+        ", expected ",
+        *_numbers(asked, len(given)),
+    )
+    args = (*given, *asked)
+    return replace(
+        stmt, then=ir.Block((), [*before, replace(raised, args=args, params={**raised.params, "parts": parts})])
+    )
+
+
+def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
+    """The parts of a message that show a tuple of operands, the first of this number."""
+    parts: list[object] = ["("]
+    for k in range(len(sizes)):
+        parts += [*([", "] if k else []), (first + k, "", "")]
+    return (*parts, ",)" if len(sizes) == 1 else ")")
+
+
+def _path(param: ir.Var, fn: ir.Function) -> str:
+    """How the parameter is written in Python: by its name, or as a leaf of an argument."""
+    for spec in fn.arg_tree or ():
+        if isinstance(spec.tree, Node):
+            for path, leaf in leaf_paths(spec.tree, spec.name):
+                if fn.params[leaf.k] is param:
+                    return path
+    return param.name
+
+
+def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -> list[ir.Stmt]:
+    param, loc = checks[0].param, checks[0].loc
+    wanted = {c.axis: c.size for c in known}
+    stmts: list[ir.Stmt] = []
+    for axis, dim in enumerate(param.type.dims):
+        if axis not in wanted:
+            wanted[axis] = _size(param, axis, dim, fn, stmts)
+    operands = tuple(wanted[axis] for axis in range(param.type.rank))
+    test, shape, expected = (
+        ir.Var(ir.SYNTHETIC, BOOL),
+        ir.Var(ir.SYNTHETIC, Type("int64", (Dim(1),))),
+        ir.Var(ir.SYNTHETIC, Type("int64", (Dim(1),))),
+    )
+    stmts.append(ir.Let(test, "shape_differs", (param, *operands), {}, loc))
+    then: list[ir.Stmt] = [
+        ir.Let(shape, "shape_of", (param,), {}, loc),
+        ir.Let(expected, "shape_tuple", operands, {}, loc),
+        ir.Effect(
+            "raise",
+            (shape,) if all(isinstance(o, ir.Const) for o in operands) else (shape, expected),
+            {
+                "exception": "ValueError",
+                "parts": (f"{checks[0].where}{_path(param, fn)} has shape ", (0, "", ""), *_said(operands)),
+            },
+            loc,
+        ),
+    ]
+    return [*stmts, ir.If(test, ir.Block((), then), ir.Block(), (), loc)]
+
+
+def _said(operands: Sequence[ir.Operand]) -> tuple[object, ...]:
+    """The end of the message: the shape as text, if all of it is known."""
+    if all(isinstance(o, ir.Const) for o in operands):
+        return (f", expected {tuple(o.value for o in operands)}",)  # type: ignore[union-attr]
+    return (", expected ", (1, "", ""))
+
+
+def _size(param: ir.Var, axis: int, dim: Dim, fn: ir.Function, stmts: list[ir.Stmt]) -> ir.Operand:
+    if dim.is_const:
+        return ir.Const(dim.const, INT)
+    name = dim.as_symbol
+    if name is not None and name in fn.symbols:
+        return fn.symbols[name]
+    size = ir.Var(f"{param.name}_{axis}", INT)
+    stmts.append(ir.Let(size, "dim", (param,), {"axis": axis}))
+    return size

@@ -1,0 +1,22 @@
+"""What the core wants to know of a primitive; the tables that say it are handed to who builds and who verifies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from transpile.core.types import Type
+
+
+class Record(Protocol):
+    """The part of `transpile.ops.record.Prim` that types are found by."""
+
+    @property
+    def type_rule(self) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]: ...
+    @property
+    def elementwise(self) -> bool: ...
+    @property
+    def dtype_rule(self) -> str: ...
+
+
+Records = Mapping[str, Record]  # by the names of primitives

@@ -1,0 +1,262 @@
+"""Which leaves a request means: argnums and argnames, auxiliary results, tangents and cotangents that must fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MethodType
+from typing import Any
+
+from transpile.aggregates import (
+    ArgSpec,
+    Leaf,
+    Node,
+    Static,
+    Tree,
+    leaf_numbers,
+    leaf_paths,
+    map_leaves,
+    number_leaves,
+    structure_text,
+    walk_leaves,
+)
+from transpile.base.matching import call_trees
+from transpile.core import nodes as ir
+from transpile.errors import error
+
+Named = tuple[str, Tree]
+
+
+class _Ignored:
+    def __repr__(self) -> str:
+        return "IGNORED"
+
+
+IGNORED = Static(_Ignored())  # stands in an arg_tree where whatever the caller gives is not read
+
+
+def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
+    """What stands at each position that argnums may name: positional arguments, and those given by name in their place."""
+    found: dict[int, Named] = {}
+    for spec in specs:
+        if spec.kind == "varpos":
+            found.update((len(found), (f"{spec.name}[{k}]", t)) for k, t in enumerate(spec.tree.children))
+        elif spec.kind == "pos" and (len(found) < count or spec.name in names):
+            found[len(found) if spec.at < 0 else spec.at] = (spec.name, spec.tree)
+    return found
+
+
+def select(
+    core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str]
+) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
+    """The differentiated arguments, and how one tree for each of them becomes the structure of the derivative."""
+    slots = positions(core.arg_tree, count, names)
+    chosen: list[Named] = []
+    if argnums is not None:
+        for k in argnums if isinstance(argnums, tuple) else (argnums,):
+            chosen.append(_at(core, slots, k))
+    if argnames is not None:
+        for name in argnames if isinstance(argnames, tuple) else (argnames,):
+            chosen.append(_by_name(core, name, count))
+    if not chosen:
+        raise error("T310", f"nothing to differentiate {core.name!r} with respect to", core.loc)
+    leaves = [k for _, t in chosen for k in leaf_numbers(t)]
+    if len(set(leaves)) < len(leaves):
+        raise error("T306", f"argnums and argnames name an argument of {core.name!r} twice", core.loc)
+    single = isinstance(argnums, int) and argnames is None or argnums is None and isinstance(argnames, str)
+    if single:
+        return chosen, lambda trees: trees[0]
+    if argnums is None:  # as in JAX, the derivative by names is a dict
+        return chosen, lambda trees: Node("dict", tuple(trees), tuple(n for n, _ in chosen))
+    return chosen, lambda trees: Node("tuple", tuple(trees))
+
+
+def _at(core: ir.Function, slots: dict[int, Named], k: int) -> Named:
+    place = k if k >= 0 else max(slots, default=-1) + 1 + k
+    if place not in slots:
+        plural = "" if len(slots) == 1 else "s"
+        raise error(
+            "T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc
+        )
+    return slots[place]
+
+
+def _by_name(core: ir.Function, name: str, count: int) -> Named:
+    _, named = call_trees(core.arg_tree, count)
+    if name not in named:
+        known = ", ".join(repr(n) for n in named)
+        message = f"{core.name!r} was given no argument {name!r}"
+        raise error("T407", message, core.loc, hint=f"the arguments of this call are {known}")
+    return name, named[name]
+
+
+def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
+    """The leaves of the differentiated arguments; all must be of floating point."""
+    wrt: list[int] = []
+    for name, tree in chosen:
+        numbers = leaf_numbers(tree)
+        if isinstance(tree, Static):
+            raise error(
+                "T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc
+            )
+        for path, leaf in leaf_paths(tree, name):
+            type_ = core.params[leaf.k].type
+            if not type_.is_float:
+                what = f"argument {name!r}" if path == name else path
+                raise error("T302", f"{what} is differentiated but is of type {type_}", core.loc, _NO_FLOAT)
+        wrt += numbers
+    return wrt
+
+
+def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
+    """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
+    for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
+        if -len(args) <= k < len(args):
+            _refuse_tree(args[k], fn, k % len(args))
+        elif isinstance(fn, MethodType) and k == len(args) + len(kwargs):
+            name, hint = fn.__name__, f"self is not counted: argnums={k - 1} is the last argument"
+            raise error("T306", f"argnums {k} is out of range: {name!r} is bound to its object", hint=hint)
+    for key in argnames if isinstance(argnames, tuple) else (argnames,):
+        if key in kwargs:
+            _refuse_tree(kwargs[key], fn, key)
+
+
+def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
+    from transpile.frontend.resolve.resolve import parameter_loc
+
+    name = getattr(fn, "__name__", "function")
+    if isinstance(tree, Static):
+        message = f"{argument_text(fn, at)} of {name!r} has nothing to differentiate: it is {structure_text(tree)}"
+        is_object = at == 0 and "." in getattr(fn, "__qualname__", "")
+        hint = "it is the object of a method: argnums=1 is the first argument after it" if is_object else ""
+        raise error("T302", message, parameter_loc(fn, at), hint)
+    for k, leaf in enumerate(walk_leaves(tree)):
+        type_ = getattr(leaf, "type", None)
+        if type_ is not None and not type_.is_float:
+            what = argument_text(fn, at, tree, k)
+            hint = _NO_FLOAT
+            if any(getattr(other, "type", type_).is_float for other in walk_leaves(tree)):
+                hint += ", or keep what is not differentiated in an argument of its own"
+            raise error(
+                "T302", f"{what} of {name!r} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint
+            )
+
+
+_NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
+
+
+def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
+    """What an argument of a call, or leaf ``k`` of its tree, is called in a message: ``argument 'w'``, ``p["cfg"]["n"]``."""
+    from transpile.frontend.resolve.resolve import parameter_name
+
+    name = at if isinstance(at, str) else parameter_name(fn, at)
+    if tree is not None and isinstance(tree, Node):
+        return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
+    return f"argument {at}" if name is None else f"argument {name!r}"
+
+
+def type_text(leaf: Any) -> str:
+    """What a leaf of a call is: its dtype and the sizes of the example, as far as there is one."""
+    shape = getattr(leaf.example, "shape", None)
+    if not leaf.type.dims:
+        return str(leaf.type)
+    sizes = leaf.type.dims if shape is None else shape
+    return f"{leaf.type.dtype}[{', '.join(map(str, sizes))}]"
+
+
+def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
+    """A tree of parameters whose leaves say which of them were arrays of rank 0; ``given`` are the call's `ArgLeaf`s."""
+
+    def leaf(leaf: Leaf) -> Leaf:
+        return Leaf(leaf.k, leaf.k < len(given) and getattr(given[leaf.k], "zero_dim", False))
+
+    return map_leaves(tree, leaf)
+
+
+def split_aux(core: ir.Function) -> tuple[Tree, Tree]:
+    """The trees of the output and of what comes along with it."""
+    tree = core.out_tree
+    if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
+        found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
+        raise error(
+            "T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc
+        )
+    return tree.children[0], tree.children[1]
+
+
+def scalar_first(core: ir.Function, main: Tree, aux: Tree) -> ir.Function:
+    """The function with its scalar output first and what is auxiliary behind it."""
+    if not isinstance(main, Leaf):
+        hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
+        if isinstance(main, Static) and main.value is None:
+            hint = "it ends without 'return', or always raises: return one number"
+        found = structure_text(main, lambda leaf: str(core.body.yields[leaf.k].type))
+        raise error("T301", f"{core.name!r} returns {found}; a gradient needs one number", core.loc, hint)
+    output = core.body.yields[main.k]
+    if output.type.dims:
+        hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
+        raise error("T301", f"{core.name!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
+    if not output.type.is_float:
+        raise error("T305", f"{core.name!r} returns {output.type}, which has no derivative", core.loc)
+    _, old = number_leaves([aux])
+    yields = (output, *(core.body.yields[leaf.k] for leaf in old))
+    return replace(core, body=replace(core.body, yields=yields))
+
+
+def float_results(core: ir.Function) -> list[int]:
+    """The numbers of the results that can carry a derivative."""
+    return [k for k, y in enumerate(core.body.yields) if y.type.is_float]
+
+
+def two_tuples(
+    args: Sequence[Tree], kwargs: Mapping[str, Tree], first: str, second: str, single: bool = False
+) -> tuple[Sequence[Tree], Sequence[Tree]]:
+    """The children of the two tuples that ``jvp`` takes; with ``single`` the second is one tree."""
+    if len(args) != 2 or kwargs:
+        raise error("T408", f"expected two arguments, {first} and {second}")
+    pairs = []
+    for name, tree, whole in ((first, args[0], False), (second, args[1], single)):
+        if whole:
+            pairs.append((tree,))
+        elif isinstance(tree, Node) and tree.kind in ("tuple", "list"):
+            pairs.append(tree.children)
+        else:
+            hint = "write (x,) for one argument"
+            raise error("T309", f"{name} must be a tuple, one entry for each argument", hint=hint)
+    if not single and len(pairs[0]) != len(pairs[1]):
+        raise error("T309", f"{len(pairs[0])} {first} but {len(pairs[1])} {second}")
+    return pairs[0], pairs[1]
+
+
+def check_like(wanted: Sequence[Tree], given: Sequence[Tree], core: ir.Function, name: str) -> None:
+    """Raises unless ``given`` (leaves are `ArgLeaf`) has the structure of ``wanted`` (parameters or results) and its ranks."""
+    results = name == "cotangent"
+    for k, (want, have) in enumerate(zip(wanted, given)):
+        where = name if results else f"{name}[{k}]"
+        _check_tree(want, have, lambda j: (core.body.yields[j] if results else core.params[j]).type, where)
+
+
+def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: str) -> None:
+    if isinstance(want, Leaf):
+        _check_leaf(type_of(want.k), have, where)
+    elif isinstance(want, Node):
+        if not isinstance(have, Node) or (want.kind, want.keys, len(want.children)) != (
+            have.kind,
+            have.keys,
+            len(have.children),
+        ):
+            raise error("T309", f"{where} has structure {structure_text(have)}, expected {structure_text(want)}")
+        for k, (a, b) in enumerate(zip(want.children, have.children)):
+            _check_tree(
+                a, b, type_of, f"{where}[{want.keys[k] if len(want.keys) > k and want.kind != 'registered' else k!r}]"
+            )
+
+
+def _check_leaf(type_: Any, have: Tree, where: str) -> None:
+    if not type_.is_float:
+        return
+    found = getattr(have, "type", None)
+    if found is None:
+        raise error("T309", f"{where} is {structure_text(have)}, expected {type_}")
+    if found.rank != type_.rank:
+        raise error("T309", f"{where} is {type_text(have)}, expected {type_}")

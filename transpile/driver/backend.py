@@ -1,0 +1,159 @@
+"""The back end: array core is lowered, its loops are made fast, text and machine code are made of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from transpile.codegen.numba import kernel_module
+from transpile.codegen.numba.entry_guard import Guard, guarded
+from transpile.codegen.numba.numba_text import Options, written
+from transpile.codegen.results_passed_in import outward
+from transpile.codegen.size_guards import say_guards
+from transpile.core import nodes as ir
+from transpile.core.functions import Routine
+from transpile.core.output import Output
+from transpile.core.pass_list import Chain, Group, Pass, Property
+from transpile.core.types import Type
+from transpile.errors import error
+from transpile.loops import optimise
+from transpile.lower import lower
+from transpile.lower.known_adjoints import known_adjoints
+from transpile.lower.lowered_functions import functions
+from transpile.simplify.placeholders import is_any, with_placeholders
+from transpile.transform.array_passes import CLEAN, DEAD, EXPANDED, LIVE, PROPERTIES
+
+IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
+"""Whether lowered core becomes machine code without Numba's front end (`transpile.codegen.llvm`), where that can be."""
+
+USUAL = Options()
+
+
+def text_of(core: ir.Function, options: Options = USUAL) -> tuple[str, dict[int, ir.Loc]]:
+    """The module that Numba compiles for a core function, and the user's line of each of its lines."""
+    return written(lowered(core, options), options)
+
+
+def text_of_several(cores: Sequence[ir.Function], options: Options, decorators: Sequence[str]) -> str:
+    """The module of several core functions, no two of one name, each with its arguments of ``njit``."""
+    each = [lowered(core, options) for core in cores]
+    own = {fns[-1].name: given for fns, given in zip(each, decorators)}
+    return written(list({fn.name: fn for fns in each for fn in fns}.values()), options, own)[0]
+
+
+def modules_text(cores: Sequence[tuple[ir.Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
+    """The module that is emitted; see `transpile.codegen.numba.kernel_module`."""
+    return kernel_module.modules_text(cores, text_of_several, standalone, level)
+
+
+def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
+    """The function as scalar statements and calls, optimised; before it those that it keeps."""
+    vectors = options.vectors and has_fused()
+    (*kept, entry), names = functions(core)
+    found = [optimise(LOWERING.run(one, Lowered(names, is_kept=True)), (), 0, vectors) for one in kept]
+    threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
+    return [*found, optimise(LOWERING.run(entry, Lowered(names)), options.sizes, threads, vectors)]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """What is asked of a function that is lowered: ``names`` of the functions that the program keeps; whether it is one of them."""
+
+    names: Mapping[Routine, str]
+    is_kept: bool = False
+
+    @property
+    def is_entry(self) -> bool:
+        return not self.is_kept
+
+
+VALUES = Property(
+    "values defined", "nothing is read that may have no value", lambda fn: with_placeholders(fn, is_any) is fn
+)
+
+LOWERING = Chain(
+    "array",
+    (
+        Pass(
+            "placeholders",
+            partial(with_placeholders, is_asked=is_any),
+            "compiled code reads what is there",
+            requires=(EXPANDED,),
+            ensures=(VALUES,),
+            breaks=(LIVE,),
+        ),
+        Pass(
+            "checks of sizes said",
+            partial(say_guards, is_printed=False),
+            "what they ask is compiled with the rest",
+            when="is_entry",
+            breaks=(LIVE,),
+        ),
+        Group((Pass("known adjoints", known_adjoints, "while their formulas are whole", breaks=(LIVE,)),), (DEAD,)),
+        Pass(
+            "lowering",
+            lower,
+            "from here on the passes of `transpile.loops`",
+            requires=(EXPANDED, VALUES),
+            given=("names", "is_kept"),
+            dialect="loops",
+        ),
+    ),
+    (*PROPERTIES, VALUES),
+    begins=CLEAN.wanted,
+)
+"""What stands between a clean function and its loops."""
+
+
+def has_fused() -> bool:
+    """Whether vector functions are worth while: without a fused multiply-add they are slower than the C library."""
+    try:
+        from transpile_runtime.compiled import machine
+    except ImportError:  # no Numba: nothing is compiled
+        return True
+    return machine.has_fused()
+
+
+# --------------------------------------------------------------------------------------------------- compiling
+
+
+def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard | None = None) -> Any:
+    """The compiled function: it takes the parameters of ``core`` (arrays C-contiguous) and gives a tuple of results.
+
+    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With a ``guard`` also for calls that this
+    keeps out; and then it takes the results that its ``outputs`` list as further arguments.
+    """
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
+    from transpile.driver.machine_code import build
+
+    for p in core.params:
+        check_type(p.type, p.name, core.loc)
+    outputs: tuple[Output, ...] = ()
+    *kept, fn = lowered(core, options)
+    if guard is not None:
+        fn, outputs = outward(fn)
+    text, lines = written([*kept, fn], options)
+    if guard is not None:
+        text, lines = guarded(text, lines, core.name, guard)
+    kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
+
+    def direct(compile_function: Any, name: str) -> Any:
+        return compile_function(fn, name, options.fastmath, guard, kept, outputs)
+
+    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None, bool(kept))
+    kernel.outputs = outputs
+    return kernel
+
+
+def check_type(type_: Type, name: str, loc: ir.Loc) -> None:
+    if type_.dtype == "float16":
+        raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
+
+
+__all__ = ["Guard", "Options", "compile_core", "lowered", "modules_text", "text_of", "text_of_several"]

@@ -1,0 +1,218 @@
+"""Compiled calls on disk: what a call is made of besides its kernel, and everything that this rests on.
+
+A file is named by a hash of the function, of the structure and types of the arguments, of the options and versions. It holds
+variants: functions of one text differ in what they read outside. A variant lists each such place, how it is found again, and what
+stood there; it is used where all of that still means the same. Where values of arguments are compiled in, the file says which,
+and the variants are in files of their own, one for each set of values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Node, Static, Tree, flatten
+from transpile.base.beside import STARTED
+from transpile.base.captured import Place
+from transpile.base.levels import Jit, Level, peeled
+from transpile.driver.cache import cached_kernels, directory
+from transpile.driver.cache.fingerprint import PLAIN, Unlike, likeness, structure
+from transpile.driver.cache.object_path import Lost, Trail, follow
+from transpile.driver.compiled import Compiled, Recipe
+from transpile.frontend.resolve.reads import MISSING, Read, read_place
+from transpile_runtime.compiled.cache import digest, environment, python_files
+
+_VARIANTS = 16  # kept in one file, the latest first
+_PACKAGE = Path(__file__).parents[2]
+
+
+def find(target: Any, request: Any) -> Compiled | None:
+    """The program for a call that was compiled before, by this process or another; None if there is none."""
+    try:
+        return _find(target, request)
+    except Exception:  # whatever is wrong with the files, the function is compiled again
+        return None
+
+
+def _find(target: Any, request: Any) -> Compiled | None:
+    roots = _roots(target, request)
+    first = _key(target, request)
+    kept = _read(first)
+    positions = kept.get("positions", ())
+    if positions:
+        request.known.update(positions)
+        kept = _read(_key_of_values(first, request, positions))
+    for variant in kept.get("variants", ()):
+        with contextlib.suppress(Exception):  # what stands there now may be nothing that can be described
+            found = _revived(target, request, variant, roots)
+            if found is not None:
+                return found
+    return None
+
+
+def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
+    """Keeps what a program was made of, where all that it rests on can be said and found again."""
+    try:
+        if kernel.stem is not None and _is_current():
+            _store(target, request, recipe, kernel, places)
+    except (Lost, Unlike, OSError, pickle.PicklingError, TypeError, AttributeError, RecursionError):
+        pass  # a closure that has no name, an object that cannot be written: compiled again by the next process
+
+
+def _store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
+    roots = _roots(target, request)
+    variant = _variant(request, recipe, kernel, places, Trail(roots))
+    key = _key(target, request)
+    positions = tuple(sorted(request.known))
+    if positions:
+        directory.write(_file(key), pickle.dumps({"positions": positions}))
+        key = _key_of_values(key, request, positions)
+    others = [v for v in _read(key).get("variants", ()) if _rests_on(v) != _rests_on(variant)]
+    kept = {"variants": [variant, *others][:_VARIANTS]}
+    directory.write(_file(key), pickle.dumps(kept))
+
+
+def _rests_on(variant: Mapping[str, Any]) -> Any:
+    return variant["reads"], variant["places"], variant["recipe"].taken
+
+
+# ---------------------------------------------------------------------------------------------------------- keys
+
+
+def _roots(target: Any, request: Any) -> dict[str, Any]:
+    return {"target": peeled(target)[1], "args": request.given[0], "kwargs": request.given[1]}
+
+
+def _key(target: Any, request: Any) -> str:
+    """What a call is told by before anything outside is looked at."""
+    levels, function = peeled(target)
+    trees = [structure(t) for t in request.args], [(n, structure(t)) for n, t in request.kwargs.items()]
+    leaves = [_kind(v) for v in request.leaves]
+    return _hash((levels, _threads(levels), likeness(function), trees, leaves, _versions()))
+
+
+def _threads(levels: Sequence[Level]) -> int:
+    """How many threads the loops of a parallel function are cut for."""
+    if not any(isinstance(level, Jit) and level.parallel for level in levels):
+        return 0
+    from numba import get_num_threads
+
+    return get_num_threads()
+
+
+def _key_of_values(key: str, request: Any, positions: Sequence[int]) -> str:
+    return _hash((key, [(k, likeness(request.leaves[k])) for k in positions]))
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:32]
+
+
+def _kind(leaf: Any) -> Any:
+    """What of an argument makes a specialisation."""
+    cls = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
+    if isinstance(leaf, np.ndarray):
+        return (cls, leaf.dtype.str, [n == 1 for n in leaf.shape])
+    return (cls, leaf.dtype.str) if isinstance(leaf, np.generic) else cls
+
+
+def _file(key: str) -> str:
+    return f"{key}.calls"
+
+
+def _read(key: str) -> dict[str, Any]:
+    data = directory.read(_file(key))
+    with contextlib.suppress(Exception):  # of another version, or no pickle at all
+        found = pickle.loads(data) if data is not None else None
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+@lru_cache(maxsize=1)
+def _versions() -> tuple[str, str]:
+    return digest(_PACKAGE), environment()
+
+
+def _is_current() -> bool:
+    """Whether no source of ours was changed after this process began: then it would not be what runs."""
+    import transpile_runtime
+
+    folders = [_PACKAGE, *map(Path, transpile_runtime.__path__)]
+    return all(Path(f).stat().st_mtime < STARTED for folder in folders for f in python_files(folder))
+
+
+# ------------------------------------------------------------------------------------------------------ variants
+
+
+def _variant(request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place], trail: Trail) -> dict[str, Any]:
+    _refuse_objects(recipe.out_tree)
+    return {
+        "kernel": kernel.stem,
+        "recipe": recipe._replace(trees=(), known=()),
+        "reads": _described(request.reads, trail),
+        "places": [(p.kind, trail.to(p.holder), p.name, p.steps, _kind(p.read())) for p in places],
+    }
+
+
+def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
+    """The reads with the ways to their holders: by what was read before, and only then by any other way."""
+    paths: dict[int, Any] = {}
+    while len(paths) < len(reads):
+        waiting = [k for k in range(len(reads)) if k not in paths]
+        near = [k for k in waiting if trail.knows(reads[k].holder)] or waiting[:1]
+        for k in near:
+            paths[k] = trail.to(reads[k].holder)
+            step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
+            if reads[k].kind not in ("function", "has", "content") and reads[k].value is not MISSING:
+                trail.add(reads[k].value, (*paths[k], step))
+    return [(paths[k], r.kind, r.key, _meaning(r.kind, r.value)) for k, r in enumerate(reads)]
+
+
+def _meaning(kind: str, value: Any) -> str:
+    """What stood at a place, in short: of a container with data in it, its structure."""
+    if value is MISSING:
+        return "missing"
+    if kind == "content":
+        return _hash([likeness(one.value) for one in value])
+    leaves, tree = flatten(value) if kind != "function" else ([], None)
+    return _hash(structure(tree) if isinstance(tree, Node) and leaves else likeness(value))
+
+
+def _refuse_objects(tree: Tree) -> None:
+    """Results that hold an object of the user's must hold that very object."""
+    if isinstance(tree, Node):
+        for child in tree.children:
+            _refuse_objects(child)
+    if isinstance(tree, Static) and type(tree.value) not in PLAIN:
+        raise Unlike(repr(type(tree.value)))
+
+
+def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mapping[str, Any]) -> Compiled | None:
+    reads = []
+    for path, kind, key, meaning in variant["reads"]:
+        holder = follow(path, roots)
+        value = MISSING if holder is MISSING else read_place(kind, holder, key)
+        if holder is MISSING or _meaning(kind, value) != meaning:
+            return None
+        tree = flatten(value)[1] if value is not MISSING and kind not in ("function", "content") else None
+        reads.append(Read(kind, holder, key, value, tree if isinstance(tree, Node) else None))
+    places = []
+    for kind, path, name, steps, wanted in variant["places"]:
+        places.append(Place(kind, follow(path, roots), name, steps))
+        if _kind(places[-1].read()) != wanted:
+            return None
+    kernel = cached_kernels.find(variant["kernel"])
+    if kernel is None:
+        return None
+    trees = (*request.args, *request.kwargs.values())
+    known = tuple((k, request.leaves[k]) for k in sorted(request.known))
+    recipe = variant["recipe"]._replace(trees=trees, known=known)
+    made = Compiled(target, recipe, kernel, request.leaves, places, reads)
+    return None if made.misfits(request.leaves) else made

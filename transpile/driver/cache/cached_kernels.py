@@ -1,0 +1,101 @@
+"""Compiled kernels on disk: object code, and what goes with it, under a hash of the text that it was compiled from."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from transpile.base import loader
+from transpile.base.loc import Loc
+from transpile.driver.cache import directory
+from transpile_runtime.compiled.cache import digest, environment
+
+Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
+
+_loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
+
+
+def stem(name: str, text: str, kinds: Kinds, direct: bool, lines: Mapping[int, Loc]) -> str:
+    """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.codegen.llvm`.
+    The user's ``lines`` are part of it: errors name them."""
+    written_by = _writer() if direct else ()
+    places = [(k, at.file, at.line, at.col) for k, at in sorted(lines.items())]
+    stamp = hashlib.sha256(repr((text, kinds, environment(), written_by, places)).encode()).hexdigest()[:20]
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
+
+
+WRITERS = ("codegen", "loops", "simplify", "analysis", "ops", "core", "base")
+"""What writes machine code, and what it asks: not all that it is told stands in the text."""
+
+
+@lru_cache(maxsize=1)
+def _writer() -> tuple[str, ...]:
+    """A hash of each package of `WRITERS`."""
+    return tuple(digest(Path(__file__).parents[2] / name) for name in WRITERS)
+
+
+def find(stem: str) -> Any:
+    """The kernel of this name, from this process or from disk; None if there is none that can be used."""
+    found = _loaded.get(stem)
+    if found is None:
+        data = directory.read(f"{stem}.kernel")
+        try:
+            found = _revived(stem, pickle.loads(data)) if data is not None else None
+        except Exception:  # whatever is wrong with it, it is compiled again
+            return None
+        if found is not None:
+            _loaded[stem] = found
+    return found
+
+
+def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
+    from transpile_runtime.compiled import objects, pending
+    from transpile_runtime.compiled.kernel import Kernel
+
+    if not objects.is_known():
+        return None
+    made = Kernel(kept["name"], kept["kinds"], objects.entry(kept["object"]))
+    made.stem, made.returns = stem, kept["returns"]
+    pending.add(kept["sites"])
+    loader.register_later(kept["file"], kept["lines"])
+    return made
+
+
+def keep(kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str, lines: Mapping[int, Any]) -> None:
+    """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``."""
+    from numba.core.serialize import dumps
+
+    from transpile_runtime.compiled import objects
+
+    if not objects.can_be_kept(compiled):
+        return
+    kept = {
+        "name": kernel.__name__,
+        "kinds": kernel.kinds,
+        "returns": kernel.returns,
+        "object": objects.describe(compiled, linking=False),
+        "sites": dict(sites),
+        "file": file,
+        "lines": pickle.dumps(dict(lines)),
+    }
+    if directory.write(f"{kernel.stem}.kernel", dumps(kept)):
+        _loaded[kernel.stem] = kernel
+    else:
+        kernel.stem = None
+
+
+def text_file(stem: str, text: str) -> str | None:
+    """The path of a file with the text; None if it cannot be written."""
+    path = directory.folder() / f"{stem}.py"
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return str(path)
+    except (OSError, ValueError):
+        pass
+    return str(path) if directory.put(path.name, text.encode()) else None

@@ -1,0 +1,209 @@
+"""What an object means, as plain data that is equal in another process exactly if the object means the same there.
+
+>>> likeness(2.5), likeness("relu")
+(('float', '2.5'), ('str', "'relu'"))
+>>> likeness(lambda x: x + 1) == likeness(lambda x: x + 2)
+False
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Leaf, Node, Static, Tree
+from transpile.base.levels import level_of
+from transpile.base.treedef import TreeDef
+from transpile.custom import Custom
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range)
+_NATIVE = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
+_PUBLIC = ("builtins", "numpy", "numpy.linalg", "math", "operator", "scipy.special", "scipy.linalg")
+
+
+class Unlike(Exception):
+    """What the object means cannot be said in plain data."""
+
+
+def likeness(value: Any) -> Any:
+    """What the value means; raises `Unlike` where that cannot be said. Of arrays only what makes a specialisation."""
+    return _Likeness().of(value)
+
+
+class _Likeness:
+    """One description; what it has met before it names by number."""
+
+    def __init__(self) -> None:
+        self.met: dict[int, int] = {}
+        self.held: list[Any] = []
+
+    def of(self, value: Any) -> Any:
+        cls = type(value)
+        if cls in PLAIN:
+            return (cls.__name__, repr(value))
+        if id(value) in self.met:
+            return ("again", self.met[id(value)])
+        self.met[id(value)] = len(self.met)
+        self.held.append(value)  # its id stays taken
+        rule = _RULES.get(cls)
+        if rule is not None:
+            return (cls.__name__, rule(self, value))
+        return self.other(value)
+
+    def other(self, value: Any) -> Any:
+        if isinstance(value, type):
+            return ("class", self.type_(value))
+        if isinstance(value, _NATIVE):
+            return ("native", _dotted(value))
+        if isinstance(value, np.dtype):
+            return ("dtype", value.str, repr(value))
+        if isinstance(value, np.ndarray):
+            return ("array", self.of(type(value)), value.dtype.str, [n == 1 for n in value.shape])
+        if isinstance(value, np.generic):
+            return ("scalar", value.dtype.str, repr(value.item()))
+        if isinstance(value, enum.Enum):
+            return ("member", self.of(type(value)), value.name)
+        inside = _inside(value)
+        if inside is not None:
+            return (f"{type(value).__module__}.{type(value).__qualname__}", [self.of(v) for v in inside])
+        if type(value).__module__.partition(".")[0] in ("builtins", "numpy", "numba"):
+            raise Unlike(repr(type(value)))
+        # of an object its class: what lifting reads of it is listed by itself
+        return ("object", self.of(type(value)))
+
+    # ---- functions and classes
+
+    def function(self, value: types.FunctionType) -> Any:
+        defaults = (value.__defaults__, value.__kwdefaults__)
+        return (value.__module__, value.__qualname__, code(value.__code__), [self.of(d) for d in defaults])
+
+    def type_(self, cls: type) -> Any:
+        """A class with all that is defined in it, and in those that it is derived from."""
+        return [self.one(c) for c in cls.__mro__ if c is not object]
+
+    def one(self, cls: type) -> Any:
+        if _is_public(cls):
+            return _dotted(cls)
+        members = [(name, self.member(vars(cls)[name])) for name in sorted(vars(cls)) if name not in _UNREAD]
+        fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+        made = [(f.name, f.init, self.member(f.default), self.member(f.default_factory)) for f in fields]
+        return (cls.__module__, cls.__qualname__, members, made)
+
+    def member(self, value: Any) -> Any:
+        """What stands in a class; what cannot be described is noted if it is read."""
+        try:
+            return self.of(value)
+        except Unlike:
+            return ("some", type(value).__module__, type(value).__qualname__)
+
+    # ---- containers
+
+    def items(self, value: Any) -> Any:
+        return [self.of(v) for v in value]
+
+    def mapping(self, value: Any) -> Any:
+        return [(self.of(k), self.of(v)) for k, v in value.items()]
+
+    def members(self, value: Any) -> Any:
+        return sorted(repr(self.of(v)) for v in value)
+
+
+_UNREAD = {"__dict__", "__weakref__", "__module__", "__doc__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",
+           "__annotations__", "__firstlineno__", "__static_attributes__", "__abstractmethods__", "_abc_impl", "__parameters__",
+           "__orig_bases__", "__slots__", "__hash__"}  # fmt: skip
+
+
+def _module(value: types.ModuleType) -> Any:
+    if sys.modules.get(value.__name__) is not value:
+        raise Unlike(value.__name__)
+    return value.__name__
+
+
+_RULES: dict[type, Callable[[_Likeness, Any], Any]] = {
+    types.FunctionType: _Likeness.function,
+    types.CodeType: lambda like, value: code(value),
+    types.ModuleType: lambda like, value: _module(value),
+    types.MethodType: lambda like, value: [like.of(value.__func__), like.of(value.__self__)],
+    functools.partial: lambda like, value: [like.of(v) for v in (value.func, value.args, value.keywords)],
+    staticmethod: lambda like, value: like.of(value.__func__),
+    classmethod: lambda like, value: like.of(value.__func__),
+    property: lambda like, value: [like.of(f) for f in (value.fget, value.fset)],
+    functools._lru_cache_wrapper: lambda like, value: like.of(value.__wrapped__),
+    tuple: _Likeness.items,
+    list: _Likeness.items,
+    dict: _Likeness.mapping,
+    set: _Likeness.members,
+    frozenset: _Likeness.members,
+    slice: lambda like, value: [like.of(v) for v in (value.start, value.stop, value.step)],
+}
+
+
+def _inside(value: Any) -> list[Any] | None:
+    """What objects of ours and of Numba wrap."""
+    level = level_of(value)
+    if level is not None:
+        return [type(level).__name__, level.options, value.__wrapped__]
+    if isinstance(value, Custom):  # a function with a derivative of the user's own
+        rules = [getattr(value, name, None) for name in ("jvp", "forward", "backward")]
+        return [value.nondiff_argnums, value.__wrapped__, *rules]
+    if isinstance(value, TreeDef):
+        return [value.kind, value.children, value.keys, value.cls, value.order]
+    if isinstance(value, Static):
+        return [value.value]
+    if getattr(type(value), "__module__", "") == "transpile.tree":  # what unravels an array
+        return list(vars(value).values())
+    if type(value).__module__.startswith("numba.") and hasattr(value, "py_func"):
+        return [value.py_func]
+    return None
+
+
+def _is_public(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in ("builtins", "numpy", "typing", "abc", "enum", "collections", "types")
+
+
+def _dotted(value: Any) -> str:
+    """The name of a function or class of Python's or NumPy's own, under which it really stands."""
+    name = getattr(value, "__qualname__", None) or value.__name__
+    for module in (getattr(value, "__module__", None), *_PUBLIC):
+        found: Any = sys.modules.get(module) if module else None
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is value:
+            return f"{module}.{name}"
+    raise Unlike(repr(value))
+
+
+def code(value: types.CodeType) -> Any:
+    """What a code object does, and where it stands: its lines are in the messages of what is made of it."""
+    consts = [code(c) if isinstance(c, types.CodeType) else _const(c) for c in value.co_consts]
+    names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+    counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
+    place = (value.co_filename, value.co_firstlineno, value.co_name, value.co_linetable)
+    return (value.co_code, consts, names, counts, place, getattr(value, "co_exceptiontable", b""))
+
+
+def _const(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return ("frozenset", sorted(repr(_const(v)) for v in value))
+    if isinstance(value, tuple):
+        return ("tuple", [_const(v) for v in value])
+    return (type(value).__name__, repr(value))
+
+
+def structure(tree: Tree) -> Any:
+    """What a structure means: its containers with their classes, and the values of what is not a leaf."""
+    if isinstance(tree, Leaf):
+        return ("leaf", tree.k)
+    if isinstance(tree, Static):
+        return ("static", likeness(tree.value))
+    assert isinstance(tree, Node), tree
+    cls = None if tree.cls is None else likeness(tree.cls)
+    keys = [k.value if isinstance(k, Static) else k for k in tree.keys]
+    return (tree.kind, [likeness(k) for k in keys], cls, [structure(c) for c in tree.children])

@@ -1,0 +1,238 @@
+"""Straight-line Python that looks at values: whether they have a structure, and whether what was read outside is what it was.
+
+The lines are those of one function. Its free names are constants (`Scope.constant`), cells of the user's functions, and names of
+the module that most of what was read stands in: Python reads a global of the function's own module in a nanosecond, a key of
+another dict in twenty.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from transpile.aggregates import Leaf, Node, Static, Tree, flatten
+from transpile.frontend.resolve.reads import MISSING, Read
+
+FAILURES = (NameError, AttributeError, LookupError, ValueError, TypeError)
+"""What reading something outside raises where it is no longer there."""
+
+Look = Callable[[Leaf, str], None]  # what is asked of a leaf, and the text of it
+
+
+class Scope:
+    """The lines of a function that is being written, its free names, and tests that wait to be written as one.
+
+    ``miss`` is the statement for a test that fails.
+    """
+
+    def __init__(self, miss: str, namespace: Any = None) -> None:
+        self.miss = miss
+        self.namespace = namespace if type(namespace) is dict else {"__builtins__": builtins}
+        self.free: dict[str, CellType] = {}
+        self.names: dict[tuple[bool, int], str] = {}
+        self.lines: list[str] = []
+        self.tests: list[str] = []
+        self.count = 0
+
+    # ---- names
+
+    def constant(self, value: Any, is_cell: bool = False) -> str:
+        """A name for an object, or for the content of a cell."""
+        key = (is_cell, id(value))
+        if key not in self.names:
+            self.names[key] = name = f"__c{len(self.free)}"
+            self.free[name] = value if is_cell else CellType(value)
+        return self.names[key]
+
+    def place(self, kind: str, holder: Any, key: Any) -> str:
+        """The text that reads what stands at a place."""
+        if kind == "cell":
+            return self.constant(holder, is_cell=True)
+        if kind == "has":
+            return f"{self.constant(hasattr)}({self.constant(holder)}, {self.constant(key)})"
+        if self.is_global(kind, holder, key):
+            return str(key)
+        if kind in ("global", "item"):
+            return f"{self.constant(holder)}[{self.constant(key)}]"
+        if _is_name(key) or isinstance(key, str) and key.isidentifier() and key.endswith("__"):  # ``m.__class__``
+            return f"{self.constant(holder)}.{key}"
+        return f"{self.constant(getattr)}({self.constant(holder)}, {self.constant(key)})"
+
+    def is_global(self, kind: str, holder: Any, key: Any) -> bool:
+        """Whether a place is a name of the function's own module."""
+        return kind == "global" and holder is self.namespace and _is_name(key)
+
+    # ---- lines
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def need(self, test: str) -> None:
+        """Adds a test that must hold: written with those that follow, before the next line that relies on it."""
+        self.tests.append(test)
+
+    def settle(self) -> None:
+        """Writes the tests that wait."""
+        if self.tests:
+            self.lines += [f"if not ({' and '.join(self.tests)}):", f"    {self.miss}"]
+            self.tests = []
+
+    def bind(self, value: str) -> str:
+        """A local variable with this value."""
+        self.settle()
+        self.count += 1
+        self.line(f"__v{self.count} = {value}")
+        return f"__v{self.count}"
+
+    def is_type(self, value: str, cls: type) -> str:
+        return f"{self.constant(type)}({value}) is {self.constant(cls)}"
+
+    def attempt(self) -> None:
+        """Puts the lines so far under a ``try``: what stands outside may be gone."""
+        self.settle()
+        if self.lines:
+            failed = [f"except {self.constant(FAILURES)}:", f"    {self.miss}"]
+            self.lines = ["try:", *(f"    {line}" for line in self.lines), *failed]
+
+    # ---- the whole
+
+    def function(self, name: str, heading: str, defaults: tuple[Any, ...] = ()) -> Callable[..., Any]:
+        """The function with this heading, ``defaults`` for its last parameters, and the lines."""
+        body = [f"  {line}" for line in self.lines]
+        text = "\n".join([f"def make({', '.join(self.free)}):", f" def __call({heading}):", *body, " return __call"])
+        inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))
+        cells = tuple(self.free[n] for n in inner.co_freevars)
+        return FunctionType(inner.replace(co_name=name), self.namespace, name, defaults, cells)
+
+
+def _inside(code: CodeType) -> CodeType:
+    """The code of the function that a code object defines."""
+    return next(const for const in code.co_consts if isinstance(const, CodeType))
+
+
+def _is_name(key: Any) -> bool:
+    return isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
+
+
+def commonest(reads: Iterable[Read], others: Iterable[Any] = ()) -> Any:
+    """The namespace that most of what was read stands in."""
+    holders = [*(r.holder for r in reads if r.kind == "global"), *others]
+    counted = Counter(map(id, holders))
+    return max(holders, key=lambda holder: counted[id(holder)], default=None)
+
+
+# ---------------------------------------------------------------------------------------------------- structures
+
+
+def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
+    """Tests that ``value`` has the structure, and calls ``look`` for each leaf; False if that cannot be asked in short."""
+    if isinstance(tree, Leaf):
+        look(tree, value)
+        return True
+    if isinstance(tree, Static):
+        if not _is_constant(tree.value):
+            return False
+        scope.need(f"{value} is {scope.constant(tree.value)}")  # another that is equal takes the long way
+        return True
+    assert isinstance(tree, Node), tree
+    if tree.kind == "registered":
+        return False  # its own function takes it apart
+    scope.need(scope.is_type(value, _class(tree)))
+    if tree.kind in ("tuple", "list"):
+        scope.need(f"{scope.constant(len)}({value}) == {len(tree.children)}")
+    elif tree.kind == "dict":
+        scope.need(f"{scope.constant(tuple)}({value}) == {scope.constant(tree.keys)}")
+    items = zip(tree.children, _items(scope, tree, value))
+    return all(structure(scope, child, scope.bind(item), look) for child, item in items)
+
+
+def _class(tree: Node) -> type:
+    return tree.cls or {"tuple": tuple, "list": list, "dict": dict}[tree.kind]
+
+
+def _items(scope: Scope, tree: Node, value: str) -> list[str]:
+    if tree.kind == "dict":
+        return [f"{value}[{scope.constant(key)}]" for key in tree.keys]
+    if tree.kind == "dataclass":
+        return [f"{value}.{key}" for key in tree.keys]
+    return [f"{value}[{k}]" for k in range(len(tree.children))]
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether the same object means the same: what has no hash may have another content by then."""
+    try:
+        hash(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ what was read
+
+
+def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
+    """Tests that each place holds the very object that was read there, or a container of the same structure."""
+    for read in reads:
+        if read.tree is not None:
+            _same_structure(scope, read)
+        elif read.now() is not read.value:  # another that is equal
+            scope.need(f"{scope.constant(read.holds)}()")
+        elif read.value is MISSING:
+            _absent(scope, read)
+        else:
+            scope.need(f"{scope.place(read.kind, read.holder, read.key)} is {scope.constant(read.value)}")
+
+
+def _absent(scope: Scope, read: Read) -> None:
+    """Tests that a name of Python's own is not one of the module."""
+    if scope.is_global(read.kind, read.holder, read.key) and hasattr(builtins, read.key):
+        scope.need(f"{read.key} is {scope.constant(getattr(builtins, read.key))}")
+    elif read.kind == "attr":
+        scope.need(f"not {scope.place('has', read.holder, read.key)}")
+    else:
+        scope.need(f"{scope.constant(read.holds)}()")
+
+
+def _same_structure(scope: Scope, read: Read) -> None:
+    lines, tests, count = list(scope.lines), list(scope.tests), scope.count
+    if read.holds():
+        types = [type(leaf) for leaf in flatten(read.now())[0]]
+        value = scope.bind(scope.place(read.kind, read.holder, read.key))
+        if structure(scope, read.tree, value, lambda leaf, v: scope.need(scope.is_type(v, types[leaf.k]))):
+            return
+    scope.lines, scope.tests, scope.count = lines, tests, count
+    scope.need(f"{scope.constant(read.holds)}()")
+
+
+def checker(reads: Sequence[Read]) -> Callable[[], bool] | None:
+    """A function that says whether all that was read means what it meant; None if there is nothing to ask.
+
+    When it is asked again it is written out, as a function that asks for the very objects.
+    """
+    if not reads:
+        return None
+    written: list[Callable[[], bool]] = []
+    asked = False
+
+    def same() -> bool:
+        nonlocal asked
+        if written and written[0]():
+            return True
+        if asked and not written:
+            written.append(_written(reads))
+        asked = True
+        return all(r.holds() for r in reads)
+
+    return same
+
+
+def _written(reads: Sequence[Read]) -> Callable[[], bool]:
+    scope = Scope("return False", commonest(reads))
+    unchanged(scope, reads)
+    scope.attempt()
+    scope.line("return True")
+    return scope.function("unchanged", "")

@@ -1,0 +1,95 @@
+"""What `vjp`, `jvp` and `linearize` do with values: copies of their own, and whether what is given fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
+from transpile.base.foreign_arrays import as_arrays
+from transpile.base.signature import plain_array
+from transpile.errors import error
+
+
+def own(values: Any) -> Any:
+    """The values with arrays of their own, so that what the caller writes later is not seen. What is one memory, or one container,
+    in several places is so in the copy."""
+    values = as_arrays(values)
+    arrays = [v for v in flatten(values)[0] if isinstance(v, np.ndarray)]
+    shared = [
+        v for k, v in enumerate(arrays) if any(j != k and np.may_share_memory(v, w) for j, w in enumerate(arrays))
+    ]
+    return _copied(values, {}, {id(v) for v in shared})
+
+
+def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
+    """``made``: the copies of what has been met, by identity."""
+    opened = open_node(value)
+    if opened is None and not isinstance(value, np.ndarray):
+        return value
+    if id(value) not in made:
+        if opened is not None:
+            kind, children, keys, cls = opened
+            parts = [_copied(v, made, shared) for v in children]
+            made[id(value)] = close_node(Node(kind, tuple(parts), keys, cls), parts)
+        else:
+            array = plain_array(value)
+            made[id(value)] = _part(array, made) if id(value) in shared else np.array(array)
+    return made[id(value)]
+
+
+def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
+    """The array in a copy of the memory that it is a part of."""
+    whole = value
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    if not (whole.flags.c_contiguous or whole.flags.f_contiguous):
+        return np.array(value)
+    if id(whole) not in made:
+        made[id(whole)] = whole.copy(order="K")
+    start = value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return np.ndarray(value.shape, value.dtype, made[id(whole)].ravel(order="K").data, start, value.strides)
+
+
+def fitted(like: Any, given: Any, what: str) -> Any:
+    """``given`` with the leaves' dtypes of ``like``; raises unless it has its structure, and the shapes of its leaves of
+    floating point."""
+    given = as_arrays(given)
+    wanted, tree = flatten(like)
+    found, other = flatten(given)
+    if not wanted:
+        return given
+    if len(wanted) != len(found) or tree != other:
+        if any(_is_float(a) for a in wanted):
+            raise error("T309", f"{what} is {_text(given)}, expected {_text(like)}")
+        return given
+    return unflatten(other, [_fitted_leaf(a, b, what) for a, b in zip(wanted, found)])
+
+
+def _text(value: Any) -> str:
+    """A value for messages: its structure, with a word for each leaf."""
+    leaves, tree = flatten(value)
+    (tree,), _ = number_leaves([tree])
+    return structure_text(tree, lambda leaf: _word(leaves[leaf.k]))
+
+
+def _word(leaf: Any) -> str:
+    return f"an array of shape {np.shape(leaf)}" if np.shape(leaf) else "a number"
+
+
+def _is_float(value: Any) -> bool:
+    return np.result_type(value).kind in "fc"
+
+
+def _fitted_leaf(like: Any, given: Any, what: str) -> Any:
+    if not _is_float(like):
+        return given
+    if np.shape(like) != np.shape(given):
+        raise error("T309", f"{what} has shape {np.shape(given)}, expected {np.shape(like)}")
+    dtype = np.result_type(like)
+    if np.result_type(given).kind == "c" and dtype.kind != "c":
+        raise error("T309", f"{what} is complex, expected {dtype}")
+    if isinstance(like, np.ndarray):
+        return np.asarray(plain_array(given) if isinstance(given, np.ndarray) else given, dtype)
+    return float(given) if type(like) is float else dtype.type(given)

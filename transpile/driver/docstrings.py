@@ -1,0 +1,93 @@
+"""The docstring of a derivative: what it is, of which type, for which arguments."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from transpile.aggregates import Leaf, Node, Static, Tree, structure_text
+from transpile.core import nodes as ir
+from transpile.frontend.resolve.bindings import StaticClass
+
+WIDTH = 92
+
+
+def gradient(core: ir.Function, chosen: Sequence[tuple[str, Tree]], value: bool) -> str:
+    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].``"""
+    parts = [f"d {core.name} / d {name}: {types(core, tree)}" for name, tree in chosen]
+    lead = f"{core.name} and " if value else ""
+    return finish(f"{lead}{listed(parts)}, for {arguments(core)}.")
+
+
+def pushforward(core: ir.Function, names: Sequence[str], value: bool) -> str:
+    """The derivative in a direction."""
+    lead = f"{core.name} and its" if value else f"The derivative of {core.name}"
+    text = f"{lead} derivative along " if value else f"{lead} along "
+    return finish(f"{text}{listed([f'{n}_dot' for n in names])}, for {arguments(core)}.")
+
+
+def pullback(core: ir.Function, names: Sequence[str], value: bool) -> str:
+    """The adjoints of the arguments for a cotangent."""
+    lead = f"{core.name} and the adjoints" if value else "The adjoints"
+    return finish(f"{lead} of {listed(list(names))} in {core.name}, for {arguments(core)}.")
+
+
+def jacobian(core: ir.Function, chosen: Sequence[tuple[str, Tree]]) -> str:
+    parts = [f"d {core.name} / d {name}" for name, _ in chosen]
+    return finish(f"The Jacobian {listed(parts)}, for {arguments(core)}.")
+
+
+def hessian(core: ir.Function, chosen: Sequence[tuple[str, Tree]]) -> str:
+    return finish(f"The Hessian of {core.name} in {listed([name for name, _ in chosen])}, for {arguments(core)}.")
+
+
+def batched(core: ir.Function, done: ir.Function) -> str:
+    """``loss_grad of each lane: float64[batch, d], for w: float64[d], x: float64[batch, d].``"""
+    leaves = {k: str(y.type) for k, y in enumerate(done.body.yields)}
+    result = structure_text(done.out_tree, lambda leaf: leaves[leaf.k])
+    return finish(f"{core.name} of each lane: {result}, for {arguments(done)}.")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def arguments(core: ir.Function) -> str:
+    return ", ".join(f"{spec.name}: {types(core, spec.tree)}" for spec in core.arg_tree)
+
+
+def types(core: ir.Function, tree: Tree) -> str:
+    """The types of the leaves in their structure."""
+    if isinstance(tree, Leaf):
+        return str(core.params[tree.k].type)
+    if isinstance(tree, Static):
+        if isinstance(tree.value, (type, StaticClass)):
+            return f"type[{tree.value.__name__}]"
+        return repr(tree.value) if isinstance(tree.value, (str, int, float, type(None))) else type(tree.value).__name__
+    assert isinstance(tree, Node)
+    parts = [types(core, c) for c in tree.children]
+    if tree.kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
+    if tree.kind == "list":
+        return f"[{', '.join(parts)}]"
+    if tree.kind == "tuple":
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    name = tree.cls.__name__ if tree.cls is not None else tree.kind
+    if tree.kind == "registered":
+        return f"{name}({', '.join(parts)})"
+    return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"
+
+
+def finish(text: str) -> str:
+    """The text in lines that fit behind four spaces."""
+    text = text.replace("\\", "\\\\").replace('"""', "'''")
+    if len(text) + 10 <= WIDTH + 8:
+        return text
+    kept = _TYPED.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(kept, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n    ".join(lines).replace("\0", " ") + "\n    "
+
+
+_TYPED = re.compile(r"(\w+: )?\w+\[[^\[\]]*\]|\w+: \w+")  # what stands on one line: ``x: float64[n, d]``

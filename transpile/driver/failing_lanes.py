@@ -1,0 +1,89 @@
+"""Which lane has failed: a statement that runs for all lanes at once fails for all of them.
+
+What the user's function raises says its lane (`transpile.transform.batching`). A bad index or a singular matrix among those of all
+lanes does not, and the first statement that fails need not be that of the lowest lane. So the lanes of a call that has failed are
+run one after the other, until one fails: that is the error, and it says the lane. Nothing is printed meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import flatten, unflatten
+from transpile.base.axes import of_arguments
+from transpile.base.levels import Jit, Level, Vmap, level_of
+
+Said = Callable[[Exception, Sequence[Any], Mapping[str, Any]], Exception]
+ERRORS = (ArithmeticError, AssertionError, LookupError, ValueError)
+
+
+def of_lanes(target: Any) -> Said | None:
+    """What gives the error of the lowest lane for that of a call, if ``target`` is a function of all lanes."""
+    while isinstance(level := level_of(target), Jit):
+        target = target.__wrapped__
+    return _Lanes(level, target.__wrapped__, type(target)) if isinstance(level, Vmap) else None
+
+
+class _Lanes:
+    def __init__(self, level: Vmap, inner: Any, transformed: Callable[[Any, Level], Any]) -> None:
+        self.level, self.inner, self.transformed = level, inner, transformed
+
+    def __call__(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
+        if not isinstance(failed, ERRORS) or _is_check(failed):
+            return failed
+        one = self.of_one_lane()
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for lane, (given, named) in enumerate(self.lanes(args, kwargs)):
+                try:
+                    one(*given, **named)
+                except ERRORS as found:
+                    return _better(failed, found, lane)
+                except Exception:
+                    break
+        return failed
+
+    def of_one_lane(self) -> Any:
+        """The function of a lane, as generated code that is not compiled."""
+        inner = self.inner
+        while isinstance(level_of(inner), Jit):
+            inner = inner.__wrapped__
+        return inner if level_of(inner) is not None else self.transformed(inner, Level())
+
+    def lanes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """The arguments of each lane."""
+        leaves, tree = flatten((tuple(args), dict(kwargs)))
+        axes = of_arguments(self.level.in_axes, [flatten(a)[1] for a in args])
+        axes += [0] * (len(leaves) - len(axes))
+        own = [None if axis is None else np.moveaxis(np.asarray(leaf), axis, 0) for leaf, axis in zip(leaves, axes)]
+        counts = {len(leaf) for leaf in own if leaf is not None}
+        if len(counts) > 1:
+            return  # that is what has failed
+        for lane in range(counts.pop() if counts else self.level.axis_size or 0):
+            yield unflatten(tree, [leaf if all_ is None else all_[lane] for leaf, all_ in zip(leaves, own)])
+
+
+def _is_check(failed: Exception) -> bool:
+    """Whether it is a check of sizes, in which all lanes fail: it says where."""
+    return type(failed) is ValueError and re.match(r"[^\s:][^:]*:\d+: ", str(failed)) is not None
+
+
+def _better(failed: Exception, found: Exception, lane: int) -> Exception:
+    """The error of one lane, which says the lane; that of all lanes where it is the same."""
+    text = found.args[0] if len(found.args) == 1 and isinstance(found.args[0], str) else "" if not found.args else None
+    if text is None or _is_check(found):
+        return failed
+    inner = re.search(r"\(lane ((?:\d+, )*\d+)\)$", text)
+    said = f"{text[: inner.start(1)]}{lane}, {inner[1]})" if inner else f"{text} (lane {lane})".lstrip()
+    if type(found) is type(failed) and failed.args == (said,):
+        return failed
+    found.args = (said,)
+    found.__suppress_context__ = True
+    return found

@@ -1,0 +1,147 @@
+"""The repeated call: one function, written for the structure and types of the arguments, that runs with nothing in between.
+
+It asks what neither Numba's dispatcher nor the kernel asks: of which classes the containers and numbers are, which keys they
+have, whether what was read outside is what it was. Dtypes, ranks, layouts and sizes of 1 are the kernel's: it raises `Again`. Where
+anything differs the call goes the ordinary way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Leaf, Node, Static, Tree, close_node
+from transpile.base.captured import HOLDERS, Place
+from transpile.driver.conditions import Scope, commonest, structure, unchanged
+from transpile.driver.errstate import CALM, is_watched, state
+from transpile.driver.shared_arguments import are_copied, is_twice, overlap
+from transpile.driver.tracebacks import CAUGHT, framed
+from transpile.frontend.resolve.reads import Read
+
+ndarray = np.ndarray
+MISS = object()  # an argument that was not given
+
+Otherwise = Callable[[tuple[Any, ...], tuple[Any, ...], Mapping[str, Any]], Any]
+"""The ordinary call: of the values (`MISS` where none was given), of those beyond them, and of those given by name."""
+
+Writer = Callable[[Scope, Mapping[int, str], list[str]], None]
+"""Writes lines, given the texts of the leaves of a call and of the values from outside."""
+
+
+class Call:
+    """What a call of one specialisation looks like.
+
+    ``known`` are the values of leaves that must be these. ``fully`` are the leaves that nobody else asks for dtype and sizes. The
+    ``places`` outside are read for the values that come behind those of the leaves.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        trees: Sequence[Tree],
+        examples: Sequence[Any],
+        known: Mapping[int, Any],
+        fully: Container[int],
+        reads: Sequence[Read] = (),
+        places: Sequence[Place] = (),
+    ) -> None:
+        self.name, self.trees, self.examples, self.known = name, trees, examples, known
+        self.fully, self.reads, self.places = fully, reads, places
+        self.pairs: Sequence[tuple[int, int]] = ()  # leaves (or places, as -1 - k) that must not share memory
+        self.once = False  # whether no container may stand in two places
+
+    def write(self, otherwise: Otherwise, finish: Writer, prepare: Writer | None = None) -> Callable[..., Any] | None:
+        """The function; ``finish`` writes the call itself, from the texts of the leaves and of the values outside.
+
+        ``prepare`` writes what goes before it, and may fail where the call is another one.
+        """
+        if any(isinstance(x, ndarray) and type(x) is not ndarray for x in self.examples):
+            return None  # another class of array: it is made a plain one, or refused
+        names = [f"__a{k}" for k in range(len(self.trees))]
+        scope = Scope("", commonest(self.reads, [p.holder for p in self.places if p.kind == "global"]))
+        given = f"({', '.join(names)}{',' * (len(names) == 1)})"
+        scope.miss = "break"
+        scope.need("not __rest and not __named")
+        scope.need(f"({scope.constant(state)}() is {scope.constant(CALM)}[0] or not {scope.constant(is_watched)}())")
+        leaves: dict[int, str] = {}
+
+        def look(leaf: Leaf, value: str) -> None:
+            leaves[leaf.k] = _look(scope, self.examples[leaf.k], value, leaf.k in self.fully)
+            if leaf.k in self.known:
+                scope.need(f"{value} == {scope.constant(self.known[leaf.k])}")
+
+        if not all(structure(scope, tree, name, look) for tree, name in zip(self.trees, names)):
+            return None
+        unchanged(scope, self.reads)
+        values = self._outside(scope)
+        if self.once or self.pairs:
+            scope.need(f"not {scope.constant(are_copied)}()")
+        if self.once:
+            scope.need(f"not {scope.constant(is_twice)}({given}, {scope.constant(self.reads)})")
+        if self.pairs:
+            among = [*(leaves.get(k, "None") for k in range(len(self.examples))), *reversed(values)]
+            scope.need(f"not {scope.constant(overlap)}(({', '.join(among)},), {scope.constant(self.pairs)})")
+        if prepare is not None:
+            scope.settle()
+            prepare(scope, leaves, values)
+        scope.attempt()
+        finish(scope, leaves, values)
+        short = ["while True:", *(f"    {line}" for line in scope.lines)]
+        last = f"    return {scope.constant(otherwise)}({given}, __rest, __named)"
+        scope.lines = [*short, "try:", last, f"except {scope.constant(CAUGHT)} as __error:"]
+        scope.line(f"    raise {scope.constant(framed)}(__error)")
+        heading = ", ".join([*(f"{n}=None" for n in names), *["/"][: len(names)], "*__rest", "**__named"])
+        return scope.function(self.name, heading, (MISS,) * len(names))
+
+    def _outside(self, scope: Scope) -> list[str]:
+        """The texts of what is read outside, each tested for the type that it has now."""
+        if self.places:
+            scope.need(f"not {scope.constant(HOLDERS)}.open")
+        found = []
+        for k, place in enumerate(self.places):
+            own = place.kind == "object"
+            text = scope.constant(place.holder) if own else scope.place(place.kind, place.holder, place.name)
+            for kind, key in place.steps:
+                text = f"{text}.{key}" if kind == "attr" else f"{text}[{scope.constant(key)}]"
+            found.append(_look(scope, place.read(), scope.bind(text), -1 - k in self.fully))
+        return found
+
+
+def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
+    """Tests a leaf for being of the type of ``example``; the text of it as a kernel takes it."""
+    scope.need(scope.is_type(value, type(example)))
+    if type(example) is not ndarray:
+        return value
+    if fully:
+        scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
+        ones = [n == 1 for n in example.shape]
+        if any(ones):
+            scope.need(" and ".join(f"{value}.shape[{k}] {'==' if one else '!='} 1" for k, one in enumerate(ones)))
+        elif ones:
+            scope.need(f"1 not in {value}.shape")
+    elif not example.ndim:
+        scope.need(f"not {value}.ndim")
+        return f"{value}[()]"
+    return value
+
+
+# ------------------------------------------------------------------------------------------------------- results
+
+
+def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
+    """The text of a result with this structure."""
+    if isinstance(tree, Leaf):
+        return leaves[tree.k]
+    if isinstance(tree, Static):
+        return scope.constant(tree.value)
+    assert isinstance(tree, Node), tree
+    parts = [result(scope, child, leaves) for child in tree.children]
+    if tree.kind == "tuple":
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    if tree.kind == "list":
+        return f"[{', '.join(parts)}]"
+    if tree.kind == "dict" and tree.cls is None:
+        return "{" + ", ".join(f"{scope.constant(k)}: {p}" for k, p in zip(tree.keys, parts)) + "}"
+    return f"{scope.constant(close_node)}({scope.constant(tree)}, ({', '.join(parts)},))"

@@ -1,0 +1,53 @@
+"""From a stack of transforms and the types of a call to generated text: lift, transform, clean up, render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from transpile.aggregates import Tree
+from transpile.base.levels import COMPILED, Jit, may_write, peeled
+from transpile.core import nodes as ir
+from transpile.custom import Custom, call_custom, is_method
+from transpile.driver import lifts
+from transpile.driver.pass_watches import from_environment
+from transpile.frontend import lift as lift_source
+from transpile.frontend.resolve.resolve import definition_loc
+from transpile.transform.array_passes import CLEAN
+from transpile.transform.program_functions import settled
+
+from_environment()
+
+
+def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> ir.Function:
+    """The core function of ``target``, a function or a stack of transforms over one."""
+
+    source = partial(lift_source, mutable=mutable, transforms=lifts.lift)
+
+    def function(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> ir.Function:
+        bound = is_method(target)
+        if not bound and not isinstance(target, Custom):
+            return source(target, args, kwargs)
+        own = target.__func__ if bound else target
+        # called by a function of ours, so that the call carries the user's rule
+        called = partial(call_custom, own, target.__self__) if bound else partial(call_custom, own)
+        return source(called, args, kwargs, name=own.__wrapped__.__name__, pinned=definition_loc(own))
+
+    return lifts.lift(function, target, args, kwargs)
+
+
+def clean(fn: ir.Function) -> ir.Function:
+    """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
+    return settled(fn, CLEAN.run)
+
+
+def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> ir.Function:
+    """The core function that is rendered or compiled; ``is_compiled`` where nobody but the caller knows that it is to be."""
+    levels, _ = peeled(target)
+    token = COMPILED.set(is_compiled or any(isinstance(level, Jit) for level in levels))
+    try:
+        core = lift(target, args, kwargs, mutable=may_write(target))
+    finally:
+        COMPILED.reset(token)
+    return clean(core)

@@ -1,0 +1,122 @@
+"""What a call gives back: leaves in the types that the caller expects, put together by the result's structure.
+
+A Python float has a Python float for its gradient, a float32 scalar a float32 scalar, a 0-d array a 0-d array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from transpile.aggregates import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
+
+if TYPE_CHECKING:
+    from transpile.core import nodes as ir
+
+Convert = Callable[[Any], Any]
+Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
+
+
+def _whole(value: Any) -> Any:
+    """A Python integer; Python's float where it is a negative power of one, which only the run knows."""
+    return value if type(value) is float else int(value)
+
+
+_PYTHON: dict[str, Convert] = {"float64": float, "int64": _whole, "bool": bool}
+
+
+def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
+    """For each leaf what it has to be made, None for arrays: they are."""
+    from transpile.core import nodes as ir
+
+    leaves = walk_leaves(tree) if tree is not None else ()
+    arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
+
+    def one(k: int, y: ir.Operand) -> Wanted:
+        if y.type.dims or isinstance(y, ir.Undef):
+            return None
+        return ("array" if k in arrays else "python" if y.type.weak else "numpy", y.type.dtype)
+
+    return tuple([one(k, y) for k, y in enumerate(yields)])
+
+
+def converter(wanted: Wanted) -> Convert | None:
+    """Makes a scalar what is wanted."""
+    if wanted is None:
+        return None
+    kind, dtype = wanted
+    if kind == "array":
+        return partial(np.array, dtype=dtype)
+    return _PYTHON[dtype] if kind == "python" else np.dtype(dtype).type
+
+
+def converters(yields: Sequence[ir.Operand], tree: Tree | None) -> list[Convert | None]:
+    """For each leaf what makes it of its type, None for arrays."""
+    return [converter(w) for w in wanted(yields, tree)]
+
+
+def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:
+    """From what a kernel returns (a tuple of leaves, or the only one) to the result."""
+    count = len(convert)
+    tree = flat_tree(given, count)
+
+    def leaves(out: Any) -> list[Any]:
+        values = out if count != 1 else (out,)
+        return [v if c is None else c(v) for v, c in zip(values or (), convert)]
+
+    return lambda out: rebuild(tree, leaves(out))
+
+
+def flat_tree(tree: Tree | None, count: int) -> Tree:
+    """The structure of a result of ``count`` leaves; without one, a tuple of them or the only one."""
+    if tree is not None:
+        return tree
+    return Leaf(0) if count == 1 else Node("tuple", tuple(Leaf(k) for k in range(count)))
+
+
+def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
+    """Whether what a kernel returns is the result."""
+    if any(convert):
+        return False
+    count = len(convert)
+    if count == 1:
+        return isinstance(tree, Leaf)
+    return bool(count) and tree == Node("tuple", tuple(Leaf(k) for k in range(count)))
+
+
+def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
+    if isinstance(tree, Leaf):
+        return leaves[tree.k]
+    if isinstance(tree, Static):
+        return tree.value
+    assert isinstance(tree, Node)
+    return close_node(tree, [rebuild(c, leaves) for c in tree.children])
+
+
+def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any] | None:
+    """From what generated Python returns (the structure itself) to the result; None if nothing has to be done."""
+    if tree is None:
+        tree = Leaf(0)
+    if not any(convert) and not _has_dataclass(tree):
+        return None
+    if isinstance(tree, Leaf):
+        return convert[tree.k]
+    return lambda out: _adjust(tree, out, convert)
+
+
+def _has_dataclass(tree: Tree) -> bool:
+    return isinstance(tree, Node) and any(_has_dataclass(c) for c in tree.children)
+
+
+def _adjust(tree: Tree, value: Any, convert: Sequence[Convert | None]) -> Any:
+    if isinstance(tree, Leaf):
+        c = convert[tree.k]
+        return value if c is None else c(value)
+    if not isinstance(tree, Node):
+        return tree.value if isinstance(tree, Static) else value
+    found = open_node(value)
+    assert found is not None, value
+    return close_node(tree, [_adjust(t, v, convert) for t, v in zip(tree.children, found[1])])

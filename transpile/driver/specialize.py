@@ -1,0 +1,245 @@
+"""A call becomes a callable: the first call of each structure and type builds one, later calls find it by its key.
+
+    call -> key (`transpile.base.signature`) -> Program, or Split by the values that must be known -> Program
+
+A `Program` runs on the leaves of a call. Python ints are leaves; where lifting needs one's value it raises NeedStatic, and
+the calls of that key are then told apart by the value. A program that is called again gets a function of its own, which stands
+before all of this (`transpile.driver.fast_path`) until a call of another kind comes.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from transpile.base.captured import HOLDERS, Stale
+from transpile.base.foreign_arrays import Foreign, as_arrays
+from transpile.base.levels import jit_level
+from transpile.base.signature import collect
+from transpile.driver.errstate import is_watched, watched
+from transpile.driver.failing_lanes import of_lanes
+from transpile.driver.fast_path import MISS
+from transpile.driver.request import Request
+from transpile.errors import TranspileError
+from transpile_runtime.compiled.again import OtherSizes
+from transpile_runtime.memory import keep_freed
+
+if TYPE_CHECKING:
+    from transpile.driver.program import Program
+
+
+class Split:
+    """The calls of one key, told apart by the values of the leaves at ``positions``."""
+
+    def __init__(self, positions: tuple[int, ...]) -> None:
+        self.positions = positions
+        self.table: dict[Any, Program] = {}
+
+
+class Specializer:
+    """The callables of one transformed function."""
+
+    def __init__(self, target: Any) -> None:
+        self.target, self.said = target, of_lanes(target)
+        self.table: dict[tuple[Any, ...], Program | Split] = {}
+        self.named: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by the number of arguments and the names of others
+        self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # that take other things of sizes
+        self.earlier: dict[tuple[Any, ...], deque[Program]] = {}  # for when what stands outside is what it was once
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if is_watched():
+            return watched(self.target, args, kwargs, self.ordinary)
+        return self.ordinary(args, kwargs)
+
+    def ordinary(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if kwargs:
+            front = self.named.get((len(args), *kwargs))
+            if front is not None:
+                out = front(*args, *kwargs.values())
+                if out is not MISS:
+                    return out
+        leaves: list[Any] = []
+        key: list[Any] = []
+        try:
+            collect(args, leaves, key)
+            if kwargs:
+                key.append(tuple(kwargs))
+                collect(kwargs.values(), leaves, key)
+        except Foreign:
+            return self.ordinary(as_arrays(tuple(args)), as_arrays(dict(kwargs)))
+        found = self.table.get(tuple(key))
+        if type(found) is Split:
+            found = found.table.get(_values(found, leaves))
+        if found is None:
+            return self.run(self.specialise(tuple(key), args, kwargs), tuple(key), args, kwargs, leaves)
+        try:
+            out = self.run(found, tuple(key), args, kwargs, leaves)  # type: ignore[arg-type]
+        except Stale:
+            found = self.changed(tuple(key), args, kwargs, leaves, found)  # type: ignore[arg-type]
+            return self.run(found, tuple(key), args, kwargs, leaves)
+        self.put_before(found, len(args), tuple(kwargs))  # type: ignore[arg-type]
+        return out
+
+    def since(self, args: Sequence[Any]) -> Callable[[], bool]:
+        """Whether what stands outside is what it was in the last call with arguments like these."""
+        leaves: list[Any] = []
+        key: list[Any] = []
+        collect(args, leaves, key)
+        found = self.table.get(tuple(key))
+        if type(found) is Split:
+            found = found.table.get(_values(found, leaves))
+        unchanged = getattr(found, "unchanged", None)
+        return unchanged if unchanged is not None else lambda: True
+
+    def run(
+        self, program: Program, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]
+    ) -> Any:
+        """The call by a program, or, where its sizes are none that the program takes, by one that takes all."""
+        try:
+            return program(args, kwargs, leaves)
+        except OtherSizes:
+            return self.run(self.generalise(key, args, kwargs, leaves, program), key, args, kwargs, leaves)
+        except Exception as failed:
+            if not isinstance(failed, ValueError) or not program.misfits(leaves):
+                found = program.failure(failed, args, kwargs)
+                if found is failed:
+                    raise
+                raise found  # noqa: B904
+            fitting = self.fitting(key, args, kwargs, leaves, program)
+            if fitting is None:
+                raise
+        return self.run(fitting, key, args, kwargs, leaves)
+
+    def fitting(
+        self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], other: Program
+    ) -> Program | None:
+        """The program for sizes of which the example decides otherwise than it did for the ``other`` one; None: it can be none."""
+        held = self.table.get(key)
+        place = (key, _values(held, leaves) if isinstance(held, Split) else ())
+        programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))
+        found = next((one for one in programs if one.holds() and not one.misfits(leaves)), None)
+        if other not in programs:
+            programs.appendleft(other)
+        if found is not None:
+            self.keep(key, leaves, found)
+            return found
+        try:
+            return self.specialise(key, args, kwargs)
+        except TranspileError:  # they do not fit at all: the check has said so
+            return None
+
+    def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The call that was not one of those that the function before this was written for."""
+        given = [v for v in values if v is not MISS]
+        return self((*given, *rest), kwargs)
+
+    def put_before(self, program: Program, count: int, names: tuple[str, ...]) -> None:
+        """Lets the next calls of this kind go the short way."""
+        kind = bool(names)
+        if kind not in program.fronts:
+            if HOLDERS.open or names and program.said is not None:
+                return
+            program.fronts[kind] = program.front(_missed if names else self.otherwise)
+        front = program.fronts[kind]
+        if front is None:
+            return
+        if names:
+            place = (count, *names)
+            self.named[place] = front
+        else:
+            self.target.__call__ = front
+
+    def changed(
+        self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], stale: Program
+    ) -> Program:
+        """Where something outside has changed: the program that was built when it was what it is now, or a new one."""
+        held = self.table.get(key)
+        place = (key, _values(held, leaves) if isinstance(held, Split) else ())
+        earlier = self.earlier.setdefault(place, deque(maxlen=_EARLIER))
+        earlier.append(stale)
+        found = next((program for program in earlier if program.holds()), None)
+        if found is None:
+            return self.specialise(key, args, kwargs)
+        earlier.remove(found)
+        self.keep(key, leaves, found)
+        return found
+
+    def keep(self, key: tuple[Any, ...], leaves: Sequence[Any], program: Program) -> None:
+        """Notes the program for calls like this one."""
+        held = self.table.get(key)
+        if isinstance(held, Split):
+            held.table[_values(held, leaves)] = program
+        else:
+            self.table[key] = program
+
+    def generalise(
+        self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any], narrow: Any
+    ) -> Program:
+        """The program that assumes nothing of sizes, in the place of one that did."""
+        if narrow.general is None:  # it came from the disk
+            return self.specialise(key, args, kwargs, general=narrow.examples)
+        program: Program = narrow.general()
+        program.said = self.said
+        self.keep(key, leaves, program)
+        return program
+
+    def specialise(
+        self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], general: Sequence[Any] | None = None
+    ) -> Program:
+        """Builds the program for a call, or finds it on disk, and keeps it. A ``general`` one is for leaves like these, and
+        assumes nothing of their sizes: what does not fit is said by the program."""
+        request = Request.of(args, kwargs)
+        if general is not None:
+            request.is_general, request.leaves = True, list(general)
+        request.make_static(self.target)
+        held = self.table.get(key)
+        request.known.update(held.positions if isinstance(held, Split) else ())
+        made = self.build(request)
+        made.said = self.said
+        positions = tuple(sorted(request.known))
+        if positions and not (isinstance(held, Split) and held.positions == positions):
+            self.table[key] = Split(positions)
+        self.keep(key, request.leaves, made)
+        return made
+
+    def build(self, request: Request) -> Program:
+        keep_freed()
+        with no_collection():
+            level = jit_level(self.target)
+            if level is not None and level.cache and not request.is_general:
+                from transpile.driver.cache import cached_calls
+
+                found = cached_calls.find(self.target, request)
+                if found is not None:
+                    return found
+            from transpile.driver.runners import runner
+
+            return runner(self.target, request.lift(self.target), request)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without Python's search for garbage: what is loaded stays, and the search walks again and again through all that the import
+    of Numba has left: 25 ms where a program comes from the disk, a seventh of the time where one is compiled."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+_SIZES = 8  # programs of one key that are kept for other sizes
+_EARLIER = 8  # programs of one key that are kept for when a flag is what it was
+
+
+def _missed(values: Any, rest: Any, kwargs: Any) -> Any:
+    return MISS
+
+
+def _values(split: Split, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([leaves[k] for k in split.positions])

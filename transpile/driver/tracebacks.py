@@ -1,0 +1,195 @@
+"""What a traceback shows: the user's frames, and at most one of ours.
+
+An exception leaves through a function of ours that the user has called, its *edge*: there what is below the edge is left out of the
+traceback but for the user's own frames, and where generated code was stands the user's line that it was generated from.
+With ``TRANSPILE_TRACEBACK=full`` everything stays.
+
+>>> len(list(_entries(framed(ValueError("new")).__traceback__)))
+0
+"""
+
+from __future__ import annotations
+
+import _thread
+import ast
+import functools
+import importlib.util
+import linecache
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Any, TypeVar
+
+from transpile.base.loader import generated_lines, site_of
+from transpile.base.loc import Loc
+from transpile.errors import InternalError, TranspileError, source_line
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CAUGHT = (Exception, KeyboardInterrupt)
+"""What leaves through an edge. What ends the process shows nothing."""
+
+__tracebackhide__ = True  # pytest leaves out the frames of this module
+
+
+def edge(function: F) -> F:
+    """The function as one that the user calls: an exception of it shows no frames of ours but that of the call."""
+
+    @functools.wraps(function)
+    def edge(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except CAUGHT as failed:
+            raise framed(failed)  # noqa: B904
+
+    return edge  # type: ignore[return-value]
+
+
+def framed(failed: BaseException) -> BaseException:
+    """The exception with the traceback that the user shall see below the frame that handles it."""
+    if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
+        return failed
+    _forget_ours(failed)
+    if isinstance(failed, TranspileError):
+        failed.__cause__ = None
+    return failed.with_traceback(_joined(_shown(failed)))
+
+
+def _forget_ours(failed: BaseException) -> None:
+    """Takes what was caught on the way, in code of ours, out of the exceptions that this one was raised in the handling of."""
+    context = failed.__context__
+    while context is not None and _is_ours(context.__traceback__):
+        context = context.__context__
+    if context is not failed.__context__:
+        failed.__context__ = context
+
+
+def _is_ours(trace: TracebackType | None) -> bool:
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_ours())
+
+
+def _shown(failed: BaseException) -> Iterator[TracebackType]:
+    """The entries that are left, the frame that handles the exception not among them."""
+    was_generated = is_below_users = False
+    for entry in list(_entries(failed.__traceback__))[1:]:
+        file = entry.tb_frame.f_code.co_filename
+        lines = generated_lines(file)
+        if lines is not None:
+            was_generated, is_below_users = True, False
+            for at in _calls(lines.get(entry.tb_lineno)):
+                yield _entry(at)
+        elif file.startswith(_ours()):
+            is_below_users = False
+        elif is_below_users or not _is_library(file):
+            is_below_users = True
+            yield entry
+    loc = site_of(failed)
+    if loc is not None and not was_generated and not hasattr(failed, "__transpile__"):
+        failed.__transpile__ = loc  # type: ignore[attr-defined]
+        for at in _calls(loc):
+            yield _entry(at)
+
+
+def _calls(loc: Loc | None) -> list[Loc]:
+    """The places of the calls that lead to a place, and that one."""
+    found: list[Loc] = []
+    at = loc
+    while at is not None and at.line:
+        found.insert(0, at)
+        at = at.caller
+    return found
+
+
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _joined(entries: Iterator[TracebackType]) -> TracebackType | None:
+    trace = None
+    for entry in reversed(list(entries)):
+        trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return trace
+
+
+@functools.lru_cache(maxsize=256)
+def _entry(loc: Loc) -> TracebackType:
+    """An entry at a place of the user's source, with the columns of the expression.
+
+    It is made in a thread of its own: a frame keeps those that it was called from, and one of them has the exception. No debugger
+    stops there either.
+    """
+    code, done = _raising(loc), _thread.allocate_lock()
+    found: list[Any] = []
+
+    def make() -> None:
+        try:
+            exec(code, {"one": 1})
+        except ZeroDivisionError as made:
+            found.append(made.__traceback__)
+        finally:
+            done.release()
+
+    done.acquire()
+    try:
+        _thread.start_new_thread(make, ())
+    except RuntimeError:  # the interpreter ends
+        make()
+    with done:
+        entry = found.pop().tb_next
+    return TracebackType(None, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+
+
+def _raising(loc: Loc) -> CodeType:
+    """A module of which the statement at this place raises."""
+    line = source_line(loc)
+    start = len(line[: max(loc.col - 1, 0)].encode())
+    end = len(line.encode()) if loc.end_line > loc.line else len(line[: max(loc.end_col - 1, loc.col)].encode())
+    place: dict[str, Any] = {"lineno": loc.line, "col_offset": start, "end_lineno": loc.line, "end_col_offset": end}
+    one = ast.Name("one", ast.Load(), **place)  # of two constants Python would compute it
+    statement = ast.Expr(ast.BinOp(one, ast.FloorDiv(), ast.Constant(0, **place), **place), **place)
+    made = compile(ast.Module([statement], []), loc.file, "exec")
+    name = loc.function or _function_at(loc)
+    more: Any = {"co_qualname": name} if sys.version_info >= (3, 11) else {}
+    return made.replace(co_name=name.rpartition(".")[2], **more)
+
+
+def _function_at(loc: Loc) -> str:
+    """The name of the innermost function around a line."""
+    name = "<module>"
+    try:
+        tree = ast.parse("".join(linecache.getlines(loc.file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return name
+    for node in ast.walk(tree):  # outer ones come first
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= loc.line <= (
+            node.end_lineno or 0
+        ):
+            name = node.name
+    return name
+
+
+@functools.cache
+def _ours() -> tuple[str, ...]:
+    """What the file names of our code begin with."""
+    import transpile_runtime
+
+    folders = [Path(__file__).parents[1], *map(Path, transpile_runtime.__path__)]
+    return (*(f"{folder}{os.sep}" for folder in folders), "<transpile ")
+
+
+def _is_library(file: str) -> bool:
+    """Whether it is a file of a library that our code, and generated code, calls."""
+    standard, others = _libraries()
+    return file.startswith(("<frozen ", *others)) or file.startswith(standard) and "-packages" not in file
+
+
+@functools.cache
+def _libraries() -> tuple[str, tuple[str, ...]]:
+    """Where Python's own modules lie, and those that generated code and the compiler call."""
+    known = map(importlib.util.find_spec, ("numpy", "scipy", "numba", "llvmlite", "gast"))
+    folders = [Path(spec.origin).parent for spec in known if spec is not None and spec.origin]
+    return f"{Path(os.__file__).parent}{os.sep}", tuple(f"{folder}{os.sep}" for folder in folders)

@@ -1,0 +1,139 @@
+"""What an entry of the rules' tables gives: arguments are bound and converted, results put where ``out=`` says."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from transpile.core.builder import Expr, NotANumber
+from transpile.core.types import DTYPES
+from transpile.errors import NO_COMPLEX, RuleError
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.values import memory
+from transpile.frontend.values.convert import exprs, shown
+from transpile.frontend.values.operators import check_cast
+from transpile.frontend.values.values import Array, Tuple
+from transpile.numpy_api.entry_record import Entry
+
+
+def as_numbers(lx: Lifter, value: Any) -> Any:
+    """Of what NumPy computes: arrays of rank 0 as numbers."""
+    if isinstance(value, Tuple):
+        return Tuple(tuple(as_numbers(lx, v) for v in value.items), value.cls)
+    is_number = isinstance(value, Array) and not memory.type_of(lx, value.cell).dims
+    return lx.value(memory.read(lx, value.cell)) if is_number else value
+
+
+def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
+    """What the entry's ``build`` gives for these arguments."""
+    ready = bound_arguments(lx, name, entry, args, kwargs, node)
+    signature = entry.signature
+    assert signature is not None and entry.build is not None
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for k, parameter in signature.parameters.items():
+        if k not in ready:
+            continue
+        match parameter.kind:
+            case inspect.Parameter.VAR_POSITIONAL:
+                positional += ready[k]
+            case inspect.Parameter.VAR_KEYWORD:
+                keywords.update(ready[k])
+            case inspect.Parameter.KEYWORD_ONLY:
+                keywords[k] = ready[k]
+            case _ if len(positional) == list(signature.parameters).index(k):
+                positional.append(ready[k])
+            case _:
+                keywords[k] = ready[k]
+    try:
+        return _of_type(lx, name, entry.build(lx.b, *positional, **keywords), ready.get("dtype"))
+    except NotANumber:
+        raise
+    except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
+        # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
+        raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
+
+
+def _of_type(lx: Lifter, name: str, made: Any, dtype: Any) -> Any:
+    """What was made, which has the type that was asked for: what a rule gives otherwise (a sum of truths, a mean of integers) is
+    no answer."""
+    first = made[0] if isinstance(made, tuple) and made else made
+    if dtype is not None and isinstance(first, Expr) and first.dtype != np.dtype(dtype).name:
+        raise RuleError(f"{shown(name)} with dtype={np.dtype(dtype).name} is not supported", "T131")
+    return lx.b.surely_of_dtype(first) if dtype is not None and first is made and isinstance(first, Expr) else made
+
+
+def bound_arguments(
+    lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None
+) -> dict[str, Any]:
+    """The arguments by the names of the entry's parameters, as its ``build`` takes them."""
+    signature = entry.signature
+    assert signature is not None
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as e:
+        raise lx.error("T132", f"{shown(name)}: {e}", node) from None
+    return {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
+
+
+def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str, value: Any, node: Any) -> Any:
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        one = static_argument if name in entry.static else exprs
+        return [one(lx, v, node) if one is exprs else static_argument(lx, name, v, node) for v in value]
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return {k: exprs(lx, v, node) for k, v in value.items()}
+    if name in entry.static:
+        return static_argument(lx, name, value, node)
+    if name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
+        return [exprs(lx, v, node) for v in lx.unrolled(value, node)]
+    return exprs(lx, value, node)
+
+
+def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
+    """An argument that must be known now; a dtype as its name."""
+    known = lx.static(value, f"the argument {name!r}", node)
+    if name == "dtype" and known is not None:
+        return dtype_name(lx, known, node)
+    if known is not None and name in _NAMED and known not in _NAMED[name]:
+        allowed = ", ".join(map(repr, _NAMED[name]))
+        raise lx.error("T131", f"{name}={known!r} is not one of {allowed}", node)
+    return known
+
+
+_NAMED = {
+    "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "device": ("cpu",),
+    "order": ("C", "F", "A", "K", "c", "f", "a", "k"),
+}
+"""What NumPy allows for the options that change no value, beside None."""
+
+
+def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
+    """The name of a dtype, however it is given."""
+    try:
+        given = np.dtype(known.name.rpartition(".")[2] if isinstance(known, Known) else known)
+    except TypeError:
+        raise lx.error("T209", f"{known!r} is not a dtype", node) from None
+    if not given.isnative:
+        raise lx.error("T209", f"the dtype {known!r} has the bytes of another machine", node)
+    found = given.name
+    if found.startswith("complex"):
+        raise lx.error("T311", f"the dtype {found} is complex", node, NO_COMPLEX)
+    if found not in DTYPES:
+        raise lx.error("T209", f"the dtype {found} is not supported", node)
+    return found
+
+
+def store_out(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
+    """``out=``: the result goes into an array that is there."""
+    if isinstance(out, Tuple) and len(out.items) == 1:
+        out = out.items[0]
+    if not isinstance(out, Array):
+        raise lx.error("T131", "out= must be an array", node)
+    x = lx.operand(result, node)
+    check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
+    memory.write(lx, out.cell, None, (), x)
+    return out

@@ -1,0 +1,204 @@
+"""Calls of `custom_jvp` and `custom_vjp` functions: a core `Call` that carries the user's rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.aggregates import Static as StaticTree
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.errors import error
+from transpile.frontend.calls.inner_transforms import Passed, at_call, from_tree, lifted, outside
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import reads
+from transpile.frontend.resolve.bindings import Captured, User
+from transpile.frontend.resolve.closure_conversion import Around
+from transpile.frontend.restarts import NeedStatic
+from transpile.frontend.values.values import Static
+
+
+def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """A call of a `custom_jvp` or `custom_vjp` function: a core `Call` that carries the user's rule."""
+    if kwargs:
+        raise lx.error("T307", f"{obj.__name__!r} has a derivative of its own: give its arguments by position", node)
+    if any(obj is own for own in lx.own_rules):  # in its own rule it is the plain function
+        return lx.user_call(obj.__wrapped__, args, kwargs, node)
+    if _is_in_its_own_rule(lx, obj):
+        return lx.apply(Static(User(obj.__wrapped__)), args, {}, node)
+    rules = at_call(lx, obj.rules, node)
+    for name in ("jvp", "forward", "backward"):  # they may be given anew
+        if hasattr(obj, name):
+            reads.note("function", obj, name, getattr(obj, name))
+    passed = Passed(lx)
+    trees = [passed.tree(a) for a in args]
+    build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
+    lx.customs.append(obj)
+    try:
+        fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
+    except NeedStatic as needed:
+        lx.need(
+            passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1],
+            "an argument of this call",
+            node,
+        )
+    finally:
+        lx.customs.pop()
+    fn = replace(fn, name=obj.__name__)
+    ops = (*passed.ops, *(outside(lx, c) for c in around))
+    results, sizes = results_of(lx.b, fn, ops)
+    lx.b.emit(ir.Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
+    name_sizes(lx.b, sizes)
+    return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
+
+
+def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
+    """Whether the function is called by its own rule, which is being lifted: there it is the plain function."""
+    here: Lifter | None = lx
+    while here is not None:
+        if any(o is obj for o in here.customs):
+            return True
+        here = here.outer
+    return False
+
+
+def _first(tree: Any) -> Any:
+    return number_leaves([tree.children[0]])[0][0]
+
+
+Sizes = list[tuple[ir.Var, int]]  # axes whose sizes only the run knows, with symbols of their own
+
+
+def results_of(b: Builder, fn: ir.Function, ops: Sequence[ir.Operand]) -> tuple[tuple[ir.Var, ...], Sizes]:
+    """Variables for the results of a call of the function with these operands, and what is to be named behind the call."""
+    dims: dict[str, Dim] = {}
+    for param, op in zip(fn.params, ops):
+        for have, given in zip(param.type.dims, op.type.dims):
+            if have.as_symbol is not None:
+                dims.setdefault(have.as_symbol, given)
+    found: list[ir.Var] = []
+    unknown: Sizes = []
+    for y in fn.body.yields:
+        is_known = [all(name in dims for name in d.symbols()) for d in y.type.dims]
+        sizes = [d.substitute(dims.get) if known else b.fresh_symbol("size") for d, known in zip(y.type.dims, is_known)]
+        found.append(ir.Var(ir.SYNTHETIC, y.type.with_dims(tuple(sizes))))
+        unknown += [(found[-1], axis) for axis, known in enumerate(is_known) if not known]
+    return tuple(found), unknown
+
+
+def name_sizes(b: Builder, sizes: Sizes) -> None:
+    """Says what the sizes of results are that only the run knows."""
+    for var, axis in sizes:
+        b.symbols[str(var.type.dims[axis])] = b.let("dim", var, axis=axis).op
+
+
+def _with_hidden(fn: ir.Function, around: list[Any], at: int) -> ir.Function:
+    """The function with one hidden parameter for each of ``around``, behind the first ``at`` of its own."""
+    own = len(fn.params) - len(fn.captured)
+    have = dict(zip(fn.captured, fn.params[own:]))
+    hidden = [have.get(c) or ir.Var("unused", c.op.type if isinstance(c, Around) else _type_of(c)) for c in around]
+    return replace(fn, params=(*fn.params[:at], *hidden, *fn.params[at:own]), captured=())
+
+
+def _type_of(found: Captured) -> Type:
+    value = np.asarray(found.example)
+    return Type(value.dtype.name, tuple(Dim(n) for n in value.shape))
+
+
+def _floats_only(tree: Any) -> Any:
+    return map_leaves(tree, lambda leaf: leaf if leaf.type.is_float else StaticTree(None))
+
+
+def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.Function, ir.Function, int, list[Any]]:
+    """``rule(primals, tangents) -> (value, tangent)``."""
+    if obj.nondiff_argnums not in ((), None):
+        raise error("T307", "nondiff_argnums of a custom_jvp are not supported inside transformed code")
+    fn = lifted(lx, obj.__wrapped__, trees, {})
+    tangents = Node("tuple", tuple(_floats_only(t) for t in trees))
+    rule = lifted(lx, rules[0], [Node("tuple", tuple(trees)), tangents], {})
+    around = list(dict.fromkeys([*fn.captured, *rule.captured]))
+    count = len(fn.params) - len(fn.captured)
+    full = _with_hidden(fn, around, count)
+    extra = tuple(ir.Var("unused", v.type) for v in full.params[count:] if v.type.is_float)
+    rule = _with_hidden(rule, around, count)
+    rule = replace(rule, params=(*rule.params, *extra), body=replace(rule.body, yields=_pair_yields(obj, fn, rule)))
+    return full, rule, len(fn.body.yields), around
+
+
+def _pair_yields(obj: Any, fn: ir.Function, rule: ir.Function) -> tuple[ir.Operand, ...]:
+    """The value, and a tangent for each result of floating point."""
+    tree = rule.out_tree
+    if not isinstance(tree, Node) or len(tree.children) != 2:
+        raise error("T307", f"the rule of {obj.__name__!r} must return a pair (value, tangent)", rule.loc)
+    values, dots = ([rule.body.yields[leaf.k] for leaf in number_leaves([c])[1]] for c in tree.children)
+    floats = [k for k, y in enumerate(fn.body.yields) if y.type.is_float]
+    if len(dots) == len(values):
+        dots = [dots[k] for k in floats]
+    if len(values) != len(fn.body.yields) or len(dots) != len(floats):
+        raise error("T307", f"the rule of {obj.__name__!r} returns a value or tangent of another structure", rule.loc)
+    return (*values, *dots)
+
+
+def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.Function, ir.Function, int, list[Any]]:
+    """``forward(*args) -> (value, kept)``, ``backward(*nondiff, kept, cotangent) -> adjoints``."""
+    forward, backward = rules
+    fn = lifted(lx, forward, trees, {})
+    if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
+        raise error("T307", f"the forward rule of {obj.__name__!r} must return a pair (value, kept)", fn.loc)
+    value, kept = fn.out_tree.children
+    types = [y.type for y in fn.body.yields]
+    outputs = len(number_leaves([value])[1])
+    seeds = map_leaves(value, lambda leaf: ArgLeaf(types[leaf.k]) if types[leaf.k].is_float else StaticTree(None))
+    skipped = [k % len(trees) for k in obj.nondiff_argnums or ()]
+    given = [trees[k] for k in skipped] + [map_leaves(kept, lambda leaf: ArgLeaf(types[leaf.k]))]
+    back = lifted(lx, backward, [*given, seeds], {})
+    around = list(dict.fromkeys([*fn.captured, *back.captured]))
+    count = len(fn.params) - len(fn.captured)
+    full = _with_hidden(fn, around, count)
+    # what the pullback reads is among the results: arguments that are not differentiated, what is kept, what is hidden
+    starts = [sum(len(number_leaves([t])[1]) for t in trees[:k]) for k in skipped]
+    passed = [full.params[s + i] for k, s in zip(skipped, starts) for i in range(len(number_leaves([trees[k]])[1]))]
+    at = sum(len(number_leaves([t])[1]) for t in given)
+    yields = (*fn.body.yields[:outputs], *passed, *fn.body.yields[outputs:], *full.params[count:])
+    full = replace(full, body=replace(full.body, yields=yields))
+    back = _with_hidden(back, around, at)
+    adjoints = _adjoints(obj, back, trees, skipped)
+    return full, replace(back, body=replace(back.body, yields=adjoints)), outputs, around
+
+
+def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int]) -> tuple[ir.Operand, ...]:
+    """An adjoint for each argument of floating point, from what the user's ``backward`` returns."""
+    wanted = [t for k, t in enumerate(trees) if k not in skipped]
+    tree = back.out_tree
+    children = list(tree.children) if isinstance(tree, Node) and tree.kind in ("tuple", "list") else []
+    if len(children) != len(wanted):
+        text = (
+            f"the backward rule of {obj.__name__!r} must return a tuple of {len(wanted)}: one adjoint for each argument"
+        )
+        raise error("T307", text, back.loc)
+    found: list[ir.Operand] = []
+    for k, arg in enumerate(trees):
+        have = [] if k in skipped else number_leaves([children[wanted.index(arg)]])[1]
+        if k not in skipped:
+            children[wanted.index(arg)], wanted[wanted.index(arg)] = StaticTree(None), None
+        leaves = number_leaves([arg])[1]
+        floats = [i for i, leaf in enumerate(leaves) if leaf.type.is_float]
+        if len(have) == len(leaves):
+            have = [have[i] for i in floats]
+        if not have:
+            if any(leaves[i].type.dims for i in floats):
+                raise error("T307", f"the backward rule of {obj.__name__!r} returns None for an array", back.loc)
+            found += [ir.Const(0.0, leaves[i].type) for i in floats]
+            continue
+        if len(have) != len(floats):
+            raise error(
+                "T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc
+            )
+        found += [back.body.yields[leaf.k] for leaf in have]
+    return tuple(found)

@@ -1,0 +1,73 @@
+"""Calls by the tables of the rules: arguments are bound to the entry's signature and converted, ``out=`` and ``where=`` served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.errors import RuleError
+from transpile.frontend.calls import building, grids, library_calls, ufuncs, view_calls, ways_out
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import aliases
+from transpile.frontend.values.convert import from_rule, shown
+from transpile.frontend.values.values import Array, Ref, Scalar, Static, Tuple
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import OUT_AT, Entry
+
+
+def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
+    """The result of the entry ``name``."""
+    entry = entries().get(name)
+    if entry is None:
+        raise lx.error("T130", f"{shown(name)} is not supported", node, ways_out.of_call(name))
+    kwargs = dict(kwargs)
+    if name in ("numpy.insert", "numpy.delete"):
+        args = grids.places(lx, name, args, kwargs, node)
+    at = OUT_AT.get(name)
+    if at is not None and len(args) > at and "out" not in kwargs:
+        args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
+    with lx.rules(node):
+        if isinstance(kwargs.get("where"), (Array, Scalar, Ref, Tuple)):
+            _check_mask(lx, kwargs["where"])
+        if entry.source:
+            out = kwargs.pop("out", Static(None)) if at is not None else Static(None)
+            made = library_calls.call(lx, entry.source, args, kwargs, node)
+            made = made if entry.memory in _ARRAYS else building.as_numbers(lx, made)
+            return made if isinstance(out, Static) and out.value is None else building.store_out(lx, out, made, node)
+        if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
+            handled = ufuncs.with_options(lx, name, entry, args, kwargs, node)
+            if handled is not None:
+                return handled
+        return _made(lx, name, entry, args, kwargs, node)
+
+
+def _check_mask(lx: Lifter, where: Any) -> None:
+    """NumPy casts no numbers to the truth values of ``where=``."""
+    given = lx.array(where).type
+    if not given.is_bool:
+        raise RuleError(f"where= takes truth values, not {given}", "T201")
+
+
+_NEW = frozenset(("new", "array", "C", "like"))
+_ARRAYS = frozenset(("array", "C", "like", "same", "read-only"))  # what these give is an array even of rank 0
+
+
+def _made(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """What the entry gives: memory of its own, or a part of what an argument has."""
+    shares = entry.memory if isinstance(entry.memory, str) else ""
+    shares = shares or entry.shares(building.bound_arguments(lx, name, entry, args, kwargs, node))
+    of_array = any(isinstance(a, Array) for a in (*args, *kwargs.values()))
+    if shares == "part":
+        shares = "read-only" if of_array else "place"
+    if shares not in _NEW and of_array:
+        return view_calls.call(lx, shares, args, kwargs, lambda a, k: building.build(lx, name, entry, a, k, node))
+    result = building.build(lx, name, entry, args, kwargs, node)
+    in_order = shares == "C" or (shares == "like" and _are_in_order(lx, args))
+    of_python = (
+        shares not in _NEW and shares != "place" and any(isinstance(a, Scalar) and a.type.weak for a in args[:1])
+    )
+    return from_rule(lx, result, shares in _ARRAYS or of_python, contiguous=in_order)
+
+
+def _are_in_order(lx: Lifter, args: list[Any]) -> bool:
+    """Whether all arrays that are given are in C order."""
+    return all(c.contiguous for a in args for c in aliases.cells_of(lx, a) if not isinstance(a, Ref) or c is not a.cell)

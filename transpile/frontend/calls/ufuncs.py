@@ -1,0 +1,186 @@
+"""Ufuncs: ``out=``, ``where=`` and ``dtype=``; ``np.add.outer``, ``.reduce``, ``.accumulate`` and ``.at``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.frontend.calls import building, library_calls
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.values import memory, subscripts
+from transpile.frontend.values.convert import exprs, from_rule, shown
+from transpile.frontend.values.operators import check_cast
+from transpile.frontend.values.values import Array, Scalar, Static
+from transpile.numpy_api.api_arguments import strong
+from transpile.numpy_api.entries import entries
+from transpile.numpy_api.entry_record import Entry
+from transpile.ops.tables import prims
+
+Args = list[Any]
+Kwargs = dict[str, Any]
+
+
+def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """A call with ``out=``, ``where=``, ``dtype=`` or ``casting=`` that the entry does not know itself; None if it has none."""
+    signature = entry.signature
+    own = signature.parameters if signature is not None else {}
+    out = kwargs.pop("out", None) if "out" not in own else None
+    where = kwargs.pop("where", None) if "where" not in own else None
+    dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
+    casting = kwargs.pop("casting", None) if "casting" not in own else None
+    if casting is not None:
+        casting = building.static_argument(lx, "casting", casting, node)
+        given = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
+        if casting in ("no", "equiv") and dtype is None and given not in ({"float64"}, {"float32"}):
+            raise lx.error("T131", f"{shown(name)} with casting={casting!r} takes floats of one dtype", node)
+    for name_ in ("order", "subok") if entry.elementwise else ():
+        if name_ in kwargs and name_ not in own:
+            building.static_argument(lx, name_, kwargs.pop(name_), node)
+    if entry.elementwise:
+        arity = sum(p.default is p.empty for p in own.values())
+        if len(args) == arity + 1:
+            out, args = args[-1], args[:-1]
+    if isinstance(where, Scalar) and isinstance(where.op, ir.Const) and where.op.value is True:
+        where = None
+    if out is None and where is None and dtype is None:
+        return None
+    if isinstance(out, Static) and out.value is None:
+        out = None
+    if dtype is not None:
+        to = building.static_argument(lx, "dtype", dtype, node)
+        how = "same_kind" if casting is None else casting
+        args = args if to is None else _computed_in(lx, name, entry, args, np.dtype(to).name, how, node)
+    if where is not None and entry.elementwise:
+        return _where(lx, name, entry, args, kwargs, where, out, node)
+    if where is not None:
+        raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
+    result = from_rule(lx, building.build(lx, name, entry, args, kwargs, node))
+    return result if out is None else building.store_out(lx, out, result, node)
+
+
+def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casting: Any, node: Any) -> Args:
+    """The operands of a ufunc whose result is to be of a type: theirs as well, but where it is a truth or one is an exponent."""
+    given = [lx.array(a) for a in args]
+    if entry.elementwise and not all(x.type.is_bool for x in given):
+        like = [Type(x.dtype) for x in given]
+        if getattr(prims()[entry.elementwise].type_rule(like, {}), "is_bool", False):
+            if to != "bool":
+                raise lx.error("T131", f"{shown(name)} gives truths, not {to}", node)
+            return args
+    cast = [k == 0 or not name.endswith(".ldexp") for k in range(len(args))]
+    for x, is_cast in zip(given, cast):
+        if is_cast and not np.can_cast(x.dtype, to, casting):
+            raise lx.error("T131", f"{shown(name)} does not cast {x.dtype} to {to} (casting={casting!r})", node)
+    return [lx.value(lx.b.cast(x, to)) if is_cast else a for a, x, is_cast in zip(args, given, cast)]
+
+
+def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, where: Any, out: Any, node: Any) -> Any:
+    """The result where the mask is true, what was there elsewhere."""
+    if out is None:
+        raise lx.error("T131", "where= without out= leaves elements undefined", node, hint="give out= an array")
+    mask = lx.array(where)
+    if entry.elementwise not in _ANYWHERE:  # not computed where it might warn
+        args = [lx.value(_only(mask, lx.array(a), _INSIDE.get(entry.elementwise, 0.5))) for a in args]
+    x = building.build(lx, name, entry, args, kwargs, node)
+    old = lx.array(out)
+    check_cast(lx, x.op, old.op, "out=", node)
+    return building.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
+
+
+_ANYWHERE = frozenset(
+    "add sub neg absolute fabs sign maximum minimum fmax fmin sin cos tanh arctan floor ceil trunc rint positive copysign "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite "
+    "signbit bitwise_and bitwise_or bitwise_xor invert".split()
+)
+"""The ufuncs that are computed where the mask of ``where=`` is false too: they never warn."""
+_INSIDE = {"arccosh": 2.0}
+"""A point inside the domain, where it is not 0.5."""
+
+
+def _only(mask: Expr, x: Expr, elsewhere: float) -> Expr:
+    """``x`` where the mask holds, a harmless number elsewhere."""
+    return x.b.elementwise("where", mask, x, elsewhere if x.type.is_float else x.b.cast(1, x.dtype))
+
+
+def method(lx: Lifter, owner: Static, which: str, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.add.outer(x, y)`` and its like."""
+    name = owner.value.name
+    entry = entries()[name]
+    if not entry.elementwise:
+        raise lx.error("T130", f"{shown(name)} is not a ufunc", node, f"call {shown(name)} itself, or write a loop")
+    rule = _METHODS.get(which)
+    if rule is None:
+        hint = f"call {shown(name)} itself, its {', '.join(sorted(_METHODS))}, or write a loop"
+        raise lx.error("T130", f"{shown(name)}.{which} is not supported", node, hint)
+    with lx.rules(node):
+        return rule(lx, owner, args, dict(kwargs), node)
+
+
+def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    entry = entries()[owner.value.name]
+    x, y = (lx.array(a) for a in args[:2])
+    wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
+    if kwargs:
+        return lx.table_call(owner.value.name, [lx.value(strong(wide)), lx.value(strong(y))], kwargs, node)
+    return lx.value(lx.b.elementwise(entry.elementwise, wide, y, strong=True))
+
+
+def _folded(which: str, out_at: int) -> Callable[..., Any]:
+    """``reduce``, ``accumulate``, ``reduceat``: by the table, else a loop over the axis."""
+
+    def rule(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        if len(args) > out_at:
+            args, kwargs["out"] = [*args[:out_at], *args[out_at + 1 :]], args[out_at]
+        names = [f"{name}.{which}" for name in owner.value.names]
+        name = next((name for name in names if name in entries()), None)
+        if name is not None:
+            return lx.table_call(name, args, kwargs, node)
+        out = kwargs.pop("out", None)
+        if owner.value.name in _UNSTABLE and which != "accumulate":
+            text = f"what {shown(owner.value.name)}.{which} gives depends on the layout in memory"
+            raise lx.error("T130", text, node, hint="write a loop")
+        if entries()[owner.value.name].elementwise.startswith("logical"):
+            args = [lx.value(lx.b.cast(lx.array(args[0]), "bool")), *args[1:]]
+        result = building.as_numbers(
+            lx, library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+        )
+        return result if _is_none(out) else building.store_out(lx, out, result, node)
+
+    return rule
+
+
+_UNSTABLE = ("numpy.power", "numpy.arctan2", "numpy.float_power")  # vectorised loops that NumPy folds wrongly
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or (isinstance(value, Static) and value.value is None)
+
+
+def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """``np.add.at(a, index, b)``: repeated indices all count."""
+    prim = entries()[owner.value.name].elementwise
+    if not isinstance(args[0], Array):
+        raise lx.error("T131", "the first argument must be an array", node)
+    if prim not in ("add", "sub"):
+        which = "at" if len(args) == 3 else "at_alone"
+        return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
+    target, index = args[0], args[1]
+    step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
+    value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])
+    memory.write(lx, target.cell, step, ops, -value if prim == "sub" else value, add=True)
+    return Static(None)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "outer": _outer,
+    "reduce": _folded("reduce", 3),
+    "accumulate": _folded("accumulate", 3),
+    "reduceat": _folded("reduceat", 4),
+    "at": _at,
+}

@@ -1,0 +1,78 @@
+"""What to do about a call that is not supported: the hint of each T130, by what is called."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import Any
+
+import numpy as np
+
+from transpile.numpy_api.entries import entries
+
+LIBRARIES = {
+    "jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow", "cupy": "CuPy", "autograd": "Autograd",
+    "mxnet": "MXNet", "paddle": "Paddle", "warp": "Warp",
+}  # fmt: skip
+"""Libraries with arrays of their own, by the names of their packages."""
+
+_PUBLIC = ("jax.numpy", "jax.scipy.special", "jax.scipy.linalg", "jax.nn", "jax.lax", "jax", "torch", "autograd.numpy")
+_NUMPYS = ("jax.numpy.", "autograd.numpy.", "cupy.", "torch.", "tensorflow.math.", "tensorflow.", "jax.lax.")
+_SOLVERS = ("scipy.optimize.", "scipy.integrate.", "scipy.sparse.linalg.", "scipy.interpolate.")
+_EFFECTS = frozenset("open input exec eval compile __import__ breakpoint globals locals vars setattr delattr".split())
+OUTSIDE = "compute it outside of the function and pass it in as an argument"
+CALLABLE = "call a function, a method, a class, or an object with __call__"
+SUPER = "call it in a method whose first parameter is the object, or name the class: Base.method(self, ...)"
+IN_LINE = (
+    "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp and linearize"
+)
+TREES = "work on its parts, or on all of them at once: tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)"
+
+
+def of_call(name: str) -> str:
+    """What to do instead of calling what has this dotted name."""
+    package, _, rest = name.partition(".")
+    last = rest.rpartition(".")[2] or package
+    if package in LIBRARIES:
+        return _of_library(name, package)
+    if name.startswith(("numpy.random.", "random.")):
+        return (
+            "draw them with tp.random, from a key (tp.random.normal(key, shape)), or outside the function, as arguments"
+        )
+    if name.startswith(_SOLVERS):
+        return "call it outside, with a compiled derivative (jac=tp.jit(tp.grad(f))), or write the iteration as a loop"
+    if package == "builtins" and last in _EFFECTS:
+        return "do that outside of the function"
+    if package in ("numpy", "scipy", "math", "builtins"):
+        near = difflib.get_close_matches(last, _names(package), 1, 0.75)
+        is_near = bool(near) and near[0][0] == last[0] and package != "builtins"
+        also = f"there is {package.replace('numpy', 'np')}.{near[0]}; or " if is_near else ""
+        return f"{also}write it out as a function of your own (loops are fast), or {OUTSIDE}"
+    return f"write it out as a function of your own, or {OUTSIDE}"
+
+
+def _names(package: str) -> list[str]:
+    """The functions of the package that are supported, those of modules in it left out."""
+    start = f"{package}."
+    return [n[len(start) :] for n in entries() if n.startswith(start) and "." not in n[len(start) :]]
+
+
+def _of_library(name: str, package: str) -> str:
+    own = next((name.removeprefix(p) for p in _NUMPYS if name.startswith(p)), "")
+    arrays = f"arrays are NumPy's here, and functions of {LIBRARIES[package]} have no source to transform"
+    return f"{arrays}: write np.{own}" if callable(getattr(np, own, None)) else f"{arrays}: write it with NumPy"
+
+
+def library_name(held: Any) -> str | None:
+    """The public dotted name of a function, or of an object that is called, of one of these libraries."""
+    module = str(getattr(held, "__module__", "") or type(held).__module__)
+    package = module.partition(".")[0]
+    if package not in LIBRARIES:
+        package = type(held).__module__.partition(".")[0]
+    if package not in LIBRARIES:
+        return None
+    name = str(getattr(held, "__name__", type(held).__name__))
+    for public in _PUBLIC:
+        if public.partition(".")[0] == package and getattr(sys.modules.get(public), name, None) is held:
+            return f"{public}.{name}"
+    return f"{package}.{name}"

@@ -1,0 +1,193 @@
+"""Statements. What has a subject of its own is in a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from transpile.core import nodes as ir
+from transpile.frontend.calls import calls, formatting
+from transpile.frontend.control import branches, loops, truth
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import inner_imports, name_lookup
+from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.restarts import Dead
+from transpile.frontend.sources import writes
+from transpile.frontend.sources.name_liveness import assigned
+from transpile.frontend.values import assignment, containers, overloads
+from transpile.frontend.values.convert import describe
+from transpile.frontend.values.values import Array, Maybe, Ref, Static
+
+
+def _expression(lx: Lifter, node: gast.Expr) -> None:
+    if not isinstance(node.value, gast.Constant):  # a docstring
+        lx.expr(node.value)
+
+
+def _return(lx: Lifter, node: gast.Return) -> None:
+    lx.frame.result = Static(None) if node.value is None else lx.expr(node.value)
+    if lx.frame.depth == 1:
+        lx.returned = lx.loc(node if node.value is None else node.value)
+
+
+def _define(lx: Lifter, node: gast.FunctionDef) -> None:
+    if node.decorator_list:
+        value: Any = calls.closure(lx, node, node.name)
+        for decorator in reversed(node.decorator_list):
+            value = lx.apply(lx.expr(decorator), [value], {}, decorator)
+    else:
+        value = calls.closure(lx, node, node.name)
+    assignment.bind(lx, node.name, value, node)
+
+
+def _raise(lx: Lifter, node: gast.Raise) -> None:
+    if node.exc is None:
+        raise lx.error("T133", "'raise' without an exception", node)
+    made = node.exc
+    args = made.args if isinstance(made, gast.Call) else []
+    name = _exception(lx, made.func if isinstance(made, gast.Call) else made, node)
+    raise_exception(lx, name, args)
+
+
+def raise_exception(lx: Lifter, name: str, args: list[gast.expr]) -> None:
+    """Raises in the generated program; what follows is dead."""
+    parts, ops = formatting.message(lx, args)
+    lx.b.emit(ir.Effect("raise", tuple(ops), {"exception": name, "parts": parts}, lx.b.loc))
+    raise Dead
+
+
+def _exception(lx: Lifter, node: gast.expr, at: Any) -> str:
+    found = lx.expr(node)
+    held = found.value if isinstance(found, Static) else None
+    if isinstance(held, Known) and held.name.startswith("builtins."):
+        return held.name.removeprefix("builtins.")
+    if isinstance(held, Known):
+        return held.name
+    if isinstance(held, type) and issubclass(held, BaseException):
+        base = next(c for c in held.__mro__ if c.__module__ == "builtins")
+        return base.__name__
+    raise lx.error("T133", "this exception cannot be raised in generated code", at, hint="raise one of Python's own")
+
+
+def _assert(lx: Lifter, node: gast.Assert) -> None:
+    decided = truth.test(lx, node.test)
+    if isinstance(decided, ir.Const) and decided.value:
+        return
+    args = [] if node.msg is None else [node.msg]
+    if isinstance(decided, ir.Const):
+        raise_exception(lx, "AssertionError", args)
+    branches.choose(lx, decided, lambda: None, lambda: raise_exception(lx, "AssertionError", args), node)
+
+
+def _if(lx: Lifter, node: gast.If) -> None:
+    """``if test: ... else: ...``."""
+    decided = truth.test(lx, node.test)
+    if isinstance(decided, ir.Const):
+        lx.block(node.body if decided.value else node.orelse)
+        return
+    writes.prepare(lx, [*node.body, *node.orelse])
+    branches.choose(lx, decided, lambda: lx.block(node.body), lambda: lx.block(node.orelse), node)
+
+
+def _with(lx: Lifter, node: gast.With) -> None:
+    for item in node.items:
+        made = item.context_expr
+        found = lx.expr(made.func) if isinstance(made, gast.Call) else lx.expr(made)
+        held = found.value if isinstance(found, Static) else None
+        name = held.name if isinstance(held, Known) else getattr(held, "__name__", "")
+        if name not in _CONTEXTS or item.optional_vars is not None:
+            raise lx.error(
+                "T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr, _OUTSIDE
+            )
+        if name == "numpy.errstate" and isinstance(made, gast.Call):
+            for k in made.keywords:
+                if k.arg is not None:
+                    setting = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
+                    if k.arg not in _FAULTS or setting not in _REACTIONS:
+                        raise lx.error("T131", f"np.errstate has no setting {k.arg}={setting!r}", item.context_expr)
+                    if setting in ("raise", "call"):
+                        message = f"np.errstate({k.arg}={setting!r}) inside a function is not followed"
+                        raise lx.error("T106", message, made, "put it around the call, where it is")
+                    lx.errstate[k.arg] = setting
+    lx.block(node.body)
+
+
+_OUTSIDE = "do it around the call, and pass in what the function needs"
+_CONTEXTS = frozenset(
+    "numpy.errstate numpy.printoptions warnings.catch_warnings contextlib.nullcontext catch_warnings nullcontext".split()
+)
+
+
+_FAULTS = ("all", "divide", "over", "under", "invalid")
+_REACTIONS = (None, "ignore", "warn", "raise", "call", "print", "log")
+
+
+def _delete(lx: Lifter, node: gast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, gast.Name):
+            frame = name_lookup.scope(lx, lx.frame, target.id)
+            held = None if frame is None else lx.state.vars.get((frame, target.id))
+            if frame is None or held is None:
+                raise lx.error("T116", f"variable {target.id!r} has no value here", target)
+            if isinstance(held, Maybe):
+                name_lookup.certain(lx, frame, target, held)
+            del lx.state.vars[frame, target.id]
+        elif isinstance(target, gast.Subscript):
+            owner = lx.expr(target.value)
+            if not isinstance(owner, Ref):
+                hint = "use np.delete, or a slice" if isinstance(owner, Array) else ""
+                raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", target, hint)
+            index = lx.expr(target.slice)
+            if overloads.call(lx, owner, "__delitem__", [index], target) is None:
+                containers.delete(lx, owner, index, target)
+        else:
+            raise lx.error("T108", "'del' of this cannot be transformed", target)
+
+
+def _import(lx: Lifter, node: gast.Import) -> None:
+    inner_imports.statement(lx, node)
+
+
+def _global(lx: Lifter, node: Any) -> None:
+    written = assigned(lx.frame.code.body)
+    for name in node.names:
+        if name in written and isinstance(node, gast.Global):
+            raise lx.error("T107", f"a write to the global {name!r} cannot be transformed", node,
+                           hint="pass the value in and return it")  # fmt: skip
+
+
+def _refused(code: str, message: str, hint: str = "") -> Callable[[Lifter, Any], None]:
+    def refuse(lx: Lifter, node: gast.AST) -> None:
+        raise lx.error(code, message, node, hint)
+
+    return refuse
+
+
+STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
+    gast.Expr: _expression,
+    gast.Assign: assignment.statement,
+    gast.AnnAssign: assignment.annotated,
+    gast.AugAssign: assignment.augmented,
+    gast.If: _if,
+    gast.For: loops.for_statement,
+    gast.While: loops.while_statement,
+    gast.Return: _return,
+    gast.FunctionDef: _define,
+    gast.Raise: _raise,
+    gast.Assert: _assert,
+    gast.With: _with,
+    gast.Pass: lambda lx, node: None,
+    gast.Delete: _delete,
+    gast.Import: _import,
+    gast.ImportFrom: _import,
+    gast.Global: _global,
+    gast.Nonlocal: _global,
+    gast.ClassDef: _refused("T102", "a class in the body of a function cannot be transformed", "define it outside"),
+    gast.AsyncFunctionDef: _refused("T103", "an async function cannot be transformed"),
+    gast.AsyncFor: _refused("T103", "'async for' cannot be transformed"),
+    gast.AsyncWith: _refused("T103", "'async with' cannot be transformed"),
+    gast.Try: _refused("T105", "'try' cannot be transformed", "test for the condition with 'if'"),
+    gast.Match: _refused("T109", "'match' cannot be transformed", "write it with 'if'"),
+}

@@ -1,0 +1,146 @@
+"""Arrays and numbers from outside the function: hidden parameters, read at each call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Meta, is_leaf, open_node
+from transpile.base import making
+from transpile.core import nodes as ir
+from transpile.core.leaf_types import unsupported
+from transpile.core.types import Type
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import reads
+from transpile.frontend.resolve.bindings import Captured
+from transpile.frontend.values import memory
+from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.numpy_api.api_arguments import from_nested
+
+OUTSIDE = "an array from outside the function cannot be written"
+
+
+def captured(lx: Lifter, found: Captured, node: Any = None) -> Any:
+    """The value of a global, a closure variable or an attribute of an object."""
+    cached = lx.captured_values.get(found)
+    if cached is None:
+        cached = lx.captured_values[found] = _new(lx, found)
+    _present(lx, cached)
+    return cached
+
+
+def _new(lx: Lifter, found: Captured) -> Any:
+    example = found.example
+    if is_leaf(example):
+        return leaf(lx, found)
+    opened = open_node(example)
+    if opened is None:
+        return lx.const(example)
+    kind, children, keys, cls = opened
+    if kind == "registered":
+        return _instance(lx, found, example)
+    parts = list(children)
+    read = kind == "dataclass" or kind == "namedtuple" and not any(making.is_descriptor(cls, k) for k in keys)
+    steps = [("attr", k) for k in keys] if read else [
+        ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
+    ]  # fmt: skip
+    values = [
+        Static(part.value) if type(part) is Meta else captured(lx, found.child(*step))
+        for part, step in zip(parts, steps)
+    ]
+    if kind in ("tuple", "namedtuple"):
+        return Tuple(tuple(values), cls)
+    cell = Cell(found.path, readonly=_outside(kind))
+    lx.captured_cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
+    return Ref(cell)
+
+
+def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
+    """An instance of a registered class: its attributes are read, whatever its own function makes of them."""
+    held = getattr(example, "__dict__", None)
+    if held is None:
+        return lx.const(example)
+    cell = Cell(found.path, readonly=_outside("instance"))
+    values = tuple(captured(lx, found.child("attr", k)) for k in held)
+    lx.captured_cells[cell] = Items("instance", values, tuple(held), type(example))
+    return Ref(cell)
+
+
+_KINDS = {"list": "list", "dict": "dict", "dataclass": "instance"}
+
+
+def _outside(kind: str) -> str:
+    what = {"list": "a list", "dict": "a dict"}.get(kind, "an object")
+    return f"{what} from outside the function cannot be written"
+
+
+def leaf(lx: Lifter, found: Captured) -> Any:
+    """One hidden parameter. An integer that must be known is taken from the example, and checked at each call."""
+    example = found.example
+    name = found.path.rpartition(".")[2] if found.steps and found.steps[-1][0] == "attr" else found.path
+    name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "captured"
+    type_ = type_of_example(lx, example, found.path, lx.first_capture + len(lx.captures))
+    var = ir.Var(name, type_)
+    lx.captures[var] = found
+    if found in lx.frozen:
+        lx.checked[var] = example
+        reads.note_number(found)
+        return lx.const(int(example))
+    if not type_.dims and not isinstance(example, np.ndarray):
+        return Scalar(var)
+    cell = Cell(name, readonly=OUTSIDE)
+    lx.captured_cells[cell] = memory.held(lx, var)
+    return Array(cell)
+
+
+def type_of_example(lx: Lifter, example: Any, name: str, number: int) -> Type:
+    """The type of a captured value, its sizes symbols of their own."""
+    if isinstance(example, (bool, int, float)) and not isinstance(example, np.generic):
+        return lx.b.operand(example).type
+    array = np.asarray(example)
+    found = unsupported(array.dtype)
+    if found is not None:
+        code, message, hint = found
+        raise lx.error(code, f"{name!r} outside the function is {message}", hint=hint)
+    dims = tuple(
+        lx.symbols.argument(f"captured {name}", number, axis, size, array.ndim) for axis, size in enumerate(array.shape)
+    )
+    for d in dims:
+        lx.symbols.operand(lx, d)
+    return Type(array.dtype.name, dims)
+
+
+def _present(lx: Lifter, value: Any) -> None:
+    """A captured cell may have been met first in a branch that was left: it is in this state, too."""
+    match value:
+        case Array() | Ref():
+            if value.cell not in lx.state.cells:
+                lx.state.cells[value.cell] = lx.captured_cells[value.cell]
+            if isinstance(value, Ref):
+                for item in lx.captured_cells[value.cell].items:
+                    _present(lx, item)
+        case Tuple():
+            for item in value.items:
+                _present(lx, item)
+
+
+def static_tree(lx: Lifter, value: Any) -> Any:
+    """The abstract value of a Python object: literals are constants, containers are containers."""
+    value = value.value if type(value) is Meta else value
+    if isinstance(value, np.ndarray):
+        return lx.value(_literal_array(lx, value))
+    opened = open_node(value)
+    if opened is None:
+        return lx.const(value)
+    kind, children, keys, cls = opened
+    values = [static_tree(lx, v) for v in children]
+    if kind in ("tuple", "namedtuple"):
+        return Tuple(tuple(values), cls)
+    cell = Cell(kind if kind != "dataclass" else type(value).__name__, readonly=_outside(kind))
+    lx.state.cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
+    return Ref(cell)
+
+
+def _literal_array(lx: Lifter, value: np.ndarray) -> Any:
+    return lx.b.cast(from_nested(lx.b, value.tolist()), value.dtype.name).op

@@ -1,0 +1,138 @@
+"""What must be known when the function is transformed: an axis, a tuple index, the length of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, defines, reads
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.bindings import Known, StaticValue, User
+from transpile.frontend.resolve.known import known_value
+from transpile.frontend.restarts import NeedStatic, NeedValue
+from transpile.frontend.values import memory
+from transpile.frontend.values.values import Array, Items, Ref, Scalar, SliceOf, Static, Tuple
+
+
+class Unknown(Exception):
+    """Only the run knows the value."""
+
+    def __init__(self, op: ir.Operand | None) -> None:
+        super().__init__(op)
+        self.op = op
+
+
+def python(lx: Lifter, value: Any, what: str = "this value", node: Any = None) -> Any:
+    """The Python object that a value is."""
+    try:
+        return known(lx, value)
+    except Unknown as e:
+        if e.op is None:
+            raise lx.error("T210", f"{what} must be known when the function is transformed", node) from None
+        need(lx, e.op, what, node)
+
+
+def is_known(lx: Lifter, value: Any) -> bool:
+    """Whether the value is known now."""
+    try:
+        known(lx, value)
+    except Unknown:
+        return False
+    return True
+
+
+def known(lx: Lifter, value: Any) -> Any:
+    """The Python object, or `Unknown`."""
+    rule = _KNOWN.get(type(value))
+    if rule is None:
+        raise Unknown(None)
+    return rule(lx, value)
+
+
+def _scalar(lx: Lifter, value: Scalar) -> Any:
+    if isinstance(value.op, ir.Const):
+        return value.op.value
+    form = getattr(value.op, "form", None)
+    if form is not None and form.is_const:
+        return form.const
+    raise Unknown(value.op)
+
+
+def _array(lx: Lifter, value: Array) -> Any:
+    if memory.type_of(lx, value.cell).dims:
+        raise Unknown(None)
+    return _scalar(lx, Scalar(memory.read(lx, value.cell)))
+
+
+def _tuple(lx: Lifter, value: Tuple) -> Any:
+    items = [known(lx, v) for v in value.items]
+    return value.cls(*items) if value.cls is not None else tuple(items)
+
+
+def _ref(lx: Lifter, value: Ref) -> Any:
+    state: Items = lx.state.cells[value.cell]
+    if state.kind not in ("list", "dict"):
+        raise Unknown(None)
+    items = [known(lx, v) for v in state.items]
+    return dict(zip(state.keys or (), items)) if state.kind == "dict" else items
+
+
+def _static(lx: Lifter, value: Static) -> Any:
+    held = value.value
+    if isinstance(held, StaticValue):
+        return held.value
+    if isinstance(held, Known):
+        return known_value(held)
+    return held.target if isinstance(held, User) else held
+
+
+def _slice(lx: Lifter, value: SliceOf) -> Any:
+    return slice(*(None if v is None else known(lx, v) for v in (value.start, value.stop, value.step)))
+
+
+_KNOWN: dict[type, Callable[[Lifter, Any], Any]] = {
+    Scalar: _scalar, Array: _array, Tuple: _tuple, Ref: _ref, Static: _static, SliceOf: _slice,
+}  # fmt: skip
+
+
+def need(lx: Lifter, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
+    """Asks for the value: of an argument by specialising on it, of a loop index by unrolling, else refused."""
+    why = lx.error("T210", f"{what} must be known when the function is transformed", node,
+                   hint="it depends on an array or on a loop; pass it as an argument")  # fmt: skip
+    sources = _sources(lx, op)
+    raise NeedValue(sources, why)
+
+
+def _sources(lx: Lifter, op: ir.Operand) -> tuple[ir.Var, ...]:
+    """The variables that an integer is computed from: parameters, loop indices, carried values."""
+    definitions: dict[ir.Var, tuple[ir.Operand, ...]] = {}
+    for block in (*lx.open_blocks, lx.b.block):
+        for stmt in block.stmts:
+            for var in defines(stmt):
+                definitions[var] = reads(stmt) if not blocks(stmt) else tuple(o for b in blocks(stmt) for o in b.yields)
+    found: dict[ir.Var, None] = {}
+    stack: list[ir.Operand] = [op]
+    while stack:
+        here = stack.pop()
+        if not isinstance(here, ir.Var) or here in found:
+            continue
+        if here in definitions:
+            found[here] = None
+            stack.extend(definitions[here])
+        else:
+            found[here] = None
+    return tuple(found)
+
+
+def resolve_need(lx: Lifter, failed: NeedValue) -> NoReturn:
+    """No loop around could be unrolled: specialise on an integer argument, or refuse."""
+    for var in failed.sources:
+        k = lx.params.get(var)
+        if k is not None and not var.type.dims and not var.type.is_float:
+            raise NeedStatic(k, failed.why)
+    raise failed.why
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, Array)

@@ -1,0 +1,253 @@
+"""Operators of any two values, and in place: ``+=`` rebinds numbers and writes into arrays."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.types import FLOAT
+from transpile.frontend.calls import formatting, library_calls, ways_out
+from transpile.frontend.control import dynamic_list_reads
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import statics
+from transpile.frontend.values import aliases, containers, contents, memory, overloads
+from transpile.frontend.values.convert import describe, new_dict, new_list
+from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Tuple
+
+BINARY = {
+    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
+    gast.Pow: "pow", gast.BitAnd: "bitwise_and", gast.BitOr: "bitwise_or", gast.BitXor: "bitwise_xor",
+    gast.LShift: "left_shift", gast.RShift: "right_shift", gast.MatMult: "matmul",
+}  # fmt: skip
+SYMBOL = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "pow": "**", "bitwise_and": "&",
+    "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "matmul": "@",
+}  # fmt: skip
+
+
+def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> Any:
+    """``left op right`` of any two values."""
+    if not (isinstance(left, (Scalar, Array)) and isinstance(right, (Scalar, Array))):
+        found = overloads.binary(lx, prim, left, right, node)
+        if found is not None:
+            return found
+        found = _containers(lx, prim, left, right, node)
+        if found is not None:
+            return found
+        _refuse_lists(lx, prim, left, right, node)
+    x, y = _operand(lx, left, prim, node, "left"), _operand(lx, right, prim, node, "right")
+    if prim == "matmul":
+        return lx.known_call("numpy.matmul", [left, right], {}, node)
+    return lx.value(arithmetic(lx, prim, x, y))
+
+
+def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> None:
+    """Lists have no arithmetic of their own: only NumPy's arrays and numbers make arrays of them."""
+    lists = [isinstance(v, (Tuple, Ref, RangeOf)) and overloads.class_of(lx, v) is None for v in (left, right)]
+    arrays = [isinstance(v, Array) or (isinstance(v, Scalar) and not v.op.type.weak) for v in (left, right)]
+    by_number = prim == "mul" and not any(isinstance(v, Array) for v in (left, right))
+    if any(lists) and (by_number or not any(arrays)):
+        message = f"{describe(lx, left)} {SYMBOL[prim]} {describe(lx, right)}"
+        raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
+
+
+def _operand(lx: Lifter, value: Any, prim: str, node: Any, side: str) -> ir.Operand:
+    if isinstance(value, Static) and not isinstance(value.value, (bool, int, float)):
+        if value.value is None or isinstance(value.value, str):
+            written = getattr(node, side, getattr(node, {"left": "target", "right": "value"}[side], None))
+            text = "" if written is None or isinstance(written, gast.Constant) else _text(written)
+            hint = (
+                f"test for it first: if {text or 'it'} is not None"
+                if value.value is None
+                else "make a number of it outside"
+            )
+            which = f"{text} is {describe(lx, value)}, " if text else f"{describe(lx, value)} is "
+            raise lx.error("T120", f"{which}an operand of {SYMBOL[prim]!r}", node, hint)
+    return lx.operand(value, node)
+
+
+def _text(node: Any) -> str:
+    """An expression as it is usually written."""
+    text = gast.unparse(node).strip()
+    return text if '"' in text else text.replace("'", '"')
+
+
+def arithmetic(lx: Lifter, prim: str, x: ir.Operand, y: ir.Operand) -> ir.Operand:
+    """An operator of numbers and arrays; literals fold where Python's arithmetic is exact."""
+    if prim == "pow" and _is_int(x) and _is_int(y):
+        if isinstance(y, ir.Const) and y.value < 0 and x.type.weak:
+            x = lx.b.cast(x, FLOAT).op
+    if isinstance(x, ir.Const) and isinstance(y, ir.Const) and x.type.weak and y.type.weak:
+        folded = _fold(prim, x.value, y.value)
+        if folded is not None:
+            return lx.b.operand(folded)
+    return lx.b.elementwise(prim, x, y).op
+
+
+def _is_int(op: ir.Operand) -> bool:
+    return op.type.is_int or op.type.is_bool
+
+
+def _fold(prim: str, x: Any, y: Any) -> Any:
+    if isinstance(x, float) or isinstance(y, float):
+        return None  # written as the user wrote it
+    try:
+        found = {
+            "floordiv": lambda: x // y, "mod": lambda: x % y, "bitwise_and": lambda: x & y, "bitwise_or": lambda: x | y,
+            "bitwise_xor": lambda: x ^ y, "left_shift": lambda: x << y if y < 64 else None,
+            "right_shift": lambda: x >> y, "add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
+        }.get(prim, lambda: None)()  # fmt: skip
+    except (ZeroDivisionError, ValueError):
+        return None
+    return found
+
+
+def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
+    """``+`` and ``*`` of lists, tuples and strings, ``|`` of dicts and of classes."""
+    if prim == "bitwise_or" and isinstance(left, Static) and isinstance(right, Static):
+        classes = [statics.known(lx, v) for v in (left, right)]
+        if any(isinstance(c, (type, types.UnionType)) for c in classes):
+            return Static(classes[0] | classes[1])
+    if prim == "bitwise_or" and _is_dict(lx, left) and _is_dict(lx, right):
+        states = [lx.state.cells[v.cell] for v in (left, right)]
+        return new_dict(lx, [k for s in states for k in s.keys or ()], [v for s in states for v in s.items])
+    if dynamic_list_reads.is_grown(lx, left) or dynamic_list_reads.is_grown(lx, right):
+        return _of_grown(lx, prim, left, right, node)
+    kinds = (_items(lx, left), _items(lx, right))
+    if prim == "add" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
+        joined = [*kinds[0], *kinds[1]]
+        return Tuple(tuple(joined)) if isinstance(left, Tuple) else new_list(lx, joined)
+    if prim == "mul":
+        for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
+            if items is not None and isinstance(whole, Ref) and _is_by_size(lx, times):
+                return _of_grown(lx, prim, left, right, node)
+            if items is not None and isinstance(times, (Scalar, Static)):
+                count = lx.static(times, "the number of repetitions")
+                if not isinstance(count, (int, np.integer)):
+                    message = f"a list or tuple is repeated {count!r} times: it takes an integer"
+                    raise lx.error("T120", message, hint=ways_out.TREES)
+                repeated = list(items) * count
+                return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
+    held = [v.value for v in (left, right) if isinstance(v, Static)]
+    if len(held) == 2 and prim in ("add", "mod", "bitwise_or", "bitwise_and", "sub"):
+        try:
+            return lx.const(_PYTHON[prim](*held))
+        except TypeError:
+            return None
+    if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
+        return formatting.percent(lx, left.value, right)
+    return None
+
+
+def _is_by_size(lx: Lifter, times: Any) -> bool:
+    """Whether a number of repetitions is made of sizes of arguments."""
+    op = times.op if isinstance(times, Scalar) else None
+    form = op.form if isinstance(op, ir.Var) and op.type.is_int else None
+    form = None if form is None else lx.symbols.resolve(form)
+    return form is not None and not form.is_const and lx.symbols.is_size(form)
+
+
+def _of_grown(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
+    """``+`` and ``*`` of lists of which only the run knows how many elements they have."""
+    lists = [
+        isinstance(v, Ref) and lx.state.cells[v.cell].kind in ("list", *dynamic_list_reads.KINDS) for v in (left, right)
+    ]
+    if prim == "add" and all(lists):
+        return library_calls.call(lx, "library_lists:joined", [left, right], {}, node)
+    whole, times = (left, right) if lists[0] else (right, left)
+    if prim == "mul" and isinstance(times, Scalar) and times.op.type.weak and not times.op.type.is_float:
+        return library_calls.call(lx, "library_lists:repeated", [whole, times], {}, node)
+    return None
+
+
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b, "mod": lambda a, b: a % b, "bitwise_or": lambda a, b: a | b,
+    "bitwise_and": lambda a, b: a & b, "sub": lambda a, b: a - b,
+}  # fmt: skip
+
+
+def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Ref):
+        state = contents.items(lx, value)
+        return state.items if state.kind == "list" else None
+    return None
+
+
+# ----------------------------------------------------------------------------------------------------- in place
+
+
+def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
+    """``target op= value``: None where the target was written, the new value where it is to be rebound."""
+    if isinstance(target, Array):
+        if target.cell.flat:
+            raise lx.error("T120", f"x.flat is an operand of '{SYMBOL[prim]}='", node, hint="write x.flat[:] = ...")
+        aliases.refuse_mixed(lx, target.cell)
+        write_operator(lx, target.cell, None, (), prim, value, node)
+        return None
+    if isinstance(target, Ref):
+        state = contents.items(lx, target, node)
+        if state.kind in ("list", *dynamic_list_reads.KINDS) and prim == "add" and not isinstance(value, Array):
+            containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
+            return None
+        if state.kind == "list" and prim == "mul" and not isinstance(value, Array):
+            repeated = binary(lx, prim, target, value, node)
+            contents.replace_items(lx, target.cell, contents.items(lx, repeated, node).items)
+            return None
+        if state.kind == "dict" and prim == "bitwise_or" and not isinstance(value, Array):
+            containers.METHODS["dict", "update"](lx, target, [value], {}, node)
+            return None
+    own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)
+    if own is not None:
+        return own
+    if _is_changed_in_place(lx, target, prim) and not isinstance(value, Array):
+        sign = SYMBOL[prim]
+        raise lx.error(
+            "T123", f"'{sign}=' changes {describe(lx, target)} for all who have it", node, f"write a = a {sign} b"
+        )
+    return binary(lx, prim, target, value, node)
+
+
+def _is_dict(lx: Lifter, value: Any) -> bool:
+    return isinstance(value, Ref) and lx.state.cells[value.cell].kind == "dict"
+
+
+def _is_changed_in_place(lx: Lifter, target: Any, prim: str) -> bool:
+    """Whether ``op=`` changes an object that others may have: a list that grew, a dict, a set."""
+    if isinstance(target, Ref):
+        held: Any = lx.state.cells[target.cell].kind
+        cls = dict if held == "dict" else list if held in dynamic_list_reads.KINDS else object
+    else:
+        cls = type(statics.known(lx, target)) if isinstance(target, Static) else object
+    return hasattr(cls, f"__i{overloads.NAMES[prim]}__")
+
+
+def write_operator(
+    lx: Lifter, cell: Any, step: Any, args: tuple[ir.Operand, ...], prim: str, value: Any, node: Any
+) -> None:
+    """``place op= value`` as NumPy does it: read, compute, write."""
+    memory.refuse_read_only(lx, cell)
+    base, path, used = memory.place(lx, cell, step, args)
+    old = memory.read(lx, cell) if step is None else memory.read_place(lx, base, path, used)
+    if callable(value):  # the target is read before the value is computed
+        value = value()
+    new = lx.operand(binary(lx, prim, lx.value(old), value, node))
+    if (
+        old.type.dims or step is None
+    ):  # of one entry, Python computes a number and puts it there, which casts as any write does
+        check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
+    memory.write_place(lx, base, path, used, new)
+
+
+def check_cast(lx: Lifter, new: ir.Operand, old: ir.Operand, what: str, node: Any) -> None:
+    """NumPy refuses to write a float into an array of integers in place."""
+    given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
+    if not np.can_cast(given, place, "same_kind"):
+        message = f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place"
+        raise lx.error("T212", message, node, f"make it an array of {given.name}, or bind a new name")

@@ -1,0 +1,318 @@
+"""Subscripts: ``x[...]`` read and written, of arrays, tuples, lists, dicts and strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.frontend.calls import at_index, grids
+from transpile.frontend.control import dynamic_list_reads, dynamic_lists, range_items
+from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import statics
+from transpile.frontend.restarts import Restart
+from transpile.frontend.values import containers, contents, memory, operators, overloads
+from transpile.frontend.values.convert import describe, exprs, new_list
+from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple, Updates
+
+
+def load(lx: Lifter, node: gast.Subscript) -> Any:
+    """``value[index]``."""
+    value = lx.expr(node.value)
+    grid = grids.name_of(value)
+    if grid is not None:
+        return grids.read(lx, grid, node.slice, node)
+    return read(lx, value, lx.expr(node.slice), node)
+
+
+def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
+    """A part of a value."""
+    if isinstance(value, Array):
+        return read_array(lx, value, index, node)
+    if isinstance(value, Scalar) and value.op.type.strong == value.op.type and _is_whole(index):
+        return memory.new_array(lx, value.op) if _is_ellipsis(index) else value
+    if isinstance(value, RangeOf):
+        return range_items.item(lx, value, index, node)
+    if dynamic_list_reads.is_grown(lx, value):
+        return dynamic_list_reads.item(lx, value, index, node)
+    own = overloads.call(lx, value, "__getitem__", [index], node)
+    if own is not None:
+        return own
+    rule = _CONTAINERS.get(type(value))
+    if rule is None:
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+    return rule(lx, value, index, node)
+
+
+def _is_whole(index: Any) -> bool:
+    return isinstance(index, Tuple) and not index.items or isinstance(index, Static) and index.value is Ellipsis
+
+
+# ------------------------------------------------------------------------------------------------- of containers
+
+
+def _of_tuple(lx: Lifter, value: Tuple, index: Any, node: Any) -> Any:
+    k = lx.static(index, "the index of a tuple", node)
+    if isinstance(k, slice):
+        return Tuple(value.items[k])
+    return _item(lx, value.items, k, "a tuple", node)
+
+
+def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> Any:
+    if isinstance(k, (bool, int, np.integer)) and -len(items) <= k < len(items):
+        return items[int(k)]
+    if not isinstance(k, (int, np.integer)):
+        raise lx.error("T207", f"the index of {what} must be an integer or a slice, not {k!r}", node)
+    raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node)
+
+
+def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
+    state = contents.items(lx, value, node)
+    if state.kind == "list":
+        if lx.loops and not statics.is_known(lx, index):
+            dynamic_lists.read_inside(lx, value.cell, node)
+        k = lx.static(index, "the index of a list", node)
+        if isinstance(k, slice):
+            return new_list(lx, list(state.items[k]))
+        if isinstance(k, (int, np.integer)) and not -len(state.items) <= k < len(state.items):
+            dynamic_lists.beyond(lx, value.cell, "list index out of range", node)
+        return _item(lx, state.items, k, "a list", node)
+    if state.kind == "dict":
+        key = containers.key_of(lx, index, node)
+        if key not in (state.keys or ()):
+            raise lx.error("T207", f"the dict has no key {key!r}", node)
+        return state.items[(state.keys or ()).index(key)]
+    raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+
+
+def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
+    held = statics.known(lx, value)
+    try:
+        return lx.const(held[lx.static(index, "an index", node)])
+    except (TypeError, KeyError, IndexError):
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node) from None
+
+
+_CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {
+    Tuple: _of_tuple, Ref: _of_ref, Static: _of_static, Updates: at_index.part,
+}  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------- of arrays
+
+
+def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
+    """A view for a basic subscript, a new array for an advanced one."""
+    step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    copied = value.cell.flat or any(isinstance(p, Array) for p in parts)  # an array of rank 0 is an array of indices
+    if step.is_basic and copied:
+        return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, step, args)))
+    if step.is_basic:
+        return memory.part(lx, value.cell, (step,), args, zero_dim=any(map(_is_ellipsis, parts)))
+    base, path, used = memory.place(lx, value.cell, step, args)
+    return lx.value(memory.read_place(lx, base, path, used))
+
+
+@dataclass
+class _Parser:
+    lx: Lifter
+    dims: tuple[Dim, ...]
+    node: Any
+    items: list[ir.Item] = field(default_factory=list)
+    args: list[ir.Operand] = field(default_factory=list)
+    axis: int = 0
+
+    def slot(self, op: Any) -> int:
+        self.args.append(self.lx.b.operand(op))
+        return len(self.args) - 1
+
+
+def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tuple[ir.Index, tuple[ir.Operand, ...]]:
+    """The subscript as a step of a path, with an item for every axis, and its operands."""
+    ready = expanded(lx, len(dims), index, node)
+    parser = _Parser(lx, dims, node)
+    for part in ready:
+        _ITEMS[kind(part)](parser, part)
+    _broadcast_gathers(parser)
+    return ir.Index(tuple(parser.items)), tuple(parser.args)
+
+
+def expanded(lx: Lifter, rank: int, index: Any, node: Any = None) -> list[Any]:
+    """The items of a subscript, one for each axis and for each None; what is a number or an array as its operand."""
+    parts = list(index.items) if isinstance(index, Tuple) else [index]
+    ready = [_prepared(lx, p, node) for p in parts]
+    covered = sum(_consumes(p) for p in ready)
+    if covered > rank:
+        raise lx.error("T207", f"too many indices: the array has {rank} dimensions, {covered} were given", node)
+    dots = [k for k, p in enumerate(ready) if _is_ellipsis(p)]
+    if len(dots) > 1:
+        raise lx.error("T207", "an index can have only one ellipsis", node)
+    full = [SliceOf(None, None, None)] * (rank - covered)
+    at = dots[0] if dots else len(ready)
+    return [*ready[:at], *full, *ready[at + (1 if dots else 0) :]]
+
+
+def _broadcast_gathers(p: _Parser) -> None:
+    """Index arrays that may have one entry when the function runs get the size that they are broadcast to."""
+    slots = [item.arg for item in p.items if isinstance(item, ir.Gather)]
+    if len(slots) > 1:
+        with p.lx.rules(p.node):
+            dims = p.lx.b.broadcast_dims([p.args[k].type.dims for k in slots])
+        for k in slots:
+            p.args[k] = p.lx.b.stretched(p.lx.b.expr(p.args[k]), dims).op
+
+
+def _is_ellipsis(part: Any) -> bool:
+    return isinstance(part, Static) and part.value is Ellipsis
+
+
+def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
+    """Sequences of integers become arrays of integers; numbers and arrays their operands."""
+    if isinstance(part, Static) and isinstance(part.value, slice):
+        return SliceOf(
+            *(None if k is None else lx.const(k) for k in (part.value.start, part.value.stop, part.value.step))
+        )
+    if isinstance(part, (SliceOf, Static)):
+        return part
+    if isinstance(part, (Ref, Tuple, RangeOf)):
+        nested = exprs(lx, part, node)
+        if isinstance(nested, (list, tuple)) and not nested:
+            return lx.b.let("full", 0, dims=(Dim(0),), dtype="int64").op
+    op = lx.operand(part, node)
+    if op.type.is_float:
+        raise lx.error("T207", f"an index must be an integer, a truth value or a slice, not {op.type}", node)
+    return op
+
+
+def _consumes(part: Any) -> int:
+    if isinstance(part, Static):
+        return 0
+    if isinstance(part, SliceOf):
+        return 1
+    return len(part.type.dims) if part.type.is_bool else 1
+
+
+def kind(part: Any) -> str:
+    """What an item of a subscript is."""
+    if isinstance(part, Static):
+        return "newaxis" if part.value is None else "other"
+    if isinstance(part, SliceOf):
+        return "slice"
+    if part.type.is_bool:
+        return "mask" if part.type.dims else "other"
+    return "gather" if part.type.dims else "point"
+
+
+def _point(p: _Parser, op: ir.Operand) -> None:
+    n = p.dims[p.axis]
+    if isinstance(op, ir.Const) and n.is_const and not -n.const <= op.value < n.const:
+        message = f"index {op.value} is out of bounds for axis {p.axis} with size {n.const}"
+        raise p.lx.error("T207", message, p.node)
+    p.items.append(ir.Point(p.slot(op)))
+    p.axis += 1
+
+
+def _slice(p: _Parser, part: SliceOf) -> None:
+    slots: list[int | None] = []
+    for bound in (part.start, part.stop, part.step):
+        if bound is None:
+            slots.append(None)
+            continue
+        op = p.lx.operand(bound, p.node)
+        if op.type.dims or op.type.is_float:
+            raise p.lx.error(
+                "T207", f"a slice's bound must be an integer, not {op.type}", p.node, "use //, or int(...)"
+            )
+        slots.append(p.slot(op))
+    if slots[2] is not None and isinstance(p.args[slots[2]], ir.Const) and p.args[slots[2]].value == 1:  # type: ignore[union-attr]
+        slots[2] = None
+    if slots[1] is not None and slots[2] is None:
+        _within_by_example(p.lx, p.dims[p.axis], None if slots[0] is None else p.args[slots[0]], p.args[slots[1]])
+    p.items.append(ir.Slice(*slots))
+    p.axis += 1
+
+
+def _within_by_example(lx: Lifter, n: Dim, start: ir.Operand | None, stop: ir.Operand) -> None:
+    """``x[:, k : k + 1]`` or ``x[:k]`` in a loop over another axis that is as long: the axes are taken to be equal, so that the
+    part has one entry, or ``k``, in every trip."""
+    first = Dim(0) if start is None else start.form if isinstance(start, ir.Var) else None
+    last = stop.form if isinstance(stop, ir.Var) else None
+    if first is None or last is None or start is not None and (not (last - first).is_const or (last - first).const < 1):
+        return
+    beyond = lx.symbols.least(lx.symbols.resolve(n) - last)
+    rest = beyond - beyond.const
+    if lx.symbols.agree(lx, (n, n - rest)):  # already taken to be, which the bounds of the index do not show
+        return
+    if not beyond.is_const and beyond.const >= 0 and lx.stretching.is_given(rest) and lx.symbols.value(rest) == 0:
+        if lx.b.unify(n, n - rest) is not None:
+            raise Restart(f"{n} is {n - rest}", lx.symbols)
+
+
+def _newaxis(p: _Parser, part: Any) -> None:
+    p.items.append(ir.NewAxis())
+
+
+def _gather(p: _Parser, op: ir.Operand) -> None:
+    p.items.append(ir.Gather(p.slot(op)))
+    p.axis += 1
+
+
+def _mask(p: _Parser, op: ir.Operand) -> None:
+    for k, d in enumerate(op.type.dims):
+        if not p.lx.b.same(d, p.dims[p.axis + k]):
+            raise p.lx.error("T207", f"a mask of size {d} does not fit an axis of size {p.dims[p.axis + k]}", p.node)
+    p.items.append(ir.Mask(p.slot(op)))
+    p.axis += len(op.type.dims)
+
+
+def _other(p: _Parser, part: Any) -> None:
+    raise p.lx.error("T207", "this cannot be an index", p.node)
+
+
+_ITEMS: dict[str, Callable[[_Parser, Any], None]] = {
+    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask, "other": _other,
+}  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------------- writes
+
+
+def store(lx: Lifter, target: gast.Subscript, value: Any) -> None:
+    """``owner[index] = value``."""
+    owner = lx.expr(target.value)
+    index = lx.expr(target.slice)
+    write(lx, owner, index, value, target)
+
+
+def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
+    if isinstance(owner, Array):
+        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, node)
+        memory.write(lx, owner.cell, step, args, lx.operand(value, node))
+    elif isinstance(owner, Ref):
+        containers.set_item(lx, owner, index, value, node)
+    elif isinstance(owner, Updates):
+        at_index.refuse_write(lx, node)
+    else:
+        raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+
+
+def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, node: Any) -> None:
+    """``owner[index] op= value``."""
+    owner = lx.expr(target.value)
+    index = lx.expr(target.slice)
+    if isinstance(owner, Array):
+        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
+        operators.write_operator(lx, owner.cell, step, args, prim, lambda: lx.expr(value), node)
+        return
+    if isinstance(owner, Updates):
+        at_index.refuse_write(lx, node)
+    old = read(lx, owner, index, target)
+    new = operators.in_place(lx, prim, old, lx.expr(value), node)
+    if new is not None or isinstance(owner, Tuple):  # Python puts an array back, too, and cannot for a tuple
+        write(lx, owner, index, new, target)

@@ -1,0 +1,120 @@
+"""Whether a test of integers holds in some trip of a loop, asked before the loop: of what is linear in the index, at both ends.
+
+    for i in range(n):                                  check not (0 < n and overflows_mul(4, n - 1))
+        check not overflows_mul(4, i)       ->          for i in range(n):
+        y[i] = x[4 * i]                                     y[i] = x[4 * i]
+
+A sum that fits at both ends fits between them. What it is made of was asked before it, so it has not wrapped there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.types import BOOL, INT
+from transpile.core.walk import blocks, statements
+
+Emit = Callable[[ir.Let], ir.Var]
+
+
+def is_question(stmt: ir.Stmt) -> bool:
+    """Whether it is a check that asks nothing but a test: whether an integer fits (`transpile.lower.overflow`)."""
+    return isinstance(stmt, ir.Effect) and bool(stmt.params.get("question"))
+
+
+def only_asks(stmt: ir.Stmt) -> bool:
+    """Whether such checks are all that the statement, or one nested in it, may raise by a check."""
+    inner = (s for b in blocks(stmt) for s in statements(b))
+    return all(is_question(s) for s in (stmt, *inner) if isinstance(s, ir.Effect) and s.kind == "check")
+
+
+class Ends:
+    """Tests of one loop. ``fixed`` says whether an operand is the same in all trips, ``copy`` gives it before the loop."""
+
+    def __init__(
+        self,
+        loop: ir.For,
+        lets: Mapping[ir.Var, ir.Let],
+        fixed: Callable[[ir.Operand], bool],
+        copy: Callable[[ir.Operand], ir.Operand],
+        emit: Emit,
+    ) -> None:
+        self.loop, self.lets, self.fixed, self.copy, self.emit = loop, lets, fixed, copy, emit
+        self.made: tuple[dict[ir.Var, ir.Operand], dict[ir.Var, ir.Operand]] = ({}, {})
+
+    def anywhere(self, test: ir.Operand) -> ir.Operand | None:
+        """The test whether it holds in some trip, before the loop; None if that cannot be said."""
+        if self.fixed(test):
+            return self.copy(test)
+        let = self.lets.get(test) if isinstance(test, ir.Var) else None
+        if let is None:
+            return None
+        if let.prim == "logical_and":
+            for one, other in (let.args, let.args[::-1]):
+                found = self.anywhere(other) if self.fixed(one) else None
+                if found is not None:
+                    return self.join("logical_and", self.copy(one), found, let)
+            return None
+        if let.prim == "logical_or":
+            either = [e for a in let.args if (e := self.anywhere(a)) is not None]
+            return self.join("logical_or", either[0], either[1], let) if len(either) == 2 else None
+        if not self.is_decided(let):
+            return None
+        return self.join("logical_or", self.at(test, 0), self.at(test, 1), let)
+
+    def is_decided(self, let: ir.Let) -> bool:
+        """Whether the test holds in some trip only if it does in the first or in the last."""
+        degrees = [self.degree(a) for a in let.args]
+        if any(d is None for d in degrees):
+            return False
+        match let.prim:
+            case "overflows_add" | "overflows_sub":
+                return True
+            case "overflows_mul":
+                return degrees[0] + degrees[1] <= 1 or let.args[0] is let.args[1]  # type: ignore[operator]
+            case "less" | "greater":
+                return True
+            case "equal":  # with the least integer
+                return isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63)
+        return False
+
+    def degree(self, op: ir.Operand) -> int | None:
+        """Of an operand as a polynomial in the index, if it is at most 1."""
+        if op is self.loop.index:
+            return 1
+        if self.fixed(op):
+            return 0
+        let = self.lets.get(op) if isinstance(op, ir.Var) else None
+        if let is None or not let.var.type.weak or let.prim not in ("add", "sub", "mul", "neg"):
+            return None
+        degrees = [self.degree(a) for a in let.args]
+        if any(d is None for d in degrees):
+            return None
+        found = [d for d in degrees if d is not None]
+        most = sum(found) if let.prim == "mul" else max(found)
+        return most if most <= 1 else None
+
+    def at(self, op: ir.Operand, end: int) -> ir.Operand:
+        """The operand in the first trip of the range, or in the last."""
+        made = self.made[end]
+        if op is self.loop.index:
+            if op not in made:
+                made[self.loop.index] = self.last() if end else self.loop.start
+            return made[self.loop.index]
+        if self.fixed(op):
+            return self.copy(op)
+        assert isinstance(op, ir.Var)
+        if op not in made:
+            let = self.lets[op]
+            args = tuple(self.at(a, end) for a in let.args)
+            made[op] = self.emit(replace(let, var=ir.Var(op.name, op.type), args=args))
+        return made[op]
+
+    def last(self) -> ir.Operand:
+        loop = self.loop
+        return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), "sub", (loop.bound, loop.step), {}, loop.loc))
+
+    def join(self, prim: str, a: ir.Operand, b: ir.Operand, let: ir.Let) -> ir.Var:
+        return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), prim, (a, b), {}, let.loc))

@@ -1,0 +1,172 @@
+"""Which letters of a product are the rows, the columns and the sum of a call of BLAS, and which become loops around it.
+
+for i, j < i + 1, k:  c[i, j] += a[i, k] * b[j, k]      rows i, columns j, sum k; only the part j < i + 1 of c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product as combinations
+
+from transpile.analysis.affine import Linear
+from transpile.core import nodes as ir
+from transpile.core.types import INT
+from transpile.loops.product_statements import Letter
+from transpile.loops.terms import Read, Term
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of what two letters count only those pairs count with ``second < first + offset``, or ``>=`` with ``from_there``."""
+
+    first: ir.Var
+    second: ir.Var
+    offset: Linear
+    from_there: bool
+
+    def turned(self) -> Part:
+        """The same with the letters exchanged: ``first > second - offset``."""
+        return Part(self.second, self.first, Linear(1).plus(self.offset, -1), not self.from_there)
+
+
+@dataclass(frozen=True)
+class Call:
+    """``c[rows, columns] += a[rows, summed] * b[summed, columns]``, in loops over the letters ``around`` it."""
+
+    around: tuple[Letter, ...]
+    rows: Letter
+    columns: Letter | None  # None: of a matrix and a vector
+    summed: Letter
+    a: Read
+    b: Read
+    c: Read
+    part: Part | None
+    term: Term  # what else it is multiplied by
+
+    @property
+    def letters(self) -> tuple[Letter, ...]:
+        return tuple(c for c in (self.rows, self.columns, self.summed) if c is not None)
+
+
+def call_of(
+    letters: Sequence[Letter],
+    target: Read,
+    term: Term,
+    own: frozenset[ir.Var] = frozenset(),
+    line: ir.Var | None = None,
+) -> Call | None:
+    """The call that adds one term to the target; None if it is none.
+
+    ``line``: the index that shall run along the rows of a matrix; the call is then the product of that and a vector.
+    ``own``: arrays whose last axes may be shifted by an index, as they are made for this.
+    """
+    indices = [c.index for c in letters]
+    reads = [r for r in term.reads if any(r.has(i) for i in indices)]
+    if len(reads) != 2:
+        return None
+    rest = replace(term, reads=tuple(r for r in term.reads if not any(r is x for x in reads)))
+    found = _plain(list(letters), [target, *reads], own)
+    if found is None:
+        return None
+    plain, (target, first, second) = found
+    roles: dict[str, list[Letter]] = {"first": [], "second": [], "sum": []}
+    around: list[Letter] = []
+    for c in plain:
+        where = (target.has(c.index), first.has(c.index), second.has(c.index))
+        name = {(True, True, False): "first", (True, False, True): "second", (False, True, True): "sum"}.get(where)
+        if name is None and where != (True, True, True):
+            return None
+        (roles[name] if name else around).append(c)
+    if line is not None:
+        return _of_vector(plain, line, target, first, second, rest)
+    for chosen in _choices(roles, (target, first, second)):
+        if any(c.is_small for c in chosen):
+            continue  # loops are faster than a library for a matrix of a few rows or columns
+        others = [c for c in plain if c not in chosen]
+        made = _made(chosen, others, target, first, second, rest)
+        if made is not None:
+            return made
+    return None
+
+
+def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
+    """The product of a matrix, whose rows lie along the first letter, and a vector of the other one."""
+    if len(letters) != 2 or letters[0].is_small or letters[1].is_small:
+        return None
+    rows, summed = letters
+    matrix, vector = (a, b) if a.has(rows.index) else (b, a)
+    fits = c.has(rows.index) and not c.has(summed.index) and not vector.has(rows.index)
+    fits = fits and rows.index is line and bool(matrix.at[-1].coefficient(rows.index)) and matrix.has(summed.index)
+    depends = any(f.coefficient(x.index) for x in letters for o in letters for f in (o.low, o.high))
+    if not fits or not vector.has(summed.index) or depends or not c.at[-1].coefficient(rows.index):
+        return None
+    return Call((), rows, None, summed, matrix, vector, c, None, rest)
+
+
+def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> Iterator[tuple[Letter, Letter, Letter]]:
+    """Rows, columns and sum such that each array has a contiguous axis among its two."""
+    for chosen in combinations(*(r[::-1] for r in roles.values())):
+        if all(any(r.at[-1].coefficient(c.index) for c in chosen) for r in reads):
+            yield chosen  # type: ignore[misc]
+
+
+def _made(
+    chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
+) -> Call | None:
+    mine = [x.index for x in chosen]
+    if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
+        return None
+    part = None
+    for x in chosen:
+        for form, from_there in ((x.low, True), (x.high, False)):
+            others = [i for i in mine if form.coefficient(i)]
+            if not others:
+                continue
+            if part is not None or len(others) > 1 or form.coefficient(others[0]) != 1:
+                return None
+            part = Part(others[0], x.index, form.without(others[0]), from_there)
+    rows, columns, summed = chosen
+    return Call(tuple(around), rows, columns, summed, a, b, c, part, rest)
+
+
+# ---------------------------------------------------------------------------------------- one letter a subscript
+
+
+def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[list[Letter], list[Read]] | None:
+    """The same with new letters, so that each subscript is one letter and no letter has two in one array: ``a[i + j]`` as ``a[k]``
+    where ``j`` runs over other numbers."""
+    for _ in range(4):
+        mixed = _mixed(letters, reads, own)
+        if mixed is None:
+            break
+        letter, rest = mixed
+        new = replace(
+            letter, index=ir.Var(letter.index.name, INT), low=letter.low.plus(rest), high=letter.high.plus(rest)
+        )
+        by = new.form.plus(rest, -1)
+        letters = [new if c is letter else c.replaced(letter.index, by) for c in letters]
+        reads = [r.replaced(letter.index, by) for r in reads]
+    indices = [c.index for c in letters]
+    for r in reads:
+        seen: list[ir.Var] = []
+        for f in r.at:
+            mine = [i for i in indices if f.coefficient(i)]
+            if r.var in own and mine:
+                mine = mine[-1:]  # the others are a shift of this axis
+            if len(mine) > 1 or any(f.coefficient(i) != 1 for i in mine) or any(i in seen for i in mine):
+                return None
+            seen += mine
+    return letters, reads
+
+
+def _mixed(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[Letter, Linear] | None:
+    """A letter that stands in a subscript with others, and what stands beside it."""
+    for r in reads:
+        if r.var in own:
+            continue
+        for f in r.at:
+            mine = [c for c in letters if f.coefficient(c.index)]
+            if len(mine) > 1 and f.coefficient(mine[-1].index) == 1:
+                return mine[-1], f.without(mine[-1].index)
+    return None

@@ -1,0 +1,121 @@
+"""Checks that ranges answer are not made: that sums of sizes and of loop indices fit into 64 bits.
+
+    for i in range(n):                    for i in range(n):
+        check not overflows_mul(2, i) ->      y = x[2 * i]
+        y = x[2 * i]
+
+Conversions of integers that floats hold exactly, and comparisons with those, are what a processor does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.types import FLOAT
+from transpile.core.walk import blocks, statements
+from transpile.loops import interval_arithmetic
+from transpile.loops.affine_tests import is_question
+from transpile.loops.interval_analysis import Ranges
+from transpile.loops.interval_arithmetic import Interval, is_inside
+
+ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
+EXACT = 2**53
+EXACTLY = (-EXACT, EXACT)
+
+
+def fit(fn: ir.Function) -> ir.Function:
+    """The function without checks that always pass."""
+    if not any(_is_asked(s) for s in statements(fn.body)):
+        return fn
+    found = _Fits(fn)
+    return with_body(fn, _Kept(found).block(fn.body))
+
+
+def _is_asked(stmt: ir.Stmt) -> bool:
+    return is_question(stmt) or isinstance(stmt, ir.Let) and _is_exact(stmt)
+
+
+def _is_exact(let: ir.Let) -> bool:
+    return let.prim == "true_divide" or let.prim.startswith("exact_")
+
+
+class _Fits(Ranges):
+    """Which checks pass, and which operations take integers that floats hold."""
+
+    def __init__(self, fn: ir.Function) -> None:
+        self.passed: dict[int, bool] = {}
+        super().__init__(fn)
+
+    def visit(self, stmt: ir.Stmt) -> None:
+        if isinstance(stmt, ir.Effect) and is_question(stmt):
+            self.passed[id(stmt)] = any(self.is_false(test) for test in stmt.args[3:])
+        elif isinstance(stmt, ir.Let) and _is_exact(stmt):
+            whole = stmt.args[:1] if stmt.prim != "true_divide" else stmt.args
+            self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)
+
+    def is_false(self, test: ir.Operand) -> bool:
+        """Whether a test cannot hold."""
+        let = self.lets.get(test) if isinstance(test, ir.Var) else None
+        if let is None:
+            return isinstance(test, ir.Const) and not test.value
+        if let.prim in ANSWERED:
+            found = self.raw(replace(let, prim=let.prim.removeprefix("overflows_"), params={}))
+            return found is not None and is_inside(found)
+        if let.prim == "logical_and":
+            return any(self.is_false(a) for a in let.args)
+        if len(let.args) != 2 or not all(a.type.is_int and not a.type.dims for a in let.args):
+            return False
+        a, b = (self.of(x) for x in let.args)
+        match let.prim:
+            case "less":
+                return a[0] >= b[1]
+            case "greater":
+                return a[1] <= b[0]
+            case "equal":
+                return a[1] < b[0] or b[1] < a[0]
+        return False
+
+    def counted(self, op: ir.Operand) -> Interval:
+        """As the range, but nobody waits until a loop has counted to what no float holds."""
+        found = self.of(op)
+        if not isinstance(op, ir.Var) or is_inside(found, EXACTLY):
+            return found
+        if op in self.indices:
+            return max(found[0], -EXACT // 4), min(found[1], EXACT // 4)
+        let = self.lets.get(op)
+        if let is not None and let.prim in ("add", "sub", "mul", "neg") and op in self.exact:
+            args = [self.counted(a) if isinstance(a, ir.Const) or a in self.indices else self.of(a) for a in let.args]
+            return interval_arithmetic.of(let.prim, args) or found
+        return found
+
+
+class _Kept:
+    def __init__(self, found: _Fits) -> None:
+        self.found = found
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            if not self.found.passed.get(id(stmt), False):
+                stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
+            elif isinstance(stmt, ir.Let):
+                stmts += in_floats(stmt)
+        return with_stmts(block, stmts)
+
+
+def in_floats(let: ir.Let) -> list[ir.Stmt]:
+    """The operation on floats."""
+    casts: list[ir.Stmt] = []
+    args: list[ir.Operand] = []
+    for a in let.args:
+        if a.type.is_float:
+            args.append(a)
+        elif isinstance(a, ir.Const):
+            args.append(ir.Const(float(a.value), FLOAT))
+        else:
+            casts.append(ir.Let(ir.Var(ir.SYNTHETIC, FLOAT), "cast", (a,), {"dtype": "float64", "weak": True}, let.loc))
+            args.append(casts[-1].var)  # type: ignore[union-attr]
+    prim = "div" if let.prim == "true_divide" else let.prim.removeprefix("exact_")
+    return [*casts, replace(let, prim=prim, args=tuple(args), params={})]

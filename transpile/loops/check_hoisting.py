@@ -1,0 +1,233 @@
+"""Checks of subscripts before the loops that they stand in, where they are linear in the index and made in every trip.
+
+    for j in range(m):                    if m > n:
+        check j < n             ->            raise IndexError(n, n)
+        ...                               for j in range(m):
+                                              ...
+
+The error names the first index that is out of range, as the loop would have met it. What stands before a loop that may have no
+trips is asked only if it has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.accesses import is_pure, may_raise
+from transpile.analysis.affine import Forms, Linear, computed
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.types import BOOL, INT
+from transpile.core.walk import blocks, defined, reads, statements
+from transpile.loops.affine_tests import Ends, is_question, only_asks
+from transpile.loops.small_integers import Small
+from transpile.loops.value_numbering import ends
+
+
+def hoist_checks(fn: ir.Function) -> ir.Function:
+    """The function with its checks as far out as they can be."""
+    return with_body(fn, _Hoist(fn).block(fn.body))
+
+
+class _Hoist:
+    def __init__(self, fn: ir.Function) -> None:
+        self.forms = Forms(fn.body)
+        self.small = Small(fn, self.forms)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            new = with_blocks(stmt, self.block) if blocks(stmt) else stmt
+            if isinstance(new, ir.For):
+                before, new = self.taken_out(new)
+                stmts += before
+            stmts.append(new)
+        return with_stmts(block, stmts)
+
+    def taken_out(self, loop: ir.For) -> tuple[list[ir.Stmt], ir.For]:
+        """What may be asked before the loop, and the loop without it."""
+        if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
+            return [], loop
+        if any(isinstance(s, ir.Effect) and s.kind == "print" for s in statements(loop.body)):
+            return [], loop
+        out = _Out(self, loop, asks=True)
+        if any(raises(s) and not only_asks(s) for s in out.left):  # an error that Python raises too comes first
+            out = _Out(self, loop, asks=False)
+        before = [*out.before, *out.later, *out.last]
+        if not before or any(raises(s, checks=False) for s in out.left):  # which of two errors comes first must stay
+            return [], loop
+        return before, replace(loop, body=replace(loop.body, stmts=out.left))
+
+
+def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
+    """Whether the statement, or one nested in it, may raise; with ``checks`` a check counts."""
+    inner = (s for b in blocks(stmt) for s in statements(b))
+    return any(
+        (isinstance(s, ir.Effect) and (s.kind == "raise" or (checks and s.kind == "check")))
+        or (isinstance(s, ir.Let) and may_raise(s))
+        for s in (stmt, *inner)
+    )
+
+
+class _Out:
+    """The statements of a loop's body, some of them before the loop."""
+
+    def __init__(self, around: _Hoist, loop: ir.For, asks: bool) -> None:
+        self.asks = asks  # whether what no integer of Python's is asked goes out as well
+        self.forms, self.small, self.loop = around.forms, around.small, loop
+        self.own = {loop.index, *defined(loop.body)}
+        self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, ir.Let)}
+        self.copied: dict[ir.Var, ir.Operand] = {}
+        self.before: list[ir.Stmt] = []  # what the first trip asks, in its order
+        self.later: list[ir.Stmt] = []  # what a later one does
+        self.last: list[ir.Stmt] = []  # whether integers fit
+        self.left: list[ir.Stmt] = []
+        self.trip: ir.Operand | None = None
+        self.has_raise = any(isinstance(s, ir.If) and self.is_fixed_raise(s) for s in loop.body.stmts)
+        self.ends = Ends(loop, self.lets, self.is_fixed, self.copy, self.emit)
+        for stmt in loop.body.stmts:
+            self.take(stmt)
+
+    def take(self, stmt: ir.Stmt) -> None:
+        if is_question(stmt):
+            assert isinstance(stmt, ir.Effect)
+            self.question(stmt)
+        elif isinstance(stmt, ir.Effect) and stmt.kind == "check" and self.is_linear(stmt):
+            self.check(stmt)
+        elif isinstance(stmt, ir.If) and self.is_fixed_raise(stmt) and not any(raises(s) for s in self.left):
+            effect = stmt.then.stmts[0]
+            assert isinstance(effect, ir.Effect)
+            raised = replace(effect, args=tuple(self.copy(a) for a in effect.args))
+            test = self.both(self.has_trip(), self.copy(stmt.test), stmt.loc)
+            self.before.append(ir.If(test, ir.Block((), [raised]), ir.Block(), (), stmt.loc))
+        else:
+            self.left.append(stmt)
+
+    def question(self, check: ir.Effect) -> None:
+        found = self.ends.anywhere(check.args[3]) if self.asks and len(check.args) == 4 else None
+        if found is None:
+            self.left.append(check)
+        else:
+            test = self.both(self.has_trip(), found, check.loc)
+            self.last.append(replace(check, args=(*check.args[:3], test)))
+
+    # ---- what does not change in the loop
+
+    def is_fixed(self, op: ir.Operand) -> bool:
+        """Whether it is known before the loop, or can be computed there."""
+        if not isinstance(op, ir.Var) or op not in self.own:
+            return True
+        let = self.lets.get(op)
+        if let is None or let.prim == "index" or not is_pure(let) or let.var.type.dims:
+            return False
+        return all(self.is_fixed(a) for a in let.args)
+
+    def copy(self, op: ir.Operand) -> ir.Operand:
+        if not isinstance(op, ir.Var) or op not in self.own:
+            return op
+        if op not in self.copied:
+            let = self.lets[op]
+            args = tuple(self.copy(a) for a in let.args)
+            self.copied[op] = self.emit(replace(let, var=ir.Var(op.name, op.type, form=op.form), args=args))
+        return self.copied[op]
+
+    def emit(self, let: ir.Let) -> ir.Var:
+        self.before.append(let)
+        self.forms.learn(let)
+        return let.var
+
+    def is_fixed_raise(self, stmt: ir.If) -> bool:
+        """``if test: raise ...`` with a test that is the same in all trips."""
+        if stmt.results or stmt.orelse.stmts or not ends(stmt.then) or len(stmt.then.stmts) != 1:
+            return False
+        return all(self.is_fixed(o) for o in (stmt.test, *reads(stmt.then.stmts[0])))
+
+    # ---- what is linear in the index
+
+    def is_linear(self, check: ir.Effect) -> bool:
+        index = self.loop.index
+        at, size, given = (self.forms.of(o) for o in check.args[:3])
+        if abs(at.coefficient(index)) > 1 or at.coefficient(index) != given.coefficient(index):
+            return False
+        if not all(self.is_fixed(o) for o in check.args[3:]):
+            return False
+        rest = at.without(index).variables | given.without(index).variables | size.variables
+        return not (rest & self.own) and self.is_between(at)
+
+    def is_between(self, at: Linear) -> bool:
+        """Whether a subscript that is in range at both ends of the loop's range is so between them. It may not be where the
+        range has 2**63 indices or more, so that a sum wraps all the way round."""
+        index, start, bound = self.loop.index, self.forms.of(self.loop.start), self.forms.of(self.loop.bound)
+        if not at.coefficient(index) or at.replaced(index, start) == Linear(0):
+            return True
+        return any(self.small.is_of_small(form) for form in (start, bound, at.without(index)))
+
+    def check(self, check: ir.Effect) -> None:
+        """The check at both ends of the range, as far as it says something there."""
+        loop = self.loop
+        at, size, given = (self.forms.of(o) for o in check.args[:3])
+        shift = given.plus(at, -1)
+        coef = at.coefficient(loop.index)
+        step = loop.step.value  # type: ignore[union-attr]
+        first, last = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-step))
+        if loop.backwards:
+            first, last, step = last, first, -step
+        begin, end = (at.replaced(loop.index, x) for x in (first, last))
+        low = check.params["low"]
+        if not coef:
+            self.emit_check(check, at, size, given, low)
+        elif coef * step > 0:  # counts up: the first index that is out of range is the size
+            if begin != Linear(0) or self.has_raise:
+                self.emit_check(check, begin, size, begin.plus(shift), low)
+            counts = begin == Linear(0) and isinstance(
+                loop.start, ir.Const
+            )  # then the end is less than 0 without a trip
+            self.emit_check(check, end, size, size.plus(shift), not self.small.is_of_small(end), self.later, not counts)
+        else:
+            self.emit_check(check, begin, size, begin.plus(shift), low)
+            if low:
+                self.emit_check(check, end, size, Linear(-1).plus(shift), True, self.later)
+
+    def emit_check(
+        self,
+        check: ir.Effect,
+        at: Linear,
+        size: Linear,
+        given: Linear,
+        low: bool,
+        to: list[ir.Stmt] | None = None,
+        only_trips: bool = True,
+    ) -> None:
+        to = self.before if to is None else to
+        if not at.plus(size, -1).terms and at.const < size.const and not low:
+            return
+        loc = check.loc
+        args: list[ir.Operand] = [self.operand(f, loc) for f in (at, size, given)]
+        guard = self.has_trip() if only_trips or low else None
+        for held in check.args[3:]:
+            guard = self.both(guard, self.copy(held), loc)
+        if guard is not None:
+            args.append(guard)
+        to.append(replace(check, args=tuple(args), params={**check.params, "low": low}))
+
+    def has_trip(self) -> ir.Operand | None:
+        """Whether the loop has a trip; None if it always has."""
+        loop = self.loop
+        step = loop.step.value  # type: ignore[union-attr]
+        trips = self.forms.of(loop.bound).plus(self.forms.of(loop.start), -1).times(step)
+        if not trips.terms and trips.const > 0:
+            return None
+        if self.trip is None:
+            args = (loop.start, loop.bound) if step > 0 else (loop.bound, loop.start)
+            self.trip = self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), "less", args, {}, loop.loc))
+        return self.trip
+
+    def both(self, a: ir.Operand | None, b: ir.Operand, loc: ir.Loc) -> ir.Operand:
+        return b if a is None else self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), "logical_and", (a, b), {}, loc))
+
+    def operand(self, form: Linear, loc: ir.Loc) -> ir.Operand:
+        """A value of this form, before the loop."""
+        return computed(form, lambda prim, a, b: self.number(prim, a, b, loc))
+
+    def number(self, prim: str, a: ir.Operand, b: ir.Operand, loc: ir.Loc) -> ir.Operand:
+        return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc))

@@ -1,0 +1,216 @@
+"""Loops over the same range become one, where they share memory and the order of what they touch stays right.
+
+    for i in range(n):                    for i in range(n):
+        z[i] = x[i] * w[i]                    z[i] = x[i] * w[i]
+    for i in range(n):            ->          total = total + z[i]
+        total = total + z[i]
+
+Two loops may be fused if no trip of the first one touches what an earlier trip of the second one has touched. This is seen from
+the subscripts: one axis of both must be the same form of the loop's index, but for a distance that goes the right way.
+
+A loop of which LLVM makes vectors stays apart from one of which it makes none, but where it only takes a few steps with what the
+other one puts into memory for it: a sum of elements that are looked up, each with a check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import blocks, map_operands, statements
+from transpile.loops.loop_shape import Kind, kind_of
+
+LIMIT = 120  # statements of a fused loop
+
+
+def fuse(fn: ir.Function) -> ir.Function:
+    """The function with such loops fused, in nests from the outermost loop inwards."""
+    return with_body(fn, _Fusion(fn).block(fn.body, None))
+
+
+class _Fusion:
+    def __init__(self, fn: ir.Function) -> None:
+        self.forms = Forms(fn.body)
+        self.touches = Touches(Roots(fn))
+        self.facts = Facts(self.forms)
+        self.known: dict[int, tuple[ir.For, Kind, int]] = {}  # with the loop, whose number no other one gets then
+
+    def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        for stmt in block.stmts:
+            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
+        stmts = list(block.stmts)
+        at = 0
+        while at < len(stmts):
+            stmt = stmts[at]
+            if isinstance(stmt, ir.For):
+                for first in range(at - 1, -1, -1):
+                    joined = self.join(stmts, first, at)
+                    if joined is not None:
+                        stmts = joined
+                        at = first
+                        break
+            at += 1
+        stmts = [self.inside(s) if blocks(s) else s for s in stmts]
+        self.facts = around
+        return with_stmts(block, stmts)
+
+    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
+        loop = stmt if isinstance(stmt, ir.For) else None
+        return with_blocks(stmt, lambda b: self.block(b, loop))
+
+    # ---- two loops of one block
+
+    def join(self, stmts: list[ir.Stmt], first: int, second: int) -> list[ir.Stmt] | None:
+        """The statements with the loop at ``second`` in the one at ``first``; None if that cannot be, or does not pay."""
+        a, b = stmts[first], stmts[second]
+        if not isinstance(a, ir.For) or not isinstance(b, ir.For) or not have_one_range(a, b) or not self.pays(a, b):
+            return None
+        between = stmts[first + 1 : second]
+        after = self.followers(a, between)
+        if any(self.touches.ordered(s, b) for s in after) or not self.is_legal(a, b):
+            return None
+        before = [s for s in between if not any(s is o for o in after)]
+        return [*stmts[:first], *before, self.joined(a, b), *after, *stmts[second + 1 :]]
+
+    def followers(self, loop: ir.For, between: list[ir.Stmt]) -> list[ir.Stmt]:
+        """Those of the statements after a loop that have to stay after it."""
+        found: list[ir.Stmt] = []
+        for s in between:
+            if self.touches.ordered(loop, s) or any(self.touches.ordered(f, s) for f in found):
+                found.append(s)
+        return found
+
+    def pays(self, a: ir.For, b: ir.For) -> bool:
+        one, two = self.touches.of(a), self.touches.of(b)
+        shared = (one.read | one.written | one.added) & (two.read | two.written | two.added)
+        if not shared:
+            return False
+        (first, size), (second, more) = self.about(a), self.about(b)
+        if size + more > LIMIT or not (first.goes_with(second) or self.is_handed(first, second, one, two, size, more)):
+            return False
+        return first.nested or second.nested or first.serial or second.serial or self.is_in_step(a, b, one, two)
+
+    def is_handed(self, first: Kind, second: Kind, one: Touch, two: Touch, size: int, more: int) -> bool:
+        """Whether one of two flat loops, of which vectors could be made, only takes a few steps with what the other one makes."""
+        if first.nested or second.nested or first.dear or second.dear or not one.written & two.read:
+            return False
+        return (more if first.serial else size) <= 4
+
+    def about(self, loop: ir.For) -> tuple[Kind, int]:
+        """Of what kind a loop is, and how large."""
+        found = self.known.get(id(loop))
+        if found is None:
+            found = self.known[id(loop)] = loop, kind_of(loop), _size(loop)
+        return found[1:]
+
+    def is_in_step(self, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
+        """Whether no trip of the fused loop touches what another one writes, so that LLVM can make vectors of it."""
+        of = self.touches.roots.of
+        here = self.forms.of(a.index)
+        pairs = [
+            (x, y) for x in one.found for y in two.found if of(x.var) is of(y.var) and {x.kind, y.kind} != {"read"}
+        ]
+        for x, y in pairs:
+            if x.var is not y.var or x.indices is None or y.indices is None:
+                return False
+            forms = [(self.forms.of(i), self.forms.of(j).replaced(b.index, here)) for i, j in zip(x.indices, y.indices)]
+            apart = any(p.terms == q.terms and p.const != q.const and not p.coefficient(a.index) for p, q in forms)
+            if not apart and any(p != q for p, q in forms) and not self.is_never(x, y, a, b):
+                return False
+        return True
+
+    def is_legal(self, a: ir.For, b: ir.For) -> bool:
+        one, two = self.touches.of(a), self.touches.of(b)
+        if one.defs & two.uses - {a.index} or has_order(one, two):
+            return False
+        clash = (one.read & (two.written | two.added)) | (one.written & (two.read | two.written | two.added))
+        clash |= one.added & (two.read | two.written)
+        roots = self.touches.roots
+        pairs = [
+            (x, y)
+            for x in one.found
+            if roots.of(x.var) in clash
+            for y in two.found
+            if roots.of(x.var) is roots.of(y.var)
+        ]
+        return all(self.is_apart(x, y, a, b, one, two) for x, y in pairs if is_conflict(x, y))
+
+    def is_apart(self, x: Access, y: Access, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
+        """Whether no trip of ``a`` touches by ``x`` what an earlier trip of ``b`` has touched by ``y``."""
+        if x.var is not y.var or x.indices is None or y.indices is None or x.var in one.defs or x.var in two.defs:
+            return False
+        here = self.forms.of(a.index)
+        inside = (one.defs | two.defs) - {a.index}
+        for i, j in zip(x.indices, y.indices):
+            p, q = self.forms.of(i), self.forms.of(j).replaced(b.index, here)
+            if (p.variables | q.variables) & inside:
+                continue
+            if is_never_later(p, q, a):
+                return True
+        return self.is_never(x, y, a, b)
+
+    def is_never(self, x: Access, y: Access, a: ir.For, b: ir.For) -> bool:
+        """Whether they touch no common element in any two trips."""
+        assert x.indices is not None and y.indices is not None
+        facts = self.facts.inner()
+        facts.enter(a)
+        facts.enter(b)
+        pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
+        return any(facts.compare("not_equal", p, q) for p, q in pairs)
+
+    def joined(self, a: ir.For, b: ir.For) -> ir.For:
+        def operand(o: ir.Operand) -> ir.Operand:
+            return a.index if o is b.index else o
+
+        self.forms.alias(b.index, a.index)
+        stmts = [*a.body.stmts, *(map_operands(s, operand) for s in b.body.stmts)]
+        yields = (*a.body.yields, *(operand(y) for y in b.body.yields))
+        body = ir.Block((*a.body.params, *b.body.params), stmts, yields)
+        return replace(a, inits=(*a.inits, *b.inits), results=(*a.results, *b.results), body=body)
+
+
+def have_one_range(a: ir.For, b: ir.For) -> bool:
+    """Whether both run over the same indices in the same order, to the end."""
+    if a.body.stop is not None or b.body.stop is not None or a.trips is not None or b.trips is not None:
+        return False
+    return a.backwards == b.backwards and all(
+        same(x, y) for x, y in zip((a.start, a.bound, a.step), (b.start, b.bound, b.step))
+    )
+
+
+def same(x: ir.Operand, y: ir.Operand) -> bool:
+    return x is y or (isinstance(x, ir.Const) and isinstance(y, ir.Const) and x.value == y.value)
+
+
+def is_conflict(x: Access, y: Access) -> bool:
+    """Whether the order of both counts: one of them writes, and they do not both add."""
+    return (x.kind != "read" or y.kind != "read") and not x.kind == y.kind == "add"
+
+
+def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
+    """Whether ``p`` in one trip is ``q`` in another one only if that is not an earlier one."""
+    coef = p.coefficient(loop.index)
+    p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
+    if coef != other or p.terms != q.terms:
+        return False
+    gap = q.const - p.const
+    if coef == 0:
+        return gap != 0
+    if gap % coef:
+        return True
+    if not isinstance(loop.step, ir.Const):
+        return gap == 0
+    ahead = gap // coef * (1 if loop.step.value > 0 else -1) * (-1 if loop.backwards else 1)
+    return ahead <= 0
+
+
+def _size(loop: ir.For) -> int:
+    return sum(not (isinstance(s, ir.Let) and s.prim == "index") for s in statements(loop.body))

@@ -1,0 +1,217 @@
+"""One nest in the place of several that write boxes of one array: the core of the boxes, element by element, and the border.
+
+The core is what is in all of the boxes. A row that is not in all of them is written by each nest in turn, as before; so are the few
+elements of a row of the core that are left and right of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transpile.analysis.affine import Linear
+from transpile.core import nodes as ir
+from transpile.core.types import BOOL, INT, Type
+from transpile.loops.boxes import Boxes, Nest, number
+
+LEAST = 3  # places of which one element is written
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where boxes begin, or end, along an axis: by how much later than the first box does, and what must not be negative for
+    that to be so."""
+
+    ends: tuple[Linear, ...]
+    later: tuple[int, ...]
+    assumed: dict[ir.Var, Linear]
+
+    @staticmethod
+    def of(ends: tuple[Linear, ...], boxes: Boxes) -> Side | None:
+        gaps = [e.plus(ends[0], -1) for e in ends]
+        assumed: dict[ir.Var, Linear] = {}
+        if any(g.terms for g in gaps):
+            plain = [boxes.plain(e, assumed) for e in ends]
+            gaps = [e.plus(plain[0], -1) for e in plain]
+        return None if any(g.terms for g in gaps) else Side(ends, tuple(g.const for g in gaps), assumed)
+
+    @property
+    def differs(self) -> bool:
+        return len(set(self.later)) > 1
+
+    @property
+    def last(self) -> Linear:
+        return self.ends[self.later.index(max(self.later))]
+
+    @property
+    def first(self) -> Linear:
+        return self.ends[self.later.index(min(self.later))]
+
+
+@dataclass
+class Gathered:
+    """Nests that go together, and the axes that their boxes differ in."""
+
+    nests: list[Nest]
+    boxes: Boxes
+    axes: tuple[int, ...]
+    low: dict[int, Side]
+    high: dict[int, Side]
+
+    @staticmethod
+    def of(nests: list[Nest], boxes: Boxes) -> Gathered | None:
+        """What becomes of the nests; None if that would not pay."""
+        if len(nests) < LEAST:
+            return None
+        axes = tuple(sorted(nests[0].axes))
+        low, high = {}, {}
+        for axis in axes:
+            first = Side.of(tuple(n.low[axis] for n in nests), boxes)
+            after = Side.of(tuple(n.high[axis] for n in nests), boxes)
+            if first is None or after is None:
+                return None
+            low[axis], high[axis] = first, after
+        sums = [k for k, n in enumerate(nests) if not isinstance(n.write.value, ir.Const)]
+        places = {tuple(low[a].later[k] for a in axes) for k in sums}
+        if len(places) < LEAST:
+            return None
+        return Gathered(nests, boxes, axes, low, high)
+
+    def stmts(self) -> list[ir.Stmt]:
+        stmts: list[ir.Stmt] = []
+        test = self.has_core(stmts)
+        return [*stmts, *self.rows(0, {}, test)]
+
+    def has_core(self, stmts: list[ir.Stmt]) -> list[ir.Operand]:
+        """Tests that hold where boxes differ by what is known, and have a common column."""
+        assumed: dict[ir.Var, Linear] = {}
+        for side in (*self.low.values(), *self.high.values()):
+            assumed.update(side.assumed)
+        tests: list[ir.Operand] = []
+        for inside in assumed.values():
+            tests.append(compare("greater_equal", self.boxes.operand(inside, stmts), ir.Const(0, INT), stmts))
+        low, high = self.low[self.axes[-1]], self.high[self.axes[-1]]
+        if low.differs or high.differs:
+            ends = (self.boxes.operand(low.last, stmts), self.boxes.operand(high.first, stmts))
+            tests.append(compare("less", *ends, stmts))
+        return [both(tests, stmts)] if tests else []
+
+    def either(self, tests: list[ir.Operand], then: list[ir.Stmt], orelse: list[ir.Stmt]) -> list[ir.Stmt]:
+        if not tests:
+            return then
+        stmts: list[ir.Stmt] = []
+        test = both(tests, stmts)
+        return [*stmts, ir.If(test, ir.Block((), then), ir.Block((), orelse), (), self.nests[0].write.loc)]
+
+    # ---- rows
+
+    def rows(self, depth: int, fixed: dict[int, ir.Operand], tests: list[ir.Operand]) -> list[ir.Stmt]:
+        """The loops over all that the boxes take of the axes from this one on, but for the last one."""
+        if depth + 1 == len(self.axes):
+            return self.either(tests, self.columns(fixed), self.one_by_one(fixed) if tests else [])
+        axis = self.axes[depth]
+        low, high = self.low[axis], self.high[axis]
+        stmts: list[ir.Stmt] = []
+        start = self.extreme("minimum", low, stmts)
+        bound = self.extreme("maximum", high, stmts)
+        index = self.index(axis)
+        body: list[ir.Stmt] = []
+        tests = list(tests)
+        if low.differs:
+            tests.append(compare("greater_equal", index, self.boxes.operand(low.last, stmts), body))
+        if high.differs:
+            tests.append(compare("less", index, self.boxes.operand(high.first, stmts), body))
+        body += self.rows(depth + 1, {**fixed, axis: index}, tests)
+        return [*stmts, self.range(index, start, bound, body)]
+
+    def one_by_one(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
+        """Each nest in a row that is not in all of the boxes."""
+        stmts: list[ir.Stmt] = []
+        for k, nest in enumerate(self.nests):
+            tests: list[ir.Operand] = []
+            for axis, at in fixed.items():
+                low, high = self.low[axis], self.high[axis]
+                if low.differs or low.assumed:
+                    tests.append(compare("greater_equal", at, self.boxes.operand(low.ends[k], stmts), stmts))
+                if high.differs or high.assumed:
+                    tests.append(compare("less", at, self.boxes.operand(high.ends[k], stmts), stmts))
+            stmts += self.either(tests, self.boxes.trips(nest, fixed), [])
+        return stmts
+
+    def extreme(self, prim: str, side: Side, stmts: list[ir.Stmt]) -> ir.Operand:
+        """The least or the greatest of the ends, whatever is assumed of them."""
+        found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
+        for end in side.ends:
+            other = found.get(end.terms)
+            if other is None or (end.const < other.const) == (prim == "minimum"):
+                found[end.terms] = end
+        first, *rest = [self.boxes.operand(f, stmts) for f in found.values()]
+        for other_end in rest:
+            first = number(prim, first, other_end, stmts)
+        return first
+
+    def index(self, axis: int) -> ir.Var:
+        nest = self.nests[0]
+        return ir.Var(nest.loops[nest.axes.index(axis)].index.name, INT)
+
+    def range(self, index: ir.Var, start: ir.Operand, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
+        return ir.For(index, start, bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.nests[0].write.loc)
+
+    # ---- columns
+
+    def columns(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
+        """A row of the core: what is left and right of what the boxes have in common, and that."""
+        axis = self.axes[-1]
+        low, high = self.low[axis], self.high[axis]
+        stmts: list[ir.Stmt] = []
+        for gap in range(min(low.later) - max(low.later), 0):
+            reached = [n for n, later in zip(self.nests, low.later) if later - max(low.later) <= gap]
+            stmts += self.element(reached, fixed, self.boxes.operand(low.last.plus(Linear(gap)), stmts))
+        for gap in range(max(high.later) - min(high.later)):
+            reached = [n for n, later in zip(self.nests, high.later) if later - min(high.later) > gap]
+            stmts += self.element(reached, fixed, self.boxes.operand(high.first.plus(Linear(gap)), stmts))
+        start = self.boxes.operand(low.last, stmts)
+        bound = self.boxes.operand(high.first, stmts)
+        index = self.index(axis)
+        stmts.append(self.range(index, start, bound, self.element(self.nests, fixed, index)))
+        return stmts
+
+    def element(self, nests: list[Nest], fixed: dict[int, ir.Operand], at: ir.Operand) -> list[ir.Stmt]:
+        """All that goes to one element: written once."""
+        fixed = {**fixed, self.axes[-1]: at}
+        stmts: list[ir.Stmt] = []
+        total: ir.Operand | None = None
+        is_new = False
+        for nest in nests:
+            lets, write, _ = self.boxes.copy(nest, fixed)
+            is_new = is_new or isinstance(write, ir.Store)
+            if isinstance(write, ir.Store):
+                stmts, total = [], None
+            stmts += lets
+            if total is None or (isinstance(total, ir.Const) and total.value == 0.0):
+                total = write.value
+            else:
+                var = ir.Var(ir.SYNTHETIC, Type(write.buf.type.dtype))
+                stmts.append(ir.Let(var, "add", (total, write.value), {}, write.loc))
+                total = var
+        assert total is not None
+        first = nests[0].write
+        args = tuple(
+            fixed[k] if k in fixed else self.boxes.operand(nests[0].shifts[k], stmts) for k in range(len(first.args))
+        )
+        made = ir.Store if is_new else ir.Add
+        return [*stmts, made(first.buf, first.path, args, total, first.loc)]
+
+
+def compare(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
+    var = ir.Var(ir.SYNTHETIC, BOOL)
+    stmts.append(ir.Let(var, prim, (a, b), {}))
+    return var
+
+
+def both(tests: list[ir.Operand], stmts: list[ir.Stmt]) -> ir.Operand:
+    found = tests[0]
+    for test in tests[1:]:
+        var = ir.Var(ir.SYNTHETIC, BOOL)
+        stmts.append(ir.Let(var, "logical_and", (found, test), {}))
+        found = var
+    return found

@@ -1,0 +1,87 @@
+"""Innermost loops no trip of which touches what another one writes.
+
+LLVM asks this when the loop runs, and only about few arrays: of two rows of one matrix, and of an array that a loop hands on, it
+does not know that they do not meet, and makes no vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from transpile.analysis.accesses import Access, Roots, accesses, is_array
+from transpile.analysis.affine import Forms, Twins
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, defined, statements
+
+
+def loops_apart(fn: ir.Function) -> set[ir.Var]:
+    """The indices of such loops, where no two arrays of the function share memory unless one is a part of the other."""
+    return set(_Search(fn).block(fn.body, None))
+
+
+def only_in_one_trip(
+    x: Sequence[ir.Operand | None],
+    y: Sequence[ir.Operand | None],
+    loop: ir.For,
+    own: set[ir.Var],
+    forms: Forms,
+    facts: Facts,
+) -> bool:
+    """Whether two accesses of one array with these subscripts touch the same element only in the same trip. ``own``: what a trip
+    defines. A subscript that is None is any."""
+    pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
+    if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
+        return True
+    twins = Twins({loop.index, *own})
+    facts = facts.inner()
+    facts.enter(loop)
+    facts.enter(replace(loop, index=twins.of(loop.index)))
+    return any(facts.compare("not_equal", p, twins.form(q)) for p, q in pairs)
+
+
+class _Search:
+    def __init__(self, fn: ir.Function) -> None:
+        self.forms, self.roots = Forms(fn.body), Roots(fn)
+        self.facts = Facts(self.forms)
+
+    def block(self, block: ir.Block, loop: ir.For | None) -> Iterator[ir.Var]:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        for stmt in block.stmts:
+            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
+            if isinstance(stmt, ir.For) and self.is_apart(stmt):
+                yield stmt.index
+            for inner in blocks(stmt):
+                yield from self.block(inner, stmt if isinstance(stmt, ir.For) else None)
+        self.facts = around
+
+    def is_apart(self, loop: ir.For) -> bool:
+        if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
+            return False
+        inner = list(statements(loop.body))
+        if not all(isinstance(s, (ir.Let, ir.Store, ir.Add)) for s in inner):
+            return False
+        if any(isinstance(s, ir.Let) and s.prim not in ("index", "dim") and any(map(is_array, s.args)) for s in inner):
+            return False
+        by_root: dict[ir.Var, list[Access]] = {}
+        for s in inner:
+            for a in accesses(s):
+                by_root.setdefault(self.roots.of(a.var), []).append(a)
+        own = set(defined(loop.body))
+        return all(self.are_apart(found, loop, own) for found in by_root.values())
+
+    def are_apart(self, found: list[Access], loop: ir.For, own: set[ir.Var]) -> bool:
+        changes = [a for a in found if a.kind != "read"]
+        if not changes:
+            return True
+        if any(a.var is not found[0].var or a.indices is None for a in found):
+            return False
+        return all(
+            only_in_one_trip(x.indices or (), y.indices or (), loop, own, self.forms, self.facts)
+            for x in changes
+            for y in found
+        )

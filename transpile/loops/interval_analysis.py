@@ -1,0 +1,373 @@
+"""Between which numbers each integer lies: every operation, branch and loop is run on intervals until nothing changes.
+
+    for i in range(n):                    i is 0 to n - 1, at most 2 ** 48
+        if x[i] > 0:
+            count += 1                    0 to 2 ** 48: so many trips, by at most 1 each
+
+A value lies where its operation says it does if that fits into 64 bits or a check stands before it; if not, it may be any number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from transpile.analysis.value_ranges import LONGEST
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, statements
+from transpile.loops import interval_arithmetic
+from transpile.loops.interval_arithmetic import FULL, Interval, is_inside, meet, union
+from transpile.loops.value_numbering import ends
+
+STEPS = [0, 1, 2**8, 2**16, 2**31, 2**32, 2**48, 2**49, 2**50, 2**53, 2**62, 2**63 - 1]
+"""What a bound that grows from trip to trip is taken to be: the next of these."""
+
+ROUNDS = 12
+COUNTED = 2**62  # trips of a `while`: nobody waits for so many
+Axes = tuple[ir.Var, frozenset[int]]
+Change = tuple["Interval | None", "Interval | None"]  # what is added to it, if it is; where it lies if it is not
+
+
+class Ranges:
+    """The ranges of one function's integers, found while its blocks are walked in `visit`."""
+
+    def __init__(self, fn: ir.Function) -> None:
+        self.fn = fn
+        self.known: dict[ir.Var, Interval] = {}
+        self.latest: dict[ir.Var, Interval] = {}  # where it was defined, in the last walk
+        self.exact: set[ir.Var] = set()  # what has not wrapped
+        self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
+        self.asked = {(s.prim.removeprefix("overflows_"), s.args) for s in self.lets.values() if "overflows" in s.prim}
+        self.parts: dict[ir.Var, tuple[ir.If | ir.For, int]] = {}  # results: of which statement, and which one
+        self.trips: dict[int, int] = {}  # of a loop: how many there are at most
+        self.axes: dict[ir.Var, Axes] = {}  # numbers from 0 up to a product of sizes of one array
+        self.indices: set[ir.Var] = set()
+        self.block(fn.body)
+
+    # ---- asking
+
+    def of(self, op: ir.Operand) -> Interval:
+        if isinstance(op, ir.Const) and (not isinstance(op.value, float) or op.value.is_integer()):
+            return int(op.value), int(op.value)  # of a fraction, NaN or an infinity no integer is the range
+        if isinstance(op, ir.Var) and op in self.known:
+            return self.known[op]
+        return _of_dtype(op.type.dtype)
+
+    def visit(self, stmt: ir.Stmt) -> None:
+        """Called with each *let* and check, with the ranges that hold there; the last call counts."""
+
+    # ---- blocks
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is learned inside does not hold outside."""
+        saved = dict(self.known)
+        yield
+        self.known = saved
+
+    def block(self, block: ir.Block) -> None:
+        for stmt in block.stmts:
+            match stmt:
+                case ir.Let():
+                    self.visit(stmt)
+                    if _is_integer(stmt.var):
+                        self.define(stmt.var, self.value(stmt))
+                case ir.Effect(kind="check"):
+                    self.visit(stmt)
+                    for test in stmt.args[3:]:
+                        self.assume(test, False)
+                case ir.If():
+                    self.branch(stmt)
+                case ir.For():
+                    self.loop(stmt)
+                case ir.While():
+                    self.repeat(stmt)
+                case _:
+                    for inner in blocks(stmt):
+                        self.block(inner)
+
+    def define(self, var: ir.Var, range_: Interval) -> None:
+        self.known[var] = self.latest[var] = range_
+
+    def value(self, let: ir.Let) -> Interval:
+        found = self.raw(let)
+        self.exact.discard(let.var)
+        if found is None or let.var.type.dtype != "int64":
+            return _of_dtype(let.var.type.dtype)
+        if is_inside(found) or (let.prim, let.args) in self.asked:
+            self.exact.add(let.var)
+            return meet(FULL, found)
+        return FULL
+
+    def raw(self, let: ir.Let) -> Interval | None:
+        """The range of the result in Python."""
+        name = str(let.params.get("fn", "")) if let.prim == "call" else ""
+        match let.prim:
+            case "dim":
+                self.axes[let.var] = let.args[0], frozenset((let.params["axis"],))  # type: ignore[assignment]
+                return 0, LONGEST
+            case "call" if name in ("max", "min"):
+                return interval_arithmetic.of(f"{name}imum", [self.of(a) for a in let.args])
+            case "call" if name in ("arrays.bound", "arrays.wrap"):
+                return 0, max(self.of(let.args[1])[1], 0)
+            case "item":
+                call = self.lets.get(let.args[0])  # type: ignore[arg-type]
+                return union((0, 0), self.of(call.args[0])) if call and call.params.get("fn") == "arrays.span" else None
+            case "cast" if let.args[0].type.is_float:
+                return None
+            case "mul":
+                found = self.area(let)
+                if found is not None:
+                    return found
+        if any(a.type.dims or not (a.type.is_int or a.type.is_bool) for a in let.args):
+            return None
+        return interval_arithmetic.of(let.prim, [self.of(a) for a in let.args])
+
+    def area(self, let: ir.Let) -> Interval | None:
+        """Of a product of sizes of one array, or of indices below them: the array has so many elements, or none."""
+        a, b = (self.axes.get(x) if isinstance(x, ir.Var) else None for x in let.args)
+        if a is None or b is None or a[0] is not b[0] or a[1] & b[1]:
+            return None
+        self.axes[let.var] = a[0], a[1] | b[1]
+        return 0, (2**63 - 1) // np.dtype(a[0].type.dtype).itemsize
+
+    # ---- tests
+
+    def assume(self, test: ir.Operand, holds: bool) -> None:
+        """What a test that holds, or does not, says of the integers in it."""
+        let = self.lets.get(test) if isinstance(test, ir.Var) else None
+        if let is None:
+            return
+        if let.prim == "logical_not":
+            self.assume(let.args[0], not holds)
+        elif let.prim in ("logical_and", "logical_or"):
+            if holds == (let.prim == "logical_and"):
+                for a in let.args:
+                    self.assume(a, holds)
+        elif len(let.args) == 2 and all(_is_integer(a) for a in let.args):
+            self.compared(let.prim if holds else _OPPOSITE.get(let.prim, ""), *let.args)
+
+    def compared(self, prim: str, a: ir.Operand, b: ir.Operand) -> None:
+        (a_low, a_high), (b_low, b_high) = self.of(a), self.of(b)
+        match prim:
+            case "less":
+                self.learn(a, (FULL[0], b_high - 1))
+                self.learn(b, (a_low + 1, FULL[1]))
+            case "less_equal":
+                self.learn(a, (FULL[0], b_high))
+                self.learn(b, (a_low, FULL[1]))
+            case "greater" | "greater_equal":
+                self.compared(_TURNED[prim], b, a)
+            case "equal":
+                self.learn(a, (b_low, b_high))
+                self.learn(b, (a_low, a_high))
+            case "not_equal":
+                for x, (low, high), y in ((a, (b_low, b_high), (a_low, a_high)), (b, (a_low, a_high), (b_low, b_high))):
+                    if low == high and low in y:
+                        self.learn(x, (low + 1, FULL[1]) if low == y[0] else (FULL[0], low - 1))
+
+    def learn(self, op: ir.Operand, within: Interval) -> None:
+        if not isinstance(op, ir.Var):
+            return
+        self.known[op] = meet(self.of(op), within)
+        let = self.lets.get(op)
+        if let is not None and let.prim in ("add", "sub") and isinstance(let.args[1], ir.Const) and op in self.exact:
+            back = interval_arithmetic.minus if let.prim == "add" else interval_arithmetic.plus
+            self.learn(let.args[0], back(self.known[op], self.of(let.args[1])))
+
+    # ---- control
+
+    def branch(self, stmt: ir.If) -> None:
+        found: list[list[Interval]] = []
+        for side, holds in ((stmt.then, True), (stmt.orelse, False)):
+            with self.inside():
+                self.assume(stmt.test, holds)
+                self.block(side)
+                if not ends(side):
+                    found.append([self.of(y) for y in side.yields])
+        for k, result in enumerate(stmt.results):
+            self.parts[result] = stmt, k
+            if _is_integer(result) and found:
+                self.define(result, _joined([f[k] for f in found]))
+        if ends(stmt.then) != ends(stmt.orelse):
+            self.assume(stmt.test, ends(stmt.orelse))
+
+    def loop(self, stmt: ir.For) -> None:
+        start, bound = self.of(stmt.start), self.of(stmt.bound)
+        step = stmt.step.value if isinstance(stmt.step, ir.Const) else 0
+        counts = max(0, -(-(bound[1] - start[0]) // step) if step > 0 else 0)
+        if step < 0:
+            counts = max(0, -(-(start[1] - bound[0]) // -step))
+        if not step:
+            counts = 2**64
+        self.trips[id(stmt)] = counts
+        low, high = (start[0], bound[1] - 1) if step > 0 else (bound[0] + 1, start[1])
+
+        def enter() -> None:
+            self.indices.add(stmt.index)
+            self.define(stmt.index, meet(FULL, (low, high)) if step and low <= high else FULL)
+            first, last = (stmt.start, stmt.bound) if step > 0 else (stmt.bound, stmt.start)
+            if step:
+                self.compared("less", first, last)
+            if step > 0 and start[0] >= 0 and isinstance(stmt.bound, ir.Var) and stmt.bound in self.axes:
+                self.axes[stmt.index] = self.axes[stmt.bound]
+
+        def trip() -> None:
+            enter()
+            self.block(stmt.body)
+
+        self.carried(stmt, trip, counts)
+        if stmt.trips is not None:
+            self.known[stmt.trips] = meet(FULL, (0, counts))
+
+    def repeat(self, stmt: ir.While) -> None:
+        def trip() -> None:
+            for test, param in zip(stmt.test.params, stmt.body.params):
+                if param in self.known:
+                    self.known[test] = self.known[param]
+            self.block(stmt.test)
+            self.assume(stmt.test.yields[0], True)
+            for test, param in zip(stmt.test.params, stmt.body.params):
+                if test in self.known:
+                    self.known[param] = self.known[test]
+            self.block(stmt.body)
+
+        self.carried(stmt, trip, None)
+        if stmt.trips is not None:
+            self.known[stmt.trips] = (0, FULL[1])
+
+    def carried(self, stmt: ir.For | ir.While, trip: Callable[[], None], counts: int | None) -> None:
+        """What a loop carries: a range that holds before each trip, given that it held before the last."""
+        params = stmt.body.params
+        mine = [k for k, p in enumerate(params) if _is_integer(p)]
+        inits = {k: self.of(stmt.inits[k]) for k in mine}
+
+        def run(now: dict[int, Interval]) -> dict[int, Interval]:
+            with self.inside():
+                self.known.update({params[k]: r for k, r in now.items()})
+                trip()
+                return {k: self.of(stmt.body.yields[k]) for k in mine}
+
+        if not mine:
+            run({})
+            return
+        free = {k: _of_dtype(params[k].type.dtype) for k in mine}
+        run(free)
+        caps = self.capped(stmt, inits, counts)
+        for _ in range(2):
+            held, out = self.fixed(run, inits, caps)
+            tighter = self.capped(stmt, inits, counts)
+            if tighter == caps:
+                break
+            caps = tighter
+        for k, result in enumerate(stmt.results):
+            if isinstance(stmt, ir.For):
+                self.parts[result] = stmt, k
+            if k in held:
+                self.define(result, meet(union(inits[k], out[k]), caps[k][1]))
+
+    def fixed(self, run, inits, caps):  # type: ignore[no-untyped-def]
+        """The least ranges that are found to hold from trip to trip, and those after a trip."""
+        now = dict(inits)
+        for round_ in range(ROUNDS):
+            out = run(now)
+            new = {k: meet(union(r, out[k]), caps[k][0]) for k, r in now.items()}
+            if all(is_inside(new[k], r) for k, r in now.items()):
+                return now, out
+            if round_ > 1:
+                new = {k: meet(_widened(now[k], r), caps[k][0]) for k, r in new.items()}
+            now = new
+        now = {k: meet(FULL, caps[k][0]) for k in now}
+        return now, run(now)
+
+    def capped(
+        self, stmt: ir.For | ir.While, inits: dict[int, Interval], counts: int | None
+    ) -> dict[int, tuple[Interval, Interval]]:
+        """Where a value can have come by so many sums: before a trip, and after all."""
+        caps: dict[int, tuple[Interval, Interval]] = {}
+        for k, init in inits.items():
+            change, other = self.change(stmt.body.yields[k], stmt.body.params[k])
+            each = change or (0, 0)
+            begin = init if other is None else union(init, other)
+            most = counts
+            if counts is None and is_inside(each, (-1, 1)) and is_inside(begin, (-COUNTED, COUNTED)):
+                most = COUNTED
+            if most is None:
+                caps[k] = FULL, FULL
+                continue
+            found = [
+                interval_arithmetic.plus(begin, interval_arithmetic.times(each, n)) for n in (max(most - 1, 0), most)
+            ]
+            caps[k] = meet(FULL, found[0]), meet(FULL, found[1])
+        return caps
+
+    def change(self, op: ir.Operand, param: ir.Var) -> Change:
+        """By how much a value differs from what is carried, if it is a sum that cannot have wrapped; and where it lies else."""
+        if op is param:
+            return (0, 0), None
+        let = self.lets.get(op) if isinstance(op, ir.Var) else None
+        if let is not None and let.prim in ("add", "sub") and let.var in self.exact:
+            a, b = let.args
+            for one, other in ((a, b), (b, a))[: 2 if let.prim == "add" else 1]:
+                each, reset = self.change(one, param)
+                by = interval_arithmetic.of(let.prim, [(0, 0), self.last(other)])
+                if each is not None and by is not None:
+                    return interval_arithmetic.plus(each, by), None if reset is None else interval_arithmetic.plus(
+                        reset, by
+                    )
+        if let is not None and let.prim == "where":
+            return _either([self.change(a, param) for a in let.args[1:]])
+        stmt, k = self.parts.get(op, (None, 0)) if isinstance(op, ir.Var) else (None, 0)
+        if isinstance(stmt, ir.If):
+            return _either([self.change(b.yields[k], param) for b in (stmt.then, stmt.orelse) if not ends(b)])
+        if isinstance(stmt, ir.For) and id(stmt) in self.trips:
+            first, trip = self.change(stmt.inits[k], param), self.change(stmt.body.yields[k], stmt.body.params[k])
+            if first[0] is not None and first[1] is None and trip[0] is not None and trip[1] is None:
+                return interval_arithmetic.plus(
+                    first[0], interval_arithmetic.times(trip[0], self.trips[id(stmt)])
+                ), None
+        return None, self.last(op)
+
+    def last(self, op: ir.Operand) -> Interval:
+        return self.latest[op] if isinstance(op, ir.Var) and op in self.latest else self.of(op)
+
+
+def _either(changes: Sequence[Change]) -> Change:
+    sums, others = ([c[k] for c in changes if c[k] is not None] for k in (0, 1))
+    return (_joined(sums) if sums else None), (_joined(others) if others else None)
+
+
+def _joined(ranges: Sequence[Interval | None]) -> Interval:
+    found = [r for r in ranges if r is not None]
+    return min(r[0] for r in found), max(r[1] for r in found)
+
+
+def _widened(old: Interval, new: Interval) -> Interval:
+    """The new range; an end that has moved goes on to the next of `STEPS`."""
+    low = new[0] if new[0] >= old[0] else max(-s - 1 for s in STEPS if -s - 1 <= new[0])
+    high = new[1] if new[1] <= old[1] else min(s for s in STEPS if s >= new[1])
+    return low, high
+
+
+def _of_dtype(dtype: str) -> Interval:
+    if dtype == "bool":
+        return 0, 1
+    if dtype in ("uint64", "int64") or "int" not in dtype:
+        return FULL if dtype != "uint64" else (0, 2**64 - 1)
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def _is_integer(op: ir.Operand) -> bool:
+    if isinstance(op, ir.Const):
+        return isinstance(op.value, int)
+    return (
+        isinstance(op, ir.Var) and (op.type.is_int or op.type.is_bool) and not op.type.dims and op.type.kind == "array"
+    )
+
+
+_OPPOSITE = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less",
+             "equal": "not_equal", "not_equal": "equal"}  # fmt: skip
+_TURNED = {"greater": "less", "greater_equal": "less_equal"}

@@ -1,0 +1,115 @@
+"""How a loop folds what it carries: a sum, a product, a greatest or smallest value that a trip only passes on.
+
+    for i in range(n):
+        total = total + x[i]              a sum
+        if x[i] > 0.0:
+            top = maximum(top, x[i])      the greatest
+
+Chunks of such a loop may start from a value of their own, and what they find is folded afterwards. Python's ``max(top, x)`` keeps
+``top`` where ``x`` is NaN, ``max(x, top)`` does not: only the first is a fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, leaves, reads, uses
+
+KINDS = {"add": "add", "sub": "add", "mul": "mul"}
+KINDS |= {name: name for name in ("maximum", "minimum", "logical_and", "logical_or")}
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The primitive; ``py``: with Python's meaning, that of an order of its operands."""
+
+    prim: str
+    py: bool = False
+
+
+def fold_of(loop: ir.For, k: int) -> Fold | None:
+    """How the loop folds the ``k``-th value that it carries; None if trips do more with it."""
+    found = _Finder()
+    if not found.passes(loop, k):
+        return None
+    return found.kind or Fold("add")
+
+
+def folds_of(loop: ir.For) -> tuple[Fold, ...] | None:
+    """How the loop folds all that it carries; None if trips do more with any of it."""
+    found = [fold_of(loop, k) for k in range(len(loop.body.params))]
+    return None if None in found else tuple([f for f in found if f is not None])
+
+
+def held_by(loop: ir.For, k: int) -> set[ir.Var]:
+    """What a trip holds of such a value on the way, outside of loops in it."""
+    found = {loop.body.params[k]}
+    _Finder().follow(loop.body, found)
+    return found
+
+
+class _Finder:
+    def __init__(self) -> None:
+        self.kind: Fold | None = None
+
+    def passes(self, loop: ir.For, k: int) -> bool:
+        """Whether a trip gives the value that it gets, with something folded in that does not depend on it."""
+        held = {loop.body.params[k]}
+        if not self.follow(loop.body, held):
+            return False
+        rest = [op for j, op in enumerate(loop.body.yields) if j != k]
+        return loop.body.yields[k] in held and not held & {loop.body.stop, *rest}
+
+    def follow(self, block: ir.Block, held: set[ir.Var]) -> bool:
+        """Whether the statements do nothing else with what is held; what they make of it is held as well."""
+        return all(self.step(stmt, held) for stmt in block.stmts)
+
+    def step(self, stmt: ir.Stmt, held: set[ir.Var]) -> bool:
+        if isinstance(stmt, ir.Let) and stmt.prim in KINDS:
+            return self.let(stmt, held)
+        if isinstance(stmt, ir.If) and stmt.test not in held:
+            return self.branch(stmt, held)
+        if isinstance(stmt, ir.For) and not held & {stmt.start, stmt.bound, stmt.step}:
+            return self.loop(stmt, held)
+        inside = (op for b in blocks(stmt) for op in (*uses(b), *leaves(b)))
+        return not held & {*reads(stmt), *inside}
+
+    def let(self, stmt: ir.Let, held: set[ir.Var]) -> bool:
+        given = [op in held for op in stmt.args]
+        if not any(given):
+            return True
+        kind, dtype = Fold(KINDS[stmt.prim], bool(stmt.params.get("py"))), stmt.var.type.dtype
+        if sum(given) > 1 or ((stmt.prim == "sub" or (kind.py and stmt.var.type.is_float)) and not given[0]):
+            return False
+        if self.kind not in (None, kind) or stmt.args[given.index(True)].type.dtype != dtype:
+            return False
+        if dtype == "bool" and kind.prim in ("add", "mul"):
+            return False
+        self.kind = kind
+        held.add(stmt.var)
+        return True
+
+    def branch(self, stmt: ir.If, held: set[ir.Var]) -> bool:
+        sides = [(block, set(held)) for block in (stmt.then, stmt.orelse)]
+        if not all(self.follow(block, own) for block, own in sides):
+            return False
+        held.update(*(own for _, own in sides))
+        for j, result in enumerate(stmt.results):
+            given = [block.yields[j] in own for block, own in sides]
+            if any(given) and not all(given):
+                return False
+            if any(given):
+                held.add(result)
+        return True
+
+    def loop(self, stmt: ir.For, held: set[ir.Var]) -> bool:
+        if held & set(uses(stmt.body)) or held & set(leaves(stmt.body)):
+            return False
+        for j, init in enumerate(stmt.inits):
+            if init in held:
+                if not self.passes(stmt, j):
+                    return False
+                if j < len(stmt.results):
+                    held.add(stmt.results[j])
+        return True

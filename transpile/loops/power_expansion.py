@@ -1,0 +1,133 @@
+"""Powers with a small constant exponent as products: ``x**3`` is ``x * x * x``, ``x**0.5`` the square root, as NumPy has it.
+
+A negative exponent is a power of the inverse, so that nothing overflows that the power does not. Half an odd number takes the root
+as well: ``r**-1.5`` is a quotient, a root and a product. Of minus infinity and minus zero, where roots differ from powers, it
+gives what the power is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import BOOL, Type
+from transpile.core.walk import blocks, statements
+
+MOST = 16  # a product beyond has lost more digits than a power
+MOST_ROOT = 4.5
+
+
+def expand_powers(fn: ir.Function) -> ir.Function:
+    """The function with such powers as products."""
+    return replace(fn, body=_Expansion(fn).block(fn.body))
+
+
+class _Expansion:
+    def __init__(self, fn: ir.Function) -> None:
+        self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
+        self.known: dict[ir.Var, bool] = {}
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            p = exponent(stmt)
+            if p is not None:
+                assert isinstance(stmt, ir.Let)
+                _Product(stmt, stmts, self.is_positive(stmt.args[0])).power(p)
+            else:
+                stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
+        return replace(block, stmts=stmts)
+
+    def is_positive(self, op: ir.Operand) -> bool:
+        """Whether it is seen to have no minus: a square, a sum of squares, what no negative number comes out of."""
+        if not isinstance(op, ir.Var):
+            return isinstance(op, ir.Const) and math.copysign(1.0, op.value) > 0
+        if op not in self.known:
+            self.known[op] = self._comes_positive(self.lets.get(op))
+        return self.known[op]
+
+    def _comes_positive(self, let: ir.Let | None) -> bool:
+        match let:
+            case ir.Let(prim="square" | "absolute" | "exp" | "expit"):
+                return True
+            case ir.Let(prim="pow"):
+                return isinstance(let.args[1], ir.Const) and let.args[1].value in (2, 4)
+            case ir.Let(prim="mul") if let.args[0] is let.args[1]:
+                return True
+            case ir.Let(prim="add" | "mul" | "div"):
+                return all(self.is_positive(a) for a in let.args)
+        return False
+
+
+def exponent(stmt: ir.Stmt) -> float | None:
+    """The exponent, if the statement is such a power."""
+    if not isinstance(stmt, ir.Let) or stmt.prim != "pow" or not isinstance(stmt.args[1], ir.Const):
+        return None
+    base, p = stmt.args[0], stmt.args[1].value
+    if base.type.dtype not in ("float64", "float32") or stmt.var.type.dtype != base.type.dtype:
+        return None
+    if isinstance(p, bool) or not abs(p) <= MOST or p == 0:
+        return None
+    if p == int(p):
+        return float(p)
+    is_root = 2 * p == int(2 * p) and abs(p) <= MOST_ROOT
+    return float(p) if is_root else None
+
+
+class _Product:
+    """The statements that take the place of one power."""
+
+    def __init__(self, let: ir.Let, stmts: list[ir.Stmt], positive: bool) -> None:
+        self.let, self.stmts, self.positive = let, stmts, positive
+        self.type = Type(let.var.type.dtype)
+
+    def power(self, p: float) -> None:
+        x = self.let.args[0]
+        if p == 0.5 and (self.positive or not self.let.var.type.weak):
+            self.last("sqrt", x)
+        elif p == int(p):
+            self.whole(self.inverse(x) if p < 0 else x, int(abs(p)))
+        else:
+            self.with_root(x, p)
+
+    def whole(self, base: ir.Operand, n: int) -> None:
+        if n == 1:
+            self.last("identity", base)
+        else:
+            self.last("mul", *self.halves(base, n))
+
+    def with_root(self, x: ir.Operand, p: float) -> None:
+        base = x if self.positive else self.emit("add", x, ir.Const(0.0, self.type))  # no minus zero
+        if abs(p) < 1:
+            root = self.emit("sqrt", base)
+            found = self.inverse(root) if p < 0 else root
+        else:
+            base = self.inverse(base) if p < 0 else base
+            found = self.emit("mul", self.product(base, int(abs(p))), self.emit("sqrt", base))
+        if self.positive:
+            self.last("identity", found)
+            return
+        is_lowest = self.emit("equal", x, ir.Const(-math.inf, self.type), type_=BOOL)
+        self.last("where", is_lowest, ir.Const(0.0 if p < 0 else math.inf, self.type), found)
+
+    def inverse(self, x: ir.Operand) -> ir.Var:
+        return self.emit("div", ir.Const(1.0, self.type), x)
+
+    def product(self, base: ir.Operand, n: int) -> ir.Operand:
+        """``base**n``."""
+        return base if n == 1 else self.emit("mul", *self.halves(base, n))
+
+    def halves(self, base: ir.Operand, n: int) -> tuple[ir.Operand, ir.Operand]:
+        """Two factors of ``base**n``."""
+        half = self.product(base, n // 2)
+        return (half, half) if n % 2 == 0 else (self.product(base, n - 1), base)
+
+    def emit(self, prim: str, *args: ir.Operand, type_: Type | None = None) -> ir.Var:
+        var = ir.Var(ir.SYNTHETIC, type_ or self.type)
+        self.stmts.append(ir.Let(var, prim, args, {}, self.let.loc))
+        return var
+
+    def last(self, prim: str, *args: ir.Operand) -> None:
+        self.stmts.append(replace(self.let, prim=prim, args=args, params={}))

@@ -1,0 +1,398 @@
+"""Products as calls: operands as parts of arrays, loops around, and what is left in the loop that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from transpile.analysis.affine import Linear
+from transpile.base.loc import Loc
+from transpile.core import nodes as ir
+from transpile.core.dims import ANY
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import BOOL, INT, Type
+from transpile.core.walk import blocks, map_operands, map_reads
+from transpile.loops.array_contraction import points
+from transpile.loops.blas_roles import Call
+from transpile.loops.product_statements import Letter, Product
+from transpile.loops.terms import Code, Read, Term
+
+
+@dataclass
+class Private:
+    """An array of a trip (None: a number) and the one that has all trips': with an axis for each loop ``around`` that is left.
+
+    The other axes have ``lengths``, and begin at ``shifts``, in which the indices of the loops occur.
+    """
+
+    old: ir.Var | None
+    new: ir.Var
+    around: tuple[tuple[ir.For, Letter], ...]
+    sizes: tuple[Linear, ...]
+    shifts: tuple[Linear, ...] = ()
+    lengths: tuple[Linear, ...] = ()
+    trips: tuple[Linear, ...] = ()  # how long the axes for the loops are
+
+
+class Maker:
+    """Makes statements, in a list that can be exchanged."""
+
+    def __init__(self, code: Code, loc: Loc) -> None:
+        self.code, self.loc = code, loc
+        self.before: list[ir.Stmt] = []
+        self.stmts: list[ir.Stmt] = []
+
+    def let(self, prim: str, args: tuple[ir.Operand, ...], kind: Type = INT, **params: object) -> ir.Var:
+        var = ir.Var(ir.SYNTHETIC, kind)
+        self.stmts.append(ir.Let(var, prim, args, params, self.loc))
+        return var
+
+    def form(self, form: Linear) -> ir.Operand:
+        """The number, computed."""
+        found: ir.Operand | None = None
+        terms = sorted(form.terms, key=lambda t: (t[1] < 0, self.code.place_of(t[0])))
+        for var, coef in terms:
+            piece: ir.Operand = var
+            if abs(coef) != 1:
+                piece = self.let("mul", (var, ir.Const(abs(coef), INT)))
+            if found is None:
+                found = piece if coef > 0 else self.let("neg", (piece,))
+            else:
+                found = self.let("add" if coef > 0 else "sub", (found, piece))
+        if found is None:
+            return ir.Const(form.const, INT)
+        if form.const:
+            prim = "add" if form.const > 0 else "sub"
+            found = self.let(prim, (found, ir.Const(abs(form.const), INT)))
+        return found
+
+    def length(self, form: Linear) -> ir.Operand:
+        """The number, at least 0."""
+        found = self.form(form)
+        if isinstance(found, ir.Const):
+            return ir.Const(max(found.value, 0), INT)
+        return found if self.is_size(found) else self.let("maximum", (found, ir.Const(0, INT)), py=True)
+
+    def is_size(self, op: ir.Operand) -> bool:
+        """Whether it is the size of an array, which is no negative number."""
+        let = self.code.definer.get(op) if isinstance(op, ir.Var) else None
+        return isinstance(let, ir.Let) and let.prim == "dim"
+
+    def element(self, read: Read) -> ir.Var:
+        kind = Type(read.var.type.dtype)
+        args = (read.var, *(self.form(f) for f in read.at))
+        return self.let("index", args, kind, path=points(len(read.at)), dims=())
+
+    def product(self, term: Term, dtype: Type) -> ir.Operand:
+        """A number times values times elements."""
+        found: ir.Operand = ir.Const(term.factor, dtype)
+        for value in (*term.scalars, *(self.element(r) for r in term.reads)):
+            is_one = isinstance(found, ir.Const) and found.value == 1.0
+            found = value if is_one else self.let("mul", (found, value), dtype)
+        return found
+
+    def loops(self, letters: Sequence[Letter], body: list[ir.Stmt]) -> list[ir.Stmt]:
+        """Statements in loops over the letters; what the ranges need goes into the list of this."""
+        kept, self.stmts = self.stmts, []
+        inner = body
+        for c in letters[::-1]:
+            start, stop = self.form(c.low), self.form(c.high)
+            made, self.stmts = self.stmts, []
+            loop = ir.For(c.index, start, stop, ir.Const(1, INT), (), ir.Block((), inner), (), None, False, self.loc)
+            inner = [*made, loop]
+        self.stmts = kept
+        return inner
+
+
+def emitted(
+    make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[ir.Var], zeroed: bool = False
+) -> list[ir.Stmt]:
+    """The calls; arrays are made in ``make.before``. ``zeroed``: what the target holds before does not count."""
+    fresh = {p.new for p in privates}
+    filled: set[ir.Var] = set()
+    make.stmts = make.before
+    for p in privates:
+        lead = [make.length(f) for f in p.trips]
+        sizes = (*lead, *(make.length(f) for f in p.lengths))
+        make.before.append(ir.Alloc(p.new, "empty", sizes, {}, make.loc))
+        make.code.sizes[p.new] = sizes
+        make.code.place_of(p.new)
+    out: list[ir.Stmt] = []
+    make.stmts = out
+    copied = {var: _copy(make, var) for var in sorted(copies, key=make.code.place_of)}
+    for call in calls:
+        beta = 1.0
+        target = call.c.var
+        if target not in filled if target in fresh else zeroed:
+            filled.add(target)
+            if call.part is None and all(call.c.has(c.index) for c in call.around):
+                beta = 0.0
+            elif target in fresh:
+                _fill(make, target)
+            else:
+                _clear(make, call)
+        call = _with_own_indices(replace(call, a=_renamed(call.a, copied), b=_renamed(call.b, copied)))
+        kept, make.stmts = make.stmts, []
+        _call(make, call, beta)
+        body, make.stmts = make.stmts, kept
+        make.stmts += make.loops(call.around, body)
+    return out
+
+
+def _with_own_indices(call: Call) -> Call:
+    """With new letters for the loops around it: other calls have those too."""
+    for k, c in enumerate(call.around):
+        new = replace(c, index=ir.Var(c.index.name, INT))
+        around = tuple(new if j == k else x.replaced(c.index, new.form) for j, x in enumerate(call.around))
+        rows, summed = (x.replaced(c.index, new.form) for x in (call.rows, call.summed))
+        columns = call.columns and call.columns.replaced(c.index, new.form)
+        a, b, target = (r.replaced(c.index, new.form) for r in (call.a, call.b, call.c))
+        part = call.part and replace(call.part, offset=call.part.offset.replaced(c.index, new.form))
+        term = call.term.replaced(c.index, new.form)
+        call = Call(around, rows, columns, summed, a, b, target, part, term)
+    return call
+
+
+def _renamed(read: Read, copied: dict[ir.Var, ir.Var]) -> Read:
+    return replace(read, var=copied.get(read.var, read.var))
+
+
+def _nest(make: Maker, sizes: Sequence[ir.Operand], body) -> None:  # type: ignore[no-untyped-def]
+    indices = [ir.Var(n, INT) for n in "ijklmn"[: len(sizes)]]
+    make.stmts += nest(indices, sizes, body(tuple(indices)), make.loc)
+
+
+def nest(indices: Sequence[ir.Var], sizes: Sequence[ir.Operand], stmts: list[ir.Stmt], loc: Loc) -> list[ir.Stmt]:
+    """The statements in loops from 0 to the sizes, the first one outermost."""
+    for i, n in zip(indices[::-1], sizes[::-1]):
+        stmts = [ir.For(i, ir.Const(0, INT), n, ir.Const(1, INT), (), ir.Block((), stmts), (), None, False, loc)]
+    return stmts
+
+
+def _fill(make: Maker, var: ir.Var) -> None:
+    zero = ir.Const(0.0, Type(var.type.dtype))
+    _nest(make, make.code.sizes[var], lambda at: [ir.Store(var, points(len(at)), at, zero, make.loc)])
+
+
+def _clear(make: Maker, call: Call) -> None:
+    """Zeros where the call adds."""
+    letters = [c for c in (*call.around, *call.letters) if call.c.has(c.index)]
+    if call.part is not None and call.part.second is call.rows.index:
+        letters = [c for c in letters if c is not call.rows] + [call.rows]
+    at, here = call.c.at, letters
+    for c in letters:
+        new = replace(c, index=ir.Var(c.index.name, INT))
+        here = [replace(x, index=new.index) if x.index is c.index else x.replaced(c.index, new.form) for x in here]
+        at = tuple(f.replaced(c.index, new.form) for f in at)
+    kept, make.stmts = make.stmts, []
+    indices = tuple(make.form(f) for f in at)
+    store = ir.Store(call.c.var, points(len(at)), indices, ir.Const(0.0, Type(call.c.var.type.dtype)), make.loc)
+    body, make.stmts = [*make.stmts, store], kept
+    make.stmts += make.loops(here, body)
+
+
+def _copy(make: Maker, var: ir.Var) -> ir.Var:
+    new = ir.Var(var.name, var.type, True, note=var.note)
+    sizes = make.code.sizes[var]
+    make.before.append(ir.Alloc(new, "empty", sizes, {}, make.loc))
+
+    def body(at: tuple[ir.Var, ...]) -> list[ir.Stmt]:
+        value = ir.Var(ir.SYNTHETIC, Type(var.type.dtype))
+        read = ir.Let(value, "index", (var, *at), {"path": points(len(at)), "dims": ()}, make.loc)
+        return [read, ir.Store(new, points(len(at)), at, value, make.loc)]
+
+    _nest(make, sizes, body)
+    return new
+
+
+def _call(make: Maker, call: Call, beta: float) -> None:
+    rows, columns, summed = call.rows, call.columns, call.summed
+    dtype = Type(call.c.var.type.dtype)
+    alpha = make.product(call.term, dtype)
+    boxes = {c.index: _box(call, c) for c in call.letters}
+    ends = {i: _ends(make, low, high) for i, (low, high) in boxes.items()}
+    part = call.part
+    first, second, target = call.a, call.b, call.c
+    if columns is None:
+        of_vector = [(first, (rows, summed)), (second, (summed,)), (target, (rows,))]
+        a, b, c = (_view(make, read, letters, ends) for read, letters in of_vector)
+        make.let("call", (alpha, a, b, ir.Const(beta, dtype), c), INT, fn="blas.gemv", into=(4,))
+        return
+    if part is not None and rows.index not in (part.first, part.second):  # the columns take the place of the rows
+        rows, columns, first, second = columns, rows, second, first
+    a = _view(make, first, (rows, summed), ends)
+    b = _view(make, second, (summed, columns), ends)
+    c = _view(make, target, (rows, columns), ends)
+    if part is None:
+        factor = ir.Const(beta, dtype)
+        make.let("call", (alpha, a, b, factor, c), INT, fn="blas.gemm", into=(4,))
+        return
+    if part.first is not rows.index:
+        part = part.turned()
+    offset = part.offset.plus(boxes[part.first][0]).plus(boxes[part.second][0], -1)
+    of_target = ir.Const(part.second is columns.index, BOOL)
+    flags = (make.form(offset), ir.Const(part.from_there, BOOL), of_target)
+    make.let("call", (alpha, a, b, c, *flags), INT, fn="blas.part", into=(3,))
+
+
+def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
+    """The least and the greatest end of the range, over the others."""
+    low, high = letter.low, letter.high
+    for c in call.letters:
+        low = low.replaced(c.index, c.low)
+        high = high.replaced(c.index, c.high.plus(Linear(1), -1))
+    return low, high
+
+
+def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operand]:
+    """The beginning of a range, and its end, which is not before that."""
+    start, stop = make.form(low), make.form(high)
+    if isinstance(start, ir.Const) and start.value == 0 and make.is_size(stop):
+        return start, stop
+    return start, make.let("maximum", (stop, start), py=True)
+
+
+def _view(
+    make: Maker, read: Read, letters: tuple[Letter, ...], ends: dict[ir.Var, tuple[ir.Operand, ir.Operand]]
+) -> ir.Operand:
+    """The part of an array whose axes are these letters, in this order."""
+    args: list[ir.Operand] = []
+    kinds: list[str] = []
+    order: list[ir.Var] = []
+    sizes = make.code.sizes.get(read.var, ())
+    for axis, form in enumerate(read.at):
+        letter = next((c for c in letters if form.coefficient(c.index)), None)
+        if letter is None:
+            kinds.append("point")
+            args.append(make.form(form))
+            continue
+        order.append(letter.index)
+        start, stop = ends[letter.index]
+        rest = form.without(letter.index)
+        if not rest.terms and not rest.const:
+            if isinstance(start, ir.Const) and start.value == 0 and sizes and _is_all(make, sizes[axis], stop):
+                kinds.append("all")
+                continue
+        else:
+            start, stop = (make.let("add", (o, make.form(rest))) for o in (start, stop))
+        kinds.append("range")
+        args += [start, stop]
+    while kinds and kinds[-1] == "all":
+        kinds.pop()
+    found = read.var
+    if kinds:
+        found = make.let("row", (found, *args), Type(read.var.type.dtype, (ANY,) * len(letters)), kinds=tuple(kinds))
+    if order != [c.index for c in letters]:
+        found = make.let("swap", (found,), Type(read.var.type.dtype, (ANY, ANY)))
+    return found
+
+
+def _is_all(make: Maker, size: ir.Operand, stop: ir.Operand) -> bool:
+    return size is stop or make.code.forms.of(size) == make.code.forms.of(stop)
+
+
+# ------------------------------------------------------------------------------------------------- what is left
+
+
+def replaced_in(
+    code: Code, loop: ir.For, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
+) -> ir.Stmt:
+    """The loop without the product, where the arrays of a trip are parts of those of all trips."""
+    return _Rest(code, p, privates, pulled, kept).stmt(loop)[0]
+
+
+class _Rest:
+    def __init__(
+        self, code: Code, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
+    ) -> None:
+        self.code, self.p, self.pulled, self.kept = code, p, pulled, kept
+        self.privates = {v.old: v for v in privates if v.old is not None}
+        self.sums = [v for v in privates if v.old is None]
+        self.named: dict[ir.Var, ir.Var] = {}  # the views that stand for arrays where those are operands
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        make = Maker(self.code, stmt.loc)
+        if stmt is self.p.stmt:
+            return self.result(make)
+        if isinstance(stmt, ir.Alloc) and stmt.var in self.privates:
+            return self.view(make, self.privates[stmt.var])
+        if isinstance(stmt, ir.Let) and stmt.prim == "index" and stmt.args[0] in self.privates:
+            private = self.privates[stmt.args[0]]
+            args = self.at(make, private, stmt.args[1:])
+            params = {**stmt.params, "path": points(len(args))}
+            return [*make.stmts, replace(stmt, args=(private.new, *args), params=params)]
+        if isinstance(stmt, (ir.Store, ir.Add)) and stmt.buf in self.privates:
+            private = self.privates[stmt.buf]
+            args = self.at(make, private, stmt.args)
+            return [*make.stmts, replace(stmt, buf=private.new, args=args, path=points(len(args)))]
+        new = map_reads(stmt, lambda o: self.named.get(o, o) if isinstance(o, ir.Var) else o)
+        return [with_blocks(new, self.block) if blocks(new) else new]
+
+    def at(self, make: Maker, private: Private, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
+        own = []
+        for a, shift in zip(args, private.shifts):
+            shift = self.here(private, shift)
+            is_none = not shift.terms and not shift.const
+            own.append(a if is_none else make.let("add", (make.form(shift), a)))
+        return (*(m.index for m, _ in private.around), *own)
+
+    def here(self, private: Private, form: Linear) -> Linear:
+        """With the indices of the loops for the letters."""
+        for m, c in private.around:
+            form = form.replaced(c.index, Linear(0, frozenset(((m.index, 1),))))
+        return form
+
+    def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
+        """The trip's part, under one name."""
+        assert private.old is not None
+        args: list[ir.Operand] = [m.index for m, _ in private.around]
+        kinds = ["point"] * len(args)
+        for size, shift, length in zip(private.sizes, private.shifts, private.lengths):
+            size, shift = self.here(private, size), self.here(private, shift)
+            if not shift.terms and not shift.const and size == length:
+                kinds.append("all")
+            else:
+                kinds.append("range")
+                args += [make.form(shift), make.form(shift.plus(size))]
+        while kinds[-1] == "all":
+            kinds.pop()
+        old = private.old
+        kind = Type(old.type.dtype, (ANY,) * len(private.sizes))
+        self.named[old] = make.let("row", (private.new, *args), kind, kinds=tuple(kinds))
+        return make.stmts
+
+    def result(self, make: Maker) -> list[ir.Stmt]:
+        """The sum of the trip, from the array of all sums."""
+        p = self.p
+        if p.result is None:
+            return []
+        (private,) = self.sums
+        dtype = p.result.type
+        read = Read(private.new, tuple(c.form for _, c in private.around) + tuple(c.form for c in self.kept))
+        outer, make.stmts = make.stmts, []
+        value: ir.Operand = make.element(self.local(read, private))
+        for r in self.pulled.reads:
+            value = make.let("mul", (make.element(self.local(r, private)), value), Type(dtype.dtype))
+        for s in self.pulled.scalars:
+            value = make.let("mul", (value, s), Type(dtype.dtype))
+        if self.pulled.factor != 1.0:
+            value = make.let("mul", (value, ir.Const(self.pulled.factor, Type(dtype.dtype))), Type(dtype.dtype))
+        inner, make.stmts = make.stmts, outer
+        if not self.kept:
+            last = inner[-1]
+            assert isinstance(last, ir.Let)
+            return [*inner[:-1], replace(last, var=p.result)]
+        (letter,) = self.kept
+        param, total, index = ir.Var(p.result.name, dtype), ir.Var(p.result.name, dtype), ir.Var(letter.index.name, INT)
+        inner = [map_operands(s, lambda o: index if o is letter.index else o) for s in inner]
+        low, high = (make.form(self.here(private, f)) for f in (letter.low, letter.high))
+        body = ir.Block((param,), [*inner, ir.Let(total, "add", (param, value), {}, make.loc)], (total,))
+        zero = ir.Const(0.0, Type(dtype.dtype))
+        loop = ir.For(index, low, high, ir.Const(1, INT), (zero,), body, (p.result,), None, False, make.loc)
+        return [*make.stmts, loop]
+
+    def local(self, read: Read, private: Private) -> Read:
+        return Read(read.var, tuple(self.here(private, f) for f in read.at))

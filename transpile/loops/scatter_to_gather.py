@@ -1,0 +1,118 @@
+"""What several nests add to one array, each at places of its own, is added up where it goes: one write of an element, not many.
+
+    for i in range(n):                    for i in range(2, n):
+        b[i] += x[i]                          b[i] += x[i] + x[i - 1] + x[i - 2]
+    for i in range(n):
+        b[i + 1] += x[i]        ->        b[0] += x[0]
+    for i in range(n):                    ...
+        b[i + 2] += x[i]
+
+The adjoint of a stencil is such nests, over boxes that overlap but for a border (`transpile.loops.boxes`). What is read is what the
+nests read, and no element is written that they do not write (`transpile.loops.gathered_nest`). A nest that overwrites belongs
+to the others: what the elements of the core held before it is not read.
+
+All of them move to the place of the last one, past what has nothing to do with them. Sums are added up in another order, and a sum
+of negative zeros that overwrites may be the other zero; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from transpile.analysis.accesses import Roots, Touches
+from transpile.analysis.affine import Forms
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import blocks
+from transpile.loops.boxes import Boxes, Nest
+from transpile.loops.fission import Split
+from transpile.loops.gathered_nest import Gathered, Side
+from transpile.loops.recomputed_sources import Sources
+
+FAR = 120  # statements between the first nest and the last one
+REACH = 4  # columns between where the first box and another one begin or end
+LARGE = 80  # statements of all nests
+
+
+def gather(fn: ir.Function) -> ir.Function:
+    """The function with such nests gathered."""
+    return with_body(fn, _Search(fn).block(fn.body))
+
+
+class _Search:
+    def __init__(self, fn: ir.Function) -> None:
+        self.depth = 0  # of loops around
+        self.forms = Forms(fn.body)
+        self.boxes = Boxes(fn, self.forms)
+        self.roots = Roots(fn)
+        self.touches = Touches(self.roots)
+        self.sources = Sources(fn, self.boxes, self.touches)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts = [new for s in block.stmts for new in self.ready(s)]
+        at = 0
+        while at < len(stmts):
+            nests = self.nests(stmts, at)
+            found = Gathered.of(nests, self.boxes)
+            if found is not None:
+                end = next(k for k, s in enumerate(stmts) if s is nests[-1].stmt)
+                found.nests, moved = self.sources.seen_through(nests, stmts[: end + 1])
+                if self.depth and len(found.axes) == 1 and self.sources.is_made_beside(found.nests, stmts[:end]):
+                    found = None
+            if found is None:
+                at += 1
+                continue
+            gone = [n.stmt for n in nests] + moved
+            before = [s for s in stmts[: end + 1] if not any(s is g for g in gone)]
+            stmts = [*before, *found.stmts(), *moved, *stmts[end + 1 :]]
+        return with_stmts(block, stmts)
+
+    def ready(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statement with what is nested in it gathered, or the nests that it is split into."""
+        if not blocks(stmt) or self.boxes.of(stmt) is not None:
+            return [stmt]
+        split = Split.of(stmt, self.boxes, self.touches)
+        found = None if split is None else split.made(lambda nests: Gathered.of(nests, self.boxes) is not None)
+        if found is None:
+            self.depth += isinstance(stmt, (ir.For, ir.While))
+            found = [with_blocks(stmt, self.block)]
+            self.depth -= isinstance(stmt, (ir.For, ir.While))
+            return found
+        return found
+
+    def nests(self, stmts: list[ir.Stmt], at: int) -> list[Nest]:
+        """The nest that stands there and those that may be put together with it, all of them at the place of the last one."""
+        first = self.boxes.of(stmts[at])
+        if first is None or not self.is_open(first):
+            return []
+        found = [first]
+        for stmt in stmts[at + 1 : at + FAR]:
+            nest = self.boxes.of(stmt)
+            if sum(len(n.lets) + 1 for n in found) > LARGE:
+                break
+            if nest is not None and self.is_open(nest) and self.goes_with(first, nest):
+                found.append(nest)
+            elif any(self.touches.ordered(n.stmt, stmt) for n in found) or reads_whole(stmt):
+                break
+        return found
+
+    def is_open(self, nest: Nest) -> bool:
+        """Whether it reads nothing of what it writes."""
+        return self.roots.of(nest.write.buf) not in self.touches.of(nest.stmt).read
+
+    def goes_with(self, a: Nest, b: Nest) -> bool:
+        if a.write.buf is not b.write.buf or set(a.axes) != set(b.axes):
+            return False
+        if any(a.shifts[k] != b.shifts[k] for k in range(len(a.shifts)) if k not in a.axes):
+            return False
+        if self.roots.of(a.write.buf) in self.touches.of(b.stmt).read:
+            return False
+        for axis in a.axes:
+            for ends in ((a.low[axis], b.low[axis]), (a.high[axis], b.high[axis])):
+                side = Side.of(ends, self.boxes)
+                if side is None or (axis == max(a.axes) and abs(side.later[1]) > REACH):
+                    return False
+        return True
+
+
+def reads_whole(stmt: ir.Stmt) -> bool:
+    """Whether it is new memory filled with what arrays hold."""
+    return isinstance(stmt, ir.Alloc) and any(isinstance(a, ir.Var) and a.type.dims for a in stmt.args)

@@ -1,0 +1,117 @@
+"""Independent trips on several cores: a loop becomes chunks, one for each thread, with sums of their own.
+
+    for i in range(n):                        parts = np.empty((chunks, m))
+        for j in range(m):                    for c in prange(chunks):
+            w_bar[j] += x[i, j] * s[i]  ->        for j in range(m):
+                                                      parts[c, j] = 0.0
+                                                  for i in range(n * c // chunks, n * (c + 1) // chunks):
+                                                      for j in range(m):
+                                                          parts[c, j] += x[i, j] * s[i]
+                                              for c in range(chunks):
+                                                  for j in range(m):
+                                                      w_bar[j] += parts[c, j]
+
+The parts are added up in the order of the chunks: the result is the same to the bit whenever the number of threads is. A loop is
+taken if no trip touches what another one writes, but to add to it, and nothing in it prints or records. Where trips may raise,
+all chunks come to their end, or to an exception of their own; the one that is raised is that of the first trip to fail, as in the
+serial loop. What later trips have written then nobody sees: a loop that writes into arguments is not cut if it may raise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.accesses import is_array
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.walk import blocks, statements
+from transpile.loops.check_hoisting import raises
+from transpile.loops.loop_reductions import folds_of
+from transpile.loops.schedule.parallel_schedule import Chunks, Plan
+from transpile.loops.schedule.privatisation import Sharing, is_bound
+from transpile.loops.schedule.product_threads import is_product, shared
+from transpile.loops.schedule.row_lanes import in_lanes, lanes_of
+
+LEAST = 400_000.0  # work for a thread that is worth waking it: about 8 us; a fork and a join take 2, and 10 on a busy machine
+
+
+def parallelise(fn: ir.Function, threads: int, least: float = LEAST) -> ir.Function:
+    """The function with its outermost independent loops in chunks, one for each of the threads.
+
+    ``least`` is the work that is worth a thread, in the units of `transpile.loops.schedule.cost_model`.
+    """
+    return replace(fn, body=_Parallel(fn, threads, least).block(fn.body, None))
+
+
+class _Parallel:
+    def __init__(self, fn: ir.Function, threads: int, least: float) -> None:
+        self.fn, self.threads, self.least = fn, threads, least
+        self.forms = Forms(fn.body)
+        self.sharing = Sharing(fn, self.forms)
+        self.facts = Facts(self.forms)
+        self.depth = 0  # of loops around
+
+    def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        around, self.facts = self.facts, self.facts.inner()
+        if loop is not None:
+            self.facts.enter(loop)
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
+                self.facts.define(stmt)
+            found = self.chunks(stmt) if isinstance(stmt, ir.For) else None
+            if found is not None:
+                stmts += found
+            elif isinstance(stmt, ir.Let) and is_product(stmt):
+                stmts += shared(stmt, self.threads, self.least)
+            elif blocks(stmt):
+                inner = stmt if isinstance(stmt, ir.For) else None
+                repeats = isinstance(stmt, (ir.For, ir.While))
+                self.depth += repeats
+                stmts.append(with_blocks(stmt, lambda b, inner=inner: self.block(b, inner)))  # type: ignore[misc]
+                self.depth -= repeats
+            else:
+                stmts.append(stmt)
+        self.facts = around
+        return replace(block, stmts=stmts)
+
+    def chunks(self, loop: ir.For) -> list[ir.Stmt] | None:
+        plan = self.plan(loop)
+        if plan is not None:
+            return Chunks(loop, plan, self.forms.lets, self.threads).statements(self.least)
+        lanes = lanes_of(loop, self.sharing)
+        return None if lanes is None else in_lanes(loop, lanes, self.forms.lets, self.threads, self.least)
+
+    # ---- which loops
+
+    def plan(self, loop: ir.For) -> Plan | None:
+        """How the loop can be cut into chunks; None if it cannot, or is not worth it."""
+        if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
+            return None
+        inner = list(statements(loop.body))
+        if loop.step.value != 1 or (self.depth and not any(map(is_long, inner))):
+            return None  # loops in loops are many, and few of them long
+        if any(is_bound(s) for s in inner):
+            return None
+        folds = folds_of(loop)
+        if folds is None:
+            return None
+        plan = self.sharing.plan(loop, self.facts)
+        if plan is None:
+            return None
+        plan.folds = folds
+        plan.raises = raises(loop)
+        if plan.raises:
+            is_seen = self.sharing.touches.of(loop).visible
+            if is_seen or plan.reach or any(isinstance(s, ir.While) for s in inner):
+                return None  # trips that a serial loop would not have come to must be unseen, and end
+        return plan
+
+
+def is_long(stmt: ir.Stmt) -> bool:
+    """Whether a statement may take longer than a few operations."""
+    return isinstance(stmt, (ir.For, ir.While)) or (
+        isinstance(stmt, ir.Let) and stmt.prim == "call" and any(map(is_array, stmt.args))
+    )

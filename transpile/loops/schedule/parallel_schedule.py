@@ -1,0 +1,328 @@
+"""The statements that a parallel loop becomes: chunks of its trips, for which there is work enough, or the loop as it was.
+
+A *plan* says what is done about arrays that trips add to. Those of ``shared`` have a part for each chunk. Where two trips that
+add to one element are never more than ``reach`` trips apart, as in a stencil, the last trips of each chunk wait:
+
+    for i in range(n):                        for phase in range(2):
+        y[i] += ...                               for c in prange(chunks - phase):
+        y[i + 2] += ...                  ->           low, high = n * c // chunks, n * (c + 1) // chunks
+                                                      middle = high - 2 if c + 1 < chunks else high
+                                                      for i in range(middle, high) if phase else range(low, middle):
+                                                          y[i] += ...
+                                                          y[i + 2] += ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transpile.core import nodes as ir
+from transpile.core.dims import ANY
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.core.walk import Cloner, blocks, defined
+from transpile.loops.array_contraction import points
+from transpile.loops.loop_reductions import Fold
+from transpile.loops.schedule.cost_model import Work
+
+PARALLEL = "parallel"  # the note of the index of a loop whose trips run at once
+_PART = 4.0  # the work for an element of a part: it is set to 0 and added
+_TINY, _LONG = 64.0, 16384.0  # the work of a product that takes no BLAS, and of one that is worth its locks
+
+
+@dataclass
+class Plan:
+    """``shared``: the arrays that have parts, and their sizes; ``reach``: see above, 0 where each trip has its own elements.
+
+    ``folds``: how carried values are folded. Of a loop that ``raises`` the first
+    chunk has the first trips, also where it counts down.
+    """
+
+    shared: dict[ir.Var, tuple[ir.Operand, ...]]
+    reach: int = 0
+    folds: tuple[Fold, ...] = ()
+    raises: bool = False
+
+
+class Chunks:
+    """Makes the statements."""
+
+    def __init__(self, loop: ir.For, plan: Plan, lets: Mapping[ir.Var, ir.Let], threads: int) -> None:
+        self.stmts: list[ir.Stmt] = []
+        self.loop, self.plan, self.lets, self.threads, self.loc = loop, plan, lets, threads, loop.loc
+        self.is_uneven = False  # whether trips are more and more work, or less and less
+        self.trips = self.let("sub", loop.bound, loop.start)
+        self.limit: ir.Var | None = None  # of the chunks, if not that each has a trip
+
+    def statements(self, least: float) -> list[ir.Stmt] | None:
+        """What stands for the loop; None if it is never worth several threads. ``least`` is the work for one."""
+        chunks = self.count(least)
+        return None if chunks is None else self.choice(chunks)
+
+    # ---- small statements
+
+    def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
+        var = ir.Var(ir.SYNTHETIC, type)
+        self.stmts.append(ir.Let(var, prim, args, {"py": True} if prim in ("minimum", "maximum") else {}, self.loc))
+        return var
+
+    def floating(self, prim: str, *args: ir.Operand) -> ir.Operand:
+        return self.let(prim, *args, type=FLOAT)
+
+    def size(self, array: ir.Var, axis: int) -> ir.Var:
+        var = ir.Var(ir.SYNTHETIC, INT)
+        self.stmts.append(ir.Let(var, "dim", (array,), {"axis": axis}, self.loc))
+        return var
+
+    def array(self, name: str, dtype: str, sizes: tuple[ir.Operand, ...]) -> ir.Var:
+        var = ir.Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
+        self.stmts.append(ir.Alloc(var, "empty", sizes, {}, self.loc))
+        return var
+
+    def range(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
+        return ir.For(index, ir.Const(0, INT), bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.loc)
+
+    def nest(self, sizes: tuple[ir.Operand, ...], stmts: list[ir.Stmt], indices: list[ir.Var]) -> list[ir.Stmt]:
+        for index, size in zip(indices[::-1], sizes[::-1]):
+            stmts = [self.range(index, size, stmts)]
+        return stmts
+
+    # ---- how many
+
+    def work(self) -> Work:
+        return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
+
+    def count(self, least: float) -> ir.Var | None:
+        """The number of chunks."""
+        loop, threads, reach = self.loop, self.threads, self.plan.reach
+        work = self.work()
+        whole: ir.Operand | float = work.loop(loop)
+        self.is_uneven = loop.index in work.asked and not reach
+        is_long = [self.is_long(product) for product in work.products]
+        if None in is_long:
+            return None
+        each: ir.Operand | float = least
+        for sizes in self.plan.shared.values():
+            part: ir.Operand | float = _PART * threads
+            for size in sizes:
+                part = work.times(part, work.value(size))
+            each = work.plus(each, part)
+        most: ir.Operand = ir.Const(threads, INT)
+        if isinstance(whole, float) and isinstance(each, float):
+            if whole < 2 * each:
+                return None
+        else:
+            if isinstance(each, float):
+                share = _operand(work.times(whole, 1.0 / each))
+            else:
+                share = self.floating("div", _operand(whole), each)
+            enough = self.let("greater", share, ir.Const(float(threads), FLOAT), type=BOOL)
+            most = self.let("where", enough, most, self.let("cast", share, type=Type("int64")))
+        for test in is_long:
+            if isinstance(test, ir.Var):
+                most = self.let("where", test, most, ir.Const(1, INT))
+        limit: ir.Operand = self.trips if self.limit is None else self.limit
+        if reach:
+            limit = self.let("quick_div", self.let("maximum", limit, ir.Const(0, INT)), ir.Const(2 * reach, INT))
+        chunks = self.let("minimum", limit, most)
+        chunks.name = "chunks"
+        return chunks
+
+    def choice(self, chunks: ir.Var) -> list[ir.Stmt]:
+        """Several chunks if there are several; the loop as it was if not."""
+        loop = self.loop
+        serial = Cloner({}).stmt(loop)
+        assert isinstance(serial, ir.For)
+        test = self.let("greater", chunks, ir.Const(1, INT), type=BOOL)
+        before, self.stmts = self.stmts, []
+        totals = self.parallel(chunks)
+        results = tuple(loop.results)
+        choice = ir.If(
+            test, ir.Block((), self.stmts, totals), ir.Block((), [serial], serial.results), results, loop.loc
+        )
+        return [*before, choice]
+
+    def is_long(self, product: ir.Operand | float) -> ir.Var | bool | None:
+        """Whether a call of BLAS may be made by several threads at once, each waiting for the others; None if not."""
+        if isinstance(product, float):
+            return product <= _TINY or product >= _LONG or None
+        bounds = [
+            self.let(p, product, ir.Const(x, FLOAT), type=BOOL)
+            for p, x in (("less_equal", _TINY), ("greater_equal", _LONG))
+        ]
+        return self.let("logical_or", *bounds, type=BOOL)
+
+    # ---- the chunks
+
+    def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
+        """Makes the statements for several chunks; what the carried values are after them."""
+        plan, loop = self.plan, self.loop
+        index, phase = ir.Var("c", INT, note=PARALLEL), ir.Var("phase", INT) if plan.reach else None
+        parts = {v: self.array(f"{v.label}_parts", v.type.dtype, (chunks, *s)) for v, s in plan.shared.items()}
+        count = self.sums_of(chunks)
+        sums = [self.array("sums", p.type.dtype, (count,)) for p in loop.body.params]
+        starts = self.starts(chunks) if self.is_uneven else None
+        outside, self.stmts = self.stmts, []
+        first, last = self.ends(index, phase, chunks, starts)
+        for var, part in parts.items():
+            self.stmts += self.fill(var, part, index, phase)
+        body = replace(loop.body, stmts=[_redirected(s, parts, index) for s in loop.body.stmts])
+        results = tuple(ir.Var(r.name, r.type) for r in loop.results)
+        backwards = loop.backwards and plan.raises
+        own = replace(
+            loop, start=first, bound=last, inits=self.inits(), body=body, results=results, backwards=backwards
+        )
+        at: ir.Var = index
+        if sums and phase is not None:
+            at = self.let("add", self.let("mul", phase, chunks), index)
+        self.stmts += [own, *(ir.Store(s, points(1), (at,), r, self.loc) for s, r in zip(sums, results))]
+        inside, self.stmts = self.stmts, outside
+        self.run(index, phase, chunks, inside)
+        kinds = zip(plan.folds, loop.inits, loop.results)
+        totals = tuple(self.fold(s, count, *kind) for s, kind in zip(sums, kinds))
+        for var, part in parts.items():
+            self.merge(var, part, chunks)
+        return totals
+
+    def inits(self) -> tuple[ir.Operand, ...]:
+        """What the carried values of a chunk start from: what changes nothing, if it is folded in once more."""
+        start = {"add": 0, "mul": 1}
+        loop, folds = self.loop, self.plan.folds
+        return tuple(
+            _number(start[f.prim], p.type) if f.prim in start else init
+            for f, p, init in zip(folds, loop.body.params, loop.inits)
+        )
+
+    def sums_of(self, chunks: ir.Var) -> ir.Operand:
+        """How many sums a carried value has."""
+        if not self.plan.reach or not self.loop.body.params:
+            return chunks
+        return self.let("sub", self.let("mul", chunks, ir.Const(2, INT)), ir.Const(1, INT))
+
+    def ends(
+        self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, starts: ir.Var | None
+    ) -> tuple[ir.Operand, ir.Operand]:
+        """The first trip of a chunk and the one after its last."""
+        if self.loop.backwards and self.plan.raises:
+            index = self.let("sub", self.let("sub", chunks, ir.Const(1, INT)), index)
+        after = self.let("add", index, ir.Const(1, INT))
+        low, high = (self.let("add", self.loop.start, self.start(k, chunks, starts)) for k in (index, after))
+        if phase is None:
+            return low, high
+        least = self.let("sub", high, ir.Const(self.plan.reach, INT))
+        middle = self.let("where", self.let("less", after, chunks, type=BOOL), least, high)
+        late = self.let("greater", phase, ir.Const(0, INT), type=BOOL)
+        return self.let("where", late, middle, low), self.let("where", late, high, middle)
+
+    def start(self, k: ir.Var, chunks: ir.Var, starts: ir.Var | None) -> ir.Var:
+        if starts is not None:
+            return self.read(starts, k)
+        return self.let("quick_div", self.let("mul", self.trips, k), chunks)
+
+    def starts(self, chunks: ir.Var) -> ir.Var:
+        """Where chunks begin whose trips are more and more work, or less and less: each chunk has as much.
+
+        With the work ``a`` of the first trip and ``b`` of the last one, a part ``f`` of it all is done after a part
+        ``f * (a + b) / (a + sqrt(a**2 + f * (b**2 - a**2)))`` of the trips. A number that is computed twice may be rounded in
+        two ways, and a trip be lost: the chunks read where they end.
+        """
+        loop, one = self.loop, ir.Const(1.0, FLOAT)
+        starts = self.array("starts", "int64", (self.let("add", chunks, ir.Const(1, INT)),))
+        works = [_operand(self.work().trip(loop, at)) for at in (loop.start, loop.bound)]
+        squares = [self.floating("add", self.floating("mul", x, x), one) for x in works]  # never 0
+        a, b = (self.floating("sqrt", x) for x in squares)
+        k, before, next_ = ir.Var("k", INT), ir.Var("start", INT), ir.Var("start", INT)
+        outside, self.stmts = self.stmts, []
+        part = self.floating("div", self.floating("cast", k), self.floating("cast", chunks))
+        more = self.floating("mul", part, self.floating("sub", squares[1], squares[0]))
+        root = self.floating("sqrt", self.floating("add", squares[0], more))
+        done = self.floating("mul", part, self.floating("add", a, b))
+        done = self.floating("div", done, self.floating("add", a, root))
+        trips = self.let("cast", self.floating("mul", done, self.floating("cast", self.trips)), type=Type("int64"))
+        inside = self.let("maximum", before, self.let("minimum", trips, self.trips))
+        is_last = self.let("equal", k, chunks, type=BOOL)
+        self.stmts.append(ir.Let(next_, "where", (is_last, self.trips, inside), {}, self.loc))
+        self.stmts.append(ir.Store(starts, points(1), (k,), next_, self.loc))
+        body, self.stmts = ir.Block((before,), self.stmts, (next_,)), outside
+        bound = self.let("add", chunks, ir.Const(1, INT))
+        self.stmts.append(
+            ir.For(
+                k,
+                ir.Const(0, INT),
+                bound,
+                ir.Const(1, INT),
+                (ir.Const(0, INT),),
+                body,
+                (ir.Var("", INT),),
+                loc=self.loc,
+            )
+        )
+        return starts
+
+    def read(self, array: ir.Var, index: ir.Var) -> ir.Var:
+        value = ir.Var(ir.SYNTHETIC, Type(array.type.dtype))
+        self.stmts.append(ir.Let(value, "index", (array, index), {"path": points(1), "dims": ()}, self.loc))
+        return value
+
+    def run(self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, inside: list[ir.Stmt]) -> None:
+        if phase is None:
+            self.stmts.append(self.range(index, chunks, inside))
+            return
+        outside, self.stmts = self.stmts, []
+        count = self.let("sub", chunks, phase)
+        self.stmts.append(self.range(index, count, inside))
+        outside.append(self.range(phase, ir.Const(2, INT), self.stmts))
+        self.stmts = outside
+
+    # ---- sums
+
+    def fill(self, var: ir.Var, part: ir.Var, index: ir.Var, phase: ir.Var | None) -> list[ir.Stmt]:
+        sizes = self.plan.shared[var]
+        indices = _indices(sizes)
+        store = ir.Store(part, points(len(sizes) + 1), (index, *indices), _number(0, Type(var.type.dtype)), self.loc)
+        stmts = self.nest(sizes, [store], indices)
+        if phase is None:
+            return stmts
+        early = self.let("equal", phase, ir.Const(0, INT), type=BOOL)
+        return [ir.If(early, ir.Block((), stmts), ir.Block(), (), self.loc)]
+
+    def merge(self, var: ir.Var, part: ir.Var, chunks: ir.Var) -> None:
+        c, sizes = ir.Var("c", INT), self.plan.shared[var]
+        indices = _indices(sizes)
+        value = ir.Var(ir.SYNTHETIC, Type(var.type.dtype))
+        path = points(len(sizes) + 1)
+        get = ir.Let(value, "index", (part, c, *indices), {"path": path, "dims": ()}, self.loc)
+        add = ir.Add(var, points(len(sizes)), tuple(indices), value, self.loc)
+        self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
+
+    def fold(self, sums: ir.Var, count: ir.Operand, kind: Fold, init: ir.Operand, result: ir.Var) -> ir.Var:
+        c, total, found = ir.Var("c", INT), ir.Var(result.name, result.type), ir.Var(result.name, result.type)
+        value, new = ir.Var(ir.SYNTHETIC, Type(result.type.dtype)), ir.Var(ir.SYNTHETIC, result.type)
+        get = ir.Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
+        folded = ir.Let(new, kind.prim, (total, value), {"py": True} if kind.py else {}, self.loc)
+        body = ir.Block((total,), [get, folded], (new,))
+        self.stmts.append(ir.For(c, ir.Const(0, INT), count, ir.Const(1, INT), (init,), body, (found,), loc=self.loc))
+        return found
+
+
+def _operand(x: ir.Operand | float) -> ir.Operand:
+    return ir.Const(x, FLOAT) if isinstance(x, float) else x
+
+
+def _number(value: int, type_: Type) -> ir.Const:
+    return ir.Const(float(value) if type_.is_float else value, type_)
+
+
+def _indices(sizes: tuple[ir.Operand, ...]) -> list[ir.Var]:
+    return [ir.Var("ijklmn"[k] if k < 6 else f"i{k}", INT) for k in range(len(sizes))]
+
+
+def _redirected(stmt: ir.Stmt, parts: Mapping[ir.Var, ir.Var], index: ir.Var) -> ir.Stmt:
+    """The statement with what it adds to shared arrays added to their parts."""
+    if isinstance(stmt, ir.Add) and stmt.buf in parts:
+        args = (index, *stmt.args)
+        return replace(stmt, buf=parts[stmt.buf], path=points(len(args)), args=args)
+    if not blocks(stmt):
+        return stmt
+    return with_blocks(stmt, lambda b: replace(b, stmts=[_redirected(s, parts, index) for s in b.stmts]))

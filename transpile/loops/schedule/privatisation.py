@@ -1,0 +1,113 @@
+"""What the trips of a loop do to the arrays of others: whether each touches elements of its own, adds to some, or more than that.
+
+    for i in range(n):
+        blas.gemm(1.0, a[i], b, 0.0, c[i])        ``a`` and ``b`` are read; of ``c`` each trip has a part of its own
+        w_bar[k[i]] += 1.0                        all add to ``w_bar``: each chunk of trips needs one
+
+A view is taken for the part that it is of its array, as far as that is known: of a row it is the index, of a range nothing.
+"""
+
+from __future__ import annotations
+
+from transpile.analysis.accesses import Access, Roots, Touches, is_array, kinds_of
+from transpile.analysis.affine import Forms
+from transpile.analysis.value_ranges import Facts
+from transpile.core import nodes as ir
+from transpile.core.walk import defined, statements
+from transpile.loops.allocation_motion import READS, VIEWS
+from transpile.loops.independent_iterations import only_in_one_trip
+from transpile.loops.schedule.parallel_schedule import Plan
+
+FAR = 8  # trips between which elements are shared, at most
+
+At = tuple["ir.Operand | None", ...]  # None for a subscript that may be any
+
+
+class Sharing:
+    """The questions about one function."""
+
+    def __init__(self, fn: ir.Function, forms: Forms) -> None:
+        self.forms, self.roots = forms, Roots(fn)
+        self.touches = Touches(self.roots)
+        self.sizes = {s.var: s.args for s in statements(fn.body) if isinstance(s, ir.Alloc)}
+        self.names: dict[ir.Var, list[ir.Var]] = {}  # of each root
+        for var in self.roots.parent:
+            self.names.setdefault(self.roots.of(var), []).append(var)
+
+    def plan(self, loop: ir.For, facts: Facts) -> Plan | None:
+        """What is done about arrays that several trips add to; None if trips depend on each other."""
+        own = set(defined(loop.body))
+        by_root: dict[ir.Var, list[Access]] = {}
+        for a in self.touches.of(loop).found:
+            by_root.setdefault(self.roots.of(a.var), []).append(a)
+        plan = Plan({})
+        for root, accesses in by_root.items():
+            if all(a.kind == "read" for a in accesses) or own.issuperset((root, *self.names.get(root, ()))):
+                continue
+            places = [(a.kind, *self.place(a)) for a in accesses]
+            var = places[0][1]
+            if var in own or any(v is not var for _, v, _ in places):
+                return None
+            ats = [at for _, _, at in places]
+            if all(
+                only_in_one_trip(x, y, loop, own, self.forms, facts) for (k, _, x) in places if k != "read" for y in ats
+            ):
+                continue
+            if any(a.kind != "add" or a.var is not var for a in accesses):
+                return None
+            reach, sizes = self.reach(ats, loop, own), self.sizes.get(var)
+            if reach is not None:
+                plan.reach = max(plan.reach, reach)
+            elif sizes is not None:
+                plan.shared[var] = sizes
+            else:
+                return None
+        return plan
+
+    def place(self, access: Access) -> tuple[ir.Var, At]:
+        """The array that an access is one of, and the subscripts there."""
+        var = access.var
+        at: At = (None,) * var.type.rank if access.indices is None else access.indices
+        while (let := self.forms.lets.get(var)) is not None and let.prim in ("row", "swap"):
+            base = let.args[0]
+            assert isinstance(base, ir.Var)
+            var, at = base, at[::-1] if let.prim == "swap" else _in_whole(let, at)
+        return var, at
+
+    def reach(self, ats: list[At], loop: ir.For, own: set[ir.Var]) -> int | None:
+        """The most trips that lie between two that add to one element; None if that is not known, or they are many."""
+        found: int | None = None
+        for subscripts in zip(*ats):
+            forms = [self.forms.of(i) for i in subscripts if i is not None]
+            each = abs(forms[0].coefficient(loop.index)) if len(forms) == len(subscripts) else 0
+            if not each or forms[0].variables & own or any(f.terms != forms[0].terms for f in forms):
+                continue
+            ends = [f.const for f in forms]
+            reach = (max(ends) - min(ends)) // each
+            found = reach if found is None else min(found, reach)
+        return found if found is not None and found <= FAR else None
+
+
+def _in_whole(row: ir.Let, at: At) -> At:
+    """The subscripts in an array of those in a part of it."""
+    args, rest = iter(row.args[1:]), iter(at)
+    found: list[ir.Operand | None] = []
+    for kind in kinds_of(row):
+        if kind == "point":
+            found.append(next(args))
+            continue
+        index = next(rest, None)
+        if kind == "range":
+            next(args), next(args)
+            index = None
+        found.append(index)
+    return tuple(found)
+
+
+def is_bound(stmt: ir.Stmt) -> bool:
+    """Whether a statement must stay in the order of the trips, or in their thread."""
+    if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack)) or (isinstance(stmt, ir.Effect) and stmt.kind == "print"):
+        return True
+    if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
+        return False
+    return stmt.prim not in (*READS, *VIEWS, "call", "item") or bool(stmt.params.get("kept"))

@@ -1,0 +1,40 @@
+"""Products of matrices on several cores: each thread makes a share of the result, if that is work enough.
+
+blas.gemm(1.0, a, b, 0.0, c)    ->    chunks = shares.of_matrix(a, b, c, 2, 100000)
+                                      if chunks > 1:
+                                          for s in prange(chunks):
+                                              shares.matrix(1.0, a, b, 0.0, c, s, chunks)
+                                      else:
+                                          blas.gemm(1.0, a, b, 0.0, c)
+"""
+
+from __future__ import annotations
+
+from transpile.core import nodes as ir
+from transpile.core.types import BOOL, INT
+from transpile.loops.schedule.parallel_schedule import PARALLEL
+
+_NAMES = {"blas.gemm": "matrix", "blas.gemv": "vector", "blas.part": "part"}
+_ASKED = {
+    "matrix": (1, 2, 4),
+    "vector": (1, 2, 4),
+    "part": (1, 2, 3, 4, 5, 6),
+}  # arguments that say how much work it is
+
+
+def is_product(stmt: ir.Let) -> bool:
+    return stmt.prim == "call" and stmt.params.get("fn") in _NAMES and "into" in stmt.params
+
+
+def shared(let: ir.Let, threads: int, least: float) -> list[ir.Stmt]:
+    """The product in shares for so many threads, each of ``least`` multiplications or more."""
+    name = _NAMES[let.params["fn"]]
+    chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT, note=PARALLEL)
+    asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))
+    count = ir.Let(chunks, "call", asked, {"fn": f"shares.of_{name}", "into": ()}, let.loc)
+    into = {"fn": f"shares.{name}", "into": let.params["into"]}
+    share = ir.Let(ir.Var("done", INT), "call", (*let.args, index, chunks), into, let.loc)
+    zero, one = ir.Const(0, INT), ir.Const(1, INT)
+    loop = ir.For(index, zero, chunks, one, (), ir.Block((), [share]), loc=let.loc)
+    choice = ir.If(test, ir.Block((), [loop]), ir.Block((), [let]), (), let.loc)
+    return [count, ir.Let(test, "greater", (chunks, one), {}, let.loc), choice]

@@ -1,0 +1,227 @@
+"""Recurrences of many rows at once: a loop whose trips depend on each other, of loops whose trips are rows that do not.
+
+    for j in range(1, m):                         for c in prange(chunks):
+        for i in range(n):                            for j in range(1, m):
+            y[i, j] = a * y[i, j - 1] + x[i, j]  ->       for i in range(n * c // chunks, n * (c + 1) // chunks):
+                                                              y[i, j] = a * y[i, j - 1] + x[i, j]
+
+Whatever the loop writes, it touches at a subscript that is the inner index and the same number: the *lane*. Each thread has lanes
+of its own, through all trips of the outer loop. What is known before the inner loops each thread computes for itself.
+
+Where lanes are neighbours in memory, threads meet in each row: one fetches ahead what the other one writes. Then many make a chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transpile.analysis.accesses import Access, is_array
+from transpile.analysis.affine import Linear
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import INT
+from transpile.core.walk import blocks, defined, leaves, reads, statements, uses
+from transpile.loops.array_contraction import points
+from transpile.loops.check_hoisting import raises
+from transpile.loops.loop_reductions import fold_of, folds_of, held_by
+from transpile.loops.schedule.parallel_schedule import PARALLEL, Chunks, Plan
+from transpile.loops.schedule.privatisation import Sharing, is_bound
+
+_MANY = 1024  # lanes of a chunk, where they are neighbours: with 500 in each of two nothing is gained
+
+
+@dataclass
+class Lanes:
+    """``ends``: the ranges of the inner loops; ``least``: how many lanes a chunk has at least."""
+
+    plan: Plan
+    ends: list[tuple[ir.Operand, ir.Operand]]
+    least: int
+
+
+def lanes_of(loop: ir.For, sharing: Sharing) -> Lanes | None:
+    """The lanes of a loop; None if it has none.
+
+    What may raise is only allowed outside the inner loops: there each thread does the same, and fails in the same trip.
+    """
+    if not isinstance(loop.step, ir.Const) or loop.trips is not None or loop.body.stop is not None:
+        return None
+    inner: list[ir.For] = []
+    outside: list[ir.Stmt] = []
+    if not _skeleton(loop.body, inner, outside) or not inner or any(map(raises, inner)):
+        return None
+    if any(is_bound(s) for s in statements(loop.body)):
+        return None
+    if raises(loop) and sharing.touches.of(loop).visible:
+        return None
+    own = {loop.index, *defined(loop.body)}
+    if any(op in own for f in inner for op in (f.start, f.bound)):
+        return None
+    folds = folds_of(loop)
+    if folds is None:
+        return None
+    if not _are_sums_of_lanes(loop, inner, outside):
+        return None
+    least = _are_apart(loop, inner, outside, own, sharing)
+    if least is None:
+        return None
+    ends = list(dict.fromkeys((f.start, f.bound) for f in inner))
+    return Lanes(Plan({}, folds=folds), ends, least)
+
+
+def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
+    """Collects the loops in a body, and what is around them: nothing but values, new arrays and branches."""
+    for stmt in block.stmts:
+        if isinstance(stmt, ir.For):
+            if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1 or stmt.trips is not None:
+                return False
+            if stmt.body.stop is not None:
+                return False
+            inner.append(stmt)
+            continue
+        outside.append(stmt)
+        if isinstance(stmt, ir.If):
+            if any(is_array(r) for r in stmt.results):
+                return False
+            if not all(_skeleton(b, inner, outside) for b in blocks(stmt)):
+                return False
+        elif isinstance(stmt, ir.Effect):
+            if stmt.kind == "print" or any(map(is_array, stmt.args)):
+                return False
+        elif isinstance(stmt, ir.Let):
+            if stmt.prim not in ("index", "dim") and any(map(is_array, stmt.args)):
+                return False
+        elif not isinstance(stmt, ir.Alloc):
+            return False
+    return True
+
+
+def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
+    """Whether what the inner loops carry, and nothing else, is folded into what the outer one carries.
+
+    They fold it on, or begin with 0 and have their sum added.
+    """
+    held = {v for k in range(len(loop.body.params)) for v in held_by(loop, k)}
+    sums: set[ir.Operand] = set()
+    for one in inner:
+        for k, (init, result) in enumerate(zip(one.inits, one.results)):
+            if result not in held:
+                fold = fold_of(one, k)
+                if fold is None or fold.prim != "add" or not isinstance(init, ir.Const) or init.value != 0:
+                    return False
+                sums.add(result)
+        if len(one.results) < len(one.inits):
+            return False
+    for stmt in outside:
+        given = [op in sums for op in reads(stmt)]
+        if isinstance(stmt, ir.Let) and stmt.var in held:
+            if stmt.prim not in ("add", "sub") or sum(given) != 1:
+                return False  # each thread would fold it in
+        elif any(given):
+            is_linear = all(given) if isinstance(stmt, ir.Let) and stmt.prim in ("add", "sub", "neg") else False
+            if not isinstance(stmt, ir.Let) or not (is_linear or (stmt.prim == "mul" and sum(given) == 1)):
+                return False
+            sums.add(stmt.var)
+        if any(op in sums for b in blocks(stmt) for op in leaves(b)):
+            return False
+    rest = [op for f in inner for op in (*uses(f.body), *leaves(f.body), *f.inits, f.start, f.bound)]
+    return not sums & {*rest, *leaves(loop.body)}
+
+
+def _are_apart(
+    loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt], own: set[ir.Var], sharing: Sharing
+) -> int | None:
+    """How many lanes a chunk must have, if all that the loop writes lies in lanes."""
+    roots, touches = sharing.roots, sharing.touches
+    changed = touches.changed(loop)
+    by_root: dict[ir.Var, list[tuple[ir.For, Access]]] = {}
+    for one in inner:
+        mine = {one.index, *defined(one.body)}
+        for access in touches.of(one).found:
+            root = roots.of(access.var)
+            if root in changed and not mine.issuperset((root, *sharing.names.get(root, ()))):
+                by_root.setdefault(root, []).append((one, access))
+    if any(isinstance(s, ir.Let) and s.prim == "index" and roots.of(s.args[0]) in changed for s in outside):  # type: ignore[arg-type]
+        return None
+    after = {root: _axes_after(found, own, sharing) for root, found in by_root.items()}
+    if None in after.values():
+        return None
+    return _MANY if any(n == 0 and root not in own for root, n in after.items()) else 1
+
+
+def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: Sharing) -> int | None:
+    """How many axes come after that of the lanes in an array; None if there is none of them."""
+    places = [(one, *sharing.place(access)) for one, access in found]
+    var = places[0][1]
+    if any(v is not var for _, v, _ in places) or (
+        var in own and len(sharing.names.get(sharing.roots.of(var), ())) > 0
+    ):
+        return None
+    for axis in range(var.type.rank):
+        rests: set[Linear] = set()
+        for one, _, at in places:
+            index = at[axis]
+            form = None if index is None else sharing.forms.of(index)
+            if form is None or form.coefficient(one.index) != 1 or form.without(one.index).variables & own:
+                break
+            rests.add(form.without(one.index))
+        else:
+            if len(rests) == 1:
+                return var.type.rank - 1 - axis
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ statements
+
+
+def in_lanes(
+    loop: ir.For, lanes: Lanes, lets: Mapping[ir.Var, ir.Let], threads: int, least: float
+) -> list[ir.Stmt] | None:
+    """The loop on several threads; None if that is never worth while. ``least`` is the work for one."""
+    return _InLanes(loop, lanes, lets, threads).statements(least)
+
+
+class _InLanes(Chunks):
+    def __init__(self, loop: ir.For, lanes: Lanes, lets: Mapping[ir.Var, ir.Let], threads: int) -> None:
+        super().__init__(loop, lanes.plan, lets, threads)
+        self.lanes = lanes
+        (self.first, self.last), *rest = lanes.ends
+        for start, bound in rest:
+            self.first = self.let("minimum", self.first, start)
+            self.last = self.let("maximum", self.last, bound)
+        self.trips = self.let("sub", self.last, self.first)
+        if lanes.least > 1:
+            some = self.let("maximum", self.trips, ir.Const(0, INT))
+            self.limit = self.let("quick_div", some, ir.Const(lanes.least, INT))
+
+    def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
+        loop, index = self.loop, ir.Var("c", INT, note=PARALLEL)
+        sums = [self.array("sums", p.type.dtype, (chunks,)) for p in loop.body.params]
+        outside, self.stmts = self.stmts, []
+        after = self.let("add", index, ir.Const(1, INT))
+        low, high = (self.let("add", self.first, self.start(k, chunks, None)) for k in (index, after))
+        ends = {}
+        for start, bound in self.lanes.ends:
+            if len(self.lanes.ends) > 1:
+                ends[start, bound] = self.let("maximum", start, low), self.let("minimum", bound, high)
+            else:
+                ends[start, bound] = low, high
+        results = tuple(ir.Var(r.name, r.type) for r in loop.results)
+        body = replace(loop.body, stmts=[self.narrowed(s, ends) for s in loop.body.stmts])
+        self.stmts.append(replace(loop, inits=self.inits(), body=body, results=results))
+        self.stmts += [ir.Store(s, points(1), (index,), r, self.loc) for s, r in zip(sums, results)]
+        inside, self.stmts = self.stmts, outside
+        self.run(index, None, chunks, inside)
+        kinds = zip(self.plan.folds, loop.inits, loop.results)
+        return tuple(self.fold(s, chunks, *kind) for s, kind in zip(sums, kinds))
+
+    def narrowed(
+        self, stmt: ir.Stmt, ends: Mapping[tuple[ir.Operand, ir.Operand], tuple[ir.Operand, ir.Operand]]
+    ) -> ir.Stmt:
+        if isinstance(stmt, ir.For):
+            start, bound = ends[stmt.start, stmt.bound]
+            return replace(stmt, start=start, bound=bound)
+        if isinstance(stmt, ir.If):
+            return with_blocks(stmt, lambda b: replace(b, stmts=[self.narrowed(s, ends) for s in b.stmts]))
+        return stmt

@@ -1,0 +1,147 @@
+"""Products of matrices that are known to be tiny are written out: a call costs more than they do.
+
+blas.gemm(1.0, a[k], b, 0.0, c)     ->     for i in range(2):
+                                               t = a[k, i, 0]
+                                               u = a[k, i, 1]
+                                               c[i, 0] = t * b[0, 0] + u * b[1, 0]
+                                               c[i, 1] = t * b[0, 1] + u * b[1, 1]
+
+Of as many columns as a vector has lanes it is a loop over these (`transpile.loops.short_vectors`), with all rows in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.analysis.affine import Linear, form_of
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import INT, Type
+from transpile.core.walk import blocks, statements
+from transpile.loops.array_contraction import points
+from transpile.loops.product_calls import Maker
+from transpile.loops.product_statements import Lying, lying
+from transpile.loops.short_vectors import LANES
+from transpile.loops.size_assumptions import SMALL
+from transpile.loops.terms import Code, Read
+
+
+def write_out(fn: ir.Function) -> ir.Function:
+    """The function with such calls as loops."""
+    if not any(map(_is_product, statements(fn.body))):
+        return fn
+    code = Code(fn)
+    return replace(fn, body=_block(code, fn.body))
+
+
+def _is_product(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Let) and stmt.prim == "call" and stmt.params.get("fn") in ("blas.gemm", "blas.gemv")
+
+
+def _block(code: Code, block: ir.Block) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    for stmt in block.stmts:
+        made = _written_out(code, stmt) if isinstance(stmt, ir.Let) and _is_product(stmt) else None
+        if made is not None:
+            stmts += made
+        else:
+            stmts.append(with_blocks(stmt, lambda b: _block(code, b)) if blocks(stmt) else stmt)
+    return replace(block, stmts=stmts)
+
+
+def _written_out(code: Code, let: ir.Let) -> list[ir.Stmt] | None:
+    views = [lying(code, let.args[k]) for k in (1, 2, 4)]
+    if any(v is None for v in views):
+        return None
+    a, b, c = (v for v in views if v is not None)
+    sizes = [[_known(n) for n in v.sizes()] for v in (a, b, c)]
+    rows, summed = (sizes[0][k] or sizes[j][i] for k, (j, i) in enumerate(((2, 0), (1, 0))))
+    is_vector = let.params["fn"] == "blas.gemv"
+    if summed is not None and rows is None:
+        return _of_many_rows(code, let, a, b, c, summed, None if is_vector else sizes[1][1] or sizes[2][1])
+    if rows is None or summed is None:
+        return None
+    columns = None if is_vector else sizes[1][1] or sizes[2][1]
+    if columns and not _has_rows(c):
+        a, b, c = (replace(v, order=v.order[::-1]) for v in (b, a, c))
+        rows, columns = columns, rows
+    if columns == LANES and rows > 1 and _has_rows(c):
+        return _lanes(code, let, a, b, c, rows, summed)
+    return _rows(code, let, a, b, c, rows, summed, columns) if is_vector or columns else None
+
+
+def _of_many_rows(
+    code: Code, let: ir.Let, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
+) -> list[ir.Stmt] | None:
+    """Of a matrix with few columns: BLAS is called for little work on each row, and what is written to memory is read again."""
+    rows = a.sizes()[0]
+    if let.params["fn"] == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
+        return None
+    return _rows(code, let, a, b, c, rows, summed, columns)
+
+
+def _known(size: Linear | None) -> int | None:
+    return size.const if size is not None and not size.terms and 0 < size.const <= SMALL else None
+
+
+def _has_rows(c: Lying) -> bool:
+    return c.order[-1] == c.var.type.rank - 1
+
+
+def _rows(
+    code: Code, let: ir.Let, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
+) -> list[ir.Stmt]:
+    """A loop over the rows, with one of them written out."""
+    make = Maker(code, let.loc)
+    index = ir.Var("i", INT)
+    i = form_of(index)
+    left = [make.element(a.at(i, Linear(k))) for k in range(summed)]
+    out: list[tuple[Read, ir.Operand]] = []
+    for j in range(columns or 1):
+        right = (b.at(Linear(k)) if columns is None else b.at(Linear(k), Linear(j)) for k in range(summed))
+        target = c.at(i) if columns is None else c.at(i, Linear(j))
+        out.append((target, _sum(make, let, target, [(x, make.element(y)) for x, y in zip(left, right)])))
+    return _loop(make, index, rows, out)
+
+
+def _lanes(code: Code, let: ir.Let, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
+    """A loop over the columns, with one of them written out."""
+    make = Maker(code, let.loc)
+    index = ir.Var("j", INT)
+    j = form_of(index)
+    right = [make.element(b.at(Linear(k), j)) for k in range(summed)]
+    out: list[tuple[Read, ir.Operand]] = []
+    for i in range(rows):
+        left = [make.element(a.at(Linear(i), Linear(k))) for k in range(summed)]
+        target = c.at(Linear(i), j)
+        out.append((target, _sum(make, let, target, list(zip(left, right)))))
+    return _loop(make, index, LANES, out)
+
+
+def _sum(make: Maker, let: ir.Let, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
+    """What the call makes of one element."""
+    alpha, beta = let.args[0], let.args[3]
+    kind = Type(target.var.type.dtype)
+    pieces = [make.let("mul", pair, kind) for pair in pairs]
+    total: ir.Operand = pieces[0]
+    for piece in pieces[1:]:
+        total = make.let("add", (total, piece), kind)
+    if not (isinstance(alpha, ir.Const) and alpha.value == 1.0):
+        total = make.let("mul", (alpha, total), kind)
+    if isinstance(beta, ir.Const) and beta.value == 0.0:
+        return total
+    held: ir.Operand = make.element(target)
+    if not (isinstance(beta, ir.Const) and beta.value == 1.0):
+        held = make.let("mul", (beta, held), kind)
+    return make.let("add", (held, total), kind)
+
+
+def _loop(make: Maker, index: ir.Var, trips: int | Linear, out: Sequence[tuple[Read, ir.Operand]]) -> list[ir.Stmt]:
+    for target, value in out:
+        at = tuple(make.form(f) for f in target.at)
+        make.stmts.append(ir.Store(target.var, points(len(at)), at, value, make.loc))
+    zero, one, body = ir.Const(0, INT), ir.Const(1, INT), make.stmts
+    make.stmts = []
+    bound = ir.Const(trips, INT) if isinstance(trips, int) else make.form(trips)
+    return [*make.stmts, ir.For(index, zero, bound, one, (), ir.Block((), body), (), None, False, make.loc)]

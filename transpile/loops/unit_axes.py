@@ -1,0 +1,96 @@
+"""Accesses of an array that has axes of size 1 more or less than another one are accesses of that.
+
+    y = x.reshape((n, 1))
+    ... y[i, 0] ...               ->      ... x[i] ...
+
+So the loops that write ``x`` and those that read ``y`` are seen to touch the same elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import INT
+from transpile.core.walk import blocks, statements
+from transpile.loops.array_contraction import points
+
+ZERO = ir.Const(0, INT)
+
+
+def see_through(fn: ir.Function) -> ir.Function:
+    """The function with such accesses replaced."""
+    found = _found(fn)
+    return replace(fn, body=_block(fn.body, found)) if found else fn
+
+
+@dataclass(frozen=True)
+class _View:
+    """Of the other array: for each axis which one of the view it is, None for one of size 1."""
+
+    base: ir.Var
+    axes: tuple[int | None, ...]
+
+    def indices(self, given: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
+        return tuple([ZERO if a is None else given[a] for a in self.axes])
+
+
+def _found(fn: ir.Function) -> dict[ir.Var, _View]:
+    sizes: dict[ir.Var, list[ir.Operand | None]] = {p: [None] * len(p.type.dims) for p in fn.params}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.Alloc):
+            sizes[stmt.var] = list(stmt.args)
+        elif isinstance(stmt, ir.Let) and stmt.prim == "view":
+            sizes[stmt.var] = list(stmt.args[1:])
+        elif isinstance(stmt, ir.Let) and stmt.prim == "dim" and isinstance(stmt.args[0], ir.Var):
+            known = sizes.get(stmt.args[0])
+            if known is not None and known[stmt.params["axis"]] is None:
+                known[stmt.params["axis"]] = stmt.var
+    views: dict[ir.Var, _View] = {}
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.Let) and stmt.prim == "view" and isinstance(stmt.args[0], ir.Var):
+            made = _view(stmt.args[0], sizes.get(stmt.args[0]), stmt.args[1:])
+            if made is not None:
+                inner = views.get(made.base)  # a view of a view
+                if inner is not None:
+                    axes = tuple([None if a is None else made.axes[a] for a in inner.axes])
+                    made = _View(inner.base, axes)
+                views[stmt.var] = made
+    return views
+
+
+def _view(base: ir.Var, old: list[ir.Operand | None] | None, new: tuple[ir.Operand, ...]) -> _View | None:
+    if old is None or any(s is None for s in old):
+        return None
+    kept = [k for k, s in enumerate(new) if not _is_one(s)]
+    own = [k for k, s in enumerate(old) if not _is_one(s)]
+    if len(kept) != len(own) or not all(_same(new[k], old[j]) for k, j in zip(kept, own)):
+        return None
+    place = dict(zip(own, kept))
+    return _View(base, tuple([place.get(k) for k in range(len(old))]))
+
+
+def _is_one(size: ir.Operand | None) -> bool:
+    return isinstance(size, ir.Const) and size.value == 1
+
+
+def _same(a: ir.Operand | None, b: ir.Operand | None) -> bool:
+    return a is b or (isinstance(a, ir.Const) and isinstance(b, ir.Const) and a.value == b.value)
+
+
+def _block(block: ir.Block, found: dict[ir.Var, _View]) -> ir.Block:
+    return replace(block, stmts=[_stmt(s, found) for s in block.stmts])
+
+
+def _stmt(stmt: ir.Stmt, found: dict[ir.Var, _View]) -> ir.Stmt:
+    match stmt:
+        case ir.Let(prim="index") if isinstance(stmt.args[0], ir.Var) and stmt.args[0] in found:
+            view = found[stmt.args[0]]
+            args = view.indices(stmt.args[1:])
+            return replace(stmt, args=(view.base, *args), params={**stmt.params, "path": points(len(args))})
+        case ir.Store() | ir.Add() if stmt.buf in found:
+            view = found[stmt.buf]
+            args = view.indices(tuple([stmt.args[i.arg] for step in stmt.path for i in step.items]))  # type: ignore[union-attr]
+            return replace(stmt, buf=view.base, path=points(len(args)), args=args)
+    return with_blocks(stmt, lambda b: _block(b, found)) if blocks(stmt) else stmt

@@ -1,0 +1,317 @@
+"""What is computed or read twice is computed or read once; an element that has just been written is not read again.
+
+    t[i] = x[i] * w[i]                    s = x[i] * w[i]
+    total = total + t[i]          ->      t[i] = s
+                                          total = total + s
+
+Known is what holds in the block: values computed in it or around it, the elements of arrays until something may write
+them, that a test whose branch raised is false, that two sizes which were checked are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+
+from transpile.analysis.accesses import Roots, Touches, accesses, is_array, is_pure
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.core import nodes as ir
+from transpile.core.types import BOOL, Type
+from transpile.core.walk import map_reads
+from transpile.simplify.known_integers import shorter, simpler
+
+Key = tuple[Hashable, ...]
+Place = tuple[ir.Var, tuple[Linear, ...]]
+
+
+def forward(fn: ir.Function) -> ir.Function:
+    """The function without repeated computations and reads."""
+    return replace(fn, body=_Forward(fn).block(fn.body))
+
+
+class _Forward:
+    def __init__(self, fn: ir.Function) -> None:
+        self.forms = Forms(fn.body)
+        self.roots = Roots(fn)
+        self.touches = Touches(self.roots)
+        self.equal: dict[ir.Var, ir.Operand] = {}
+        self.computed: dict[Key, ir.Var] = {}
+        self.held: dict[Place, ir.Operand] = {}  # what elements of arrays hold
+        self.checked: set[tuple[Hashable, Hashable, bool, frozenset[ir.Operand]]] = set()
+        self.depth = 0
+        self.facts = Facts(self.forms)
+
+    def operand(self, op: ir.Operand) -> ir.Operand:
+        while isinstance(op, ir.Var) and op in self.equal:
+            op = self.equal[op]
+        return op
+
+    # ---- blocks
+
+    def block(self, block: ir.Block, learn: Callable[[], None] = lambda: None) -> ir.Block:
+        saved = self.computed, self.held, self.checked, self.equal, self.facts
+        self.computed, self.held = dict(self.computed), dict(self.held)
+        self.checked, self.equal = set(self.checked), dict(self.equal)
+        self.facts = self.facts.inner()
+        learn()
+        self.depth += 1
+        stmts = _Stores(self)
+        for stmt in block.stmts:
+            for new in self.stmt(stmt):
+                stmts.append(new)
+        self.depth -= 1
+        yields = tuple(self.operand(y) for y in block.yields)
+        stop = None if block.stop is None else self.operand(block.stop)
+        self.computed, self.held, self.checked, self.equal, self.facts = saved
+        return ir.Block(block.params, stmts.left(), yields, stop)
+
+    def stmt(self, old: ir.Stmt) -> Sequence[ir.Stmt]:
+        """What stands in the statement's place."""
+        stmt = map_reads(old, self.operand)
+        match stmt:
+            case ir.Let():
+                return self.let(stmt)
+            case ir.Store():
+                self.forget(stmt)
+                self.held[self.place(stmt.buf, stmt.args)] = stmt.value
+            case ir.Add():
+                return self.add(stmt)
+            case ir.If():
+                return self.branch(stmt)
+            case ir.For() | ir.While():
+                return (self.loop(stmt),)
+            case ir.Effect(kind="check"):
+                check = unguarded(stmt)
+                if check is None or self.holds(check):
+                    return ()
+                stmt = check
+                at, size = (self.form(a) for a in stmt.args[:2])
+                key = (at, size, stmt.params["low"], self.conjuncts(stmt.args[3:]))
+                if any(key[:2] == held[:2] and held[2] >= key[2] and held[3] <= key[3] for held in self.checked):
+                    return ()
+                self.checked.add(key)
+                if len(stmt.args) == 3:
+                    self.facts.check(*stmt.args[:2], stmt.params["low"])
+            case _:
+                self.forget(stmt)
+        return (stmt,)
+
+    def form(self, op: ir.Operand) -> Hashable:
+        """What equal operands have in common."""
+        if isinstance(op, ir.Var):
+            is_index = op.type.dtype == "int64" and not op.type.dims and op.type.kind == "array"
+            return self.forms.of(op) if is_index else op
+        value = getattr(op, "value", None)
+        return (repr(value), op.type)
+
+    # ---- values
+
+    def let(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
+        if stmt.prim == "index":
+            return self.read(stmt)
+        if not is_pure(stmt) or is_array(stmt.var) or stmt.var.type.kind != "array":
+            self.forget(stmt)
+            if is_integer(stmt.var):
+                self.facts.define(stmt)
+            return (stmt,)
+        found = shorter(simpler(stmt, self.facts), self.forms)
+        if not isinstance(found, ir.Let):
+            self.drop(stmt.var, found)
+            return ()
+        if found is not stmt:
+            stmt = found
+            self.forms.learn(stmt)
+        if is_integer(stmt.var):
+            self.facts.define(stmt)
+        key = (stmt.prim, *(self.form(a) for a in stmt.args), stmt.var.type, repr(sorted(stmt.params.items(), key=str)))
+        same = self.computed.setdefault(key, stmt.var)
+        if same is not stmt.var:
+            self.drop(stmt.var, same)
+            return ()
+        return (stmt,)
+
+    def drop(self, var: ir.Var, same: ir.Operand) -> None:
+        """``var`` is ``same`` wherever it is seen."""
+        if isinstance(same, ir.Var) and same.name == ir.SYNTHETIC:
+            same.name = var.name
+        if isinstance(same, ir.Var) or is_integer(same):
+            self.forms.alias(var, same)
+        self.equal[var] = same
+
+    def place(self, var: ir.Var, indices: tuple[ir.Operand, ...]) -> Place:
+        return var, tuple(self.forms.of(i) for i in indices)
+
+    def read(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
+        source = stmt.args[0]
+        assert isinstance(source, ir.Var)
+        held = self.held.setdefault(self.place(source, stmt.args[1:]), stmt.var)
+        if held is stmt.var:
+            return (stmt,)
+        self.drop(stmt.var, held)
+        return ()
+
+    def add(self, stmt: ir.Add) -> Sequence[ir.Stmt]:
+        """``t[i] += x`` as a write of a sum, where what ``t[i]`` holds is known."""
+        place = self.place(stmt.buf, stmt.args)
+        held = self.held.get(place)
+        self.forget(stmt)
+        if held is None or stmt.buf.type.dtype not in ("float64", "float32", "int64"):
+            return (stmt,)
+        if is_zero(held):
+            self.held[place] = stmt.value
+            return (ir.Store(stmt.buf, stmt.path, stmt.args, stmt.value, stmt.loc),)
+        total = ir.Var(ir.SYNTHETIC, Type(stmt.buf.type.dtype))
+        self.held[place] = total
+        let = ir.Let(total, "add", (held, stmt.value), {}, stmt.loc)
+        return let, ir.Store(stmt.buf, stmt.path, stmt.args, total, stmt.loc)
+
+    def forget(self, stmt: ir.Stmt) -> None:
+        """What elements hold is not known any more where the statement may write them."""
+        for access in accesses(stmt):
+            if access.kind == "read":
+                continue
+            root = self.roots.of(access.var)
+            spot = None if access.indices is None else self.place(access.var, access.indices)
+            self.held = {
+                p: v
+                for p, v in self.held.items()
+                if self.roots.of(p[0]) is not root or (spot and self.is_elsewhere(p, spot))
+            }
+
+    def is_elsewhere(self, a: Place, b: Place) -> bool:
+        """Whether two places of one array differ for certain."""
+        if a[0] is not b[0]:
+            return False
+        if any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1])):
+            return True
+        return any(p != q and self.facts.compare("not_equal", p, q) is True for p, q in zip(a[1], b[1]))
+
+    def forget_inside(self, stmt: ir.Stmt) -> None:
+        roots = self.touches.changed(stmt) if self.held else ()
+        if roots:
+            self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
+
+    def conjuncts(self, ops: Sequence[ir.Operand]) -> frozenset[ir.Operand]:
+        """The tests that all hold where these do."""
+        found: set[ir.Operand] = set()
+        for op in ops:
+            let = self.forms.lets.get(op) if isinstance(op, ir.Var) else None
+            if let is not None and let.prim == "logical_and":
+                found |= self.conjuncts([self.operand(a) for a in let.args])
+            else:
+                found.add(op)
+        return frozenset(found)
+
+    def holds(self, check: ir.Effect) -> bool:
+        """Whether a check is known to pass."""
+        at, size = self.forms.of(check.args[0]), self.facts.form(check.args[1])
+        if check.params["low"] and not self.facts.is_not_negative(at):
+            return False
+        return self.facts.compare("less", at, size) is True
+
+    # ---- control
+
+    def branch(self, stmt: ir.If) -> Sequence[ir.Stmt]:
+        if isinstance(stmt.test, ir.Const):
+            taken = self.block(stmt.then if stmt.test.value else stmt.orelse)
+            self.forget_inside(stmt)
+            for r, y in zip(stmt.results, taken.yields):
+                self.drop(r, y)
+            return taken.stmts
+        then = self.block(stmt.then, lambda: self.assume(stmt.test, True))
+        new = replace(stmt, then=then, orelse=self.block(stmt.orelse, lambda: self.assume(stmt.test, False)))
+        self.forget_inside(new)
+        if isinstance(stmt.test, ir.Var) and ends(new.then):
+            self.learn(stmt.test)
+        return (new,)
+
+    def assume(self, test: ir.Operand, holds: bool) -> None:
+        if not isinstance(test, ir.Var):
+            return
+        self.equal[test] = ir.Const(holds, BOOL)
+        let = self.forms.lets.get(test)
+        if let is None:
+            return
+        if let.prim in ("logical_and", "logical_or") and holds == (let.prim == "logical_and"):
+            for a in let.args:
+                self.assume(a, holds)
+        self.facts.test(let, holds)
+
+    def learn(self, test: ir.Var) -> None:
+        """The test is false from here on; where it asked whether two sizes differ, they are one."""
+        self.assume(test, False)
+        let = self.forms.lets.get(test)
+        if let is None or let.prim != "not_equal" or self.depth > 1:
+            return
+        a, b = (self.operand(x) for x in let.args)
+        if a is not b and is_integer(a) and is_integer(b):
+            pair = self.forms.as_alias(a, b)
+            if pair is not None:
+                self.drop(*pair)
+
+    def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        self.forget_inside(stmt)
+        if isinstance(stmt, ir.While):
+            return replace(stmt, test=self.block(stmt.test), body=self.block(stmt.body))
+        return replace(stmt, body=self.block(stmt.body, lambda: self.facts.enter(stmt)))
+
+
+def unguarded(check: ir.Effect) -> ir.Effect | None:
+    """A check without a guard that always holds; None if the guard never does."""
+    guards = check.args[3:]
+    if any(isinstance(g, ir.Const) and not g.value for g in guards):
+        return None
+    if any(isinstance(g, ir.Const) for g in guards):
+        return replace(check, args=check.args[:3])
+    return check
+
+
+def ends(block: ir.Block) -> bool:
+    """Whether a block raises."""
+    return bool(block.stmts) and isinstance(block.stmts[-1], ir.Effect) and block.stmts[-1].kind == "raise"
+
+
+def is_zero(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Const) and not isinstance(op.value, bool) and op.value == 0
+
+
+def is_read(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Let) and stmt.prim == "index"
+
+
+class _Stores:
+    """The statements of a block, without the writes to elements that are written again before anything reads them."""
+
+    def __init__(self, around: _Forward) -> None:
+        self.around = around
+        self.stmts: list[ir.Stmt | None] = []
+        self.open: dict[Place, int] = {}  # what was written and not read since: where
+
+    def append(self, stmt: ir.Stmt) -> None:
+        around = self.around
+        if not self.open and not isinstance(stmt, ir.Store):
+            self.stmts.append(stmt)
+            return
+        touch = around.touches.of(stmt)
+        seen = touch.read | touch.added
+        if touch.raises or touch.acts:
+            seen |= around.roots.written_params
+        if not isinstance(stmt, ir.Store):
+            seen |= touch.written
+        if seen:
+            read = around.place(stmt.args[0], stmt.args[1:]) if is_read(stmt) else None  # type: ignore
+            self.open = {
+                p: k
+                for p, k in self.open.items()
+                if around.roots.of(p[0]) not in seen or (read is not None and around.is_elsewhere(p, read))
+            }
+        if isinstance(stmt, ir.Store):
+            place = around.place(stmt.buf, stmt.args)
+            if place in self.open:
+                self.stmts[self.open[place]] = None
+            self.open[place] = len(self.stmts)
+        self.stmts.append(stmt)
+
+    def left(self) -> list[ir.Stmt]:
+        return [s for s in self.stmts if s is not None]

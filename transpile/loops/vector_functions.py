@@ -1,0 +1,241 @@
+"""Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `transpile_runtime.compiled.vector`.
+
+Where such a function is right for most arguments only, the loop goes in blocks. The arguments of a block are tested first, and a
+block with one outside takes the other function; so it is where most arguments allow a faster function than all:
+
+    for i in range(n):                    for start in range(0, n, 512):
+        y[i] = sin(x[i])                      end = min(start + 512, n)
+                                              outside = 0.0
+                                              for i in range(start, end):
+                                                  outside = joined(outside, outside_bounded(x[i]))
+                              ->              if all_inside(outside):
+                                                  for i in range(start, end):
+                                                      y[i] = sin_bounded(x[i])
+                                              else:
+                                                  for i in range(start, end):
+                                                      y[i] = sin(x[i])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from transpile.analysis.accesses import Roots, is_pure
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.vector_forms import DRAWS, PARTLY, PLAIN, WHOLE
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks
+from transpile.core.types import BOOL, INT, Type
+from transpile.core.walk import Cloner, blocks, defined, statements
+from transpile.loops.loop_shape import has_recurrence, is_serial, known_trips
+
+SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
+IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}
+SMALL = frozenset("sin cos tanh expit erf erfc ndtr arctan arctan2 arcsin arccos sign".split())  # values of these
+COSTLY = frozenset({"div", "sqrt", "mod", "floordiv"}) | WHOLE
+ALONE = PARTLY.keys() - WHOLE  # of these there is no vector function without a test
+FEW = 8  # trips that are not worth vectors
+
+
+def by_vectors(fn: ir.Function) -> ir.Function:
+    """The function (lowered) with the elementary functions of its loops as vector functions."""
+    return replace(fn, body=_Vectors(fn).block(fn.body))
+
+
+class _Vectors:
+    def __init__(self, fn: ir.Function) -> None:
+        self.forms = Forms(fn.body)
+        self.roots = Roots(fn)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return replace(block, stmts=[one for s in block.stmts for one in self.stmt(s)])
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        if isinstance(stmt, ir.Let):
+            return [named(stmt, PLAIN)]
+        if isinstance(stmt, ir.For) and is_vectorised(stmt, self.forms):
+            return self.in_blocks(stmt) or [vectorised(stmt)]
+        return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
+
+    # ---- blocks
+
+    def in_blocks(self, loop: ir.For) -> list[ir.Stmt] | None:
+        """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before.
+
+        A loop that is known to be no longer than a block is one.
+        """
+        partly = [s for s in loop.body.stmts if isinstance(s, ir.Let) and is_float(s) and s.prim in PARTLY]
+        needed = _Arguments(self, loop)
+        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args, s.prim in WHOLE)]
+        if not partly or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
+            return None
+        tests = {(PARTLY[s.prim][1], s.args): None for s in partly if not needed.is_small(s)}
+        if not tests:
+            return [vectorised(loop, {s.var for s in partly})]
+        if (known_trips(loop) or SIZE + 1) <= SIZE:
+            inside, test = self.test(loop, loop.start, loop.bound, needed.lets(), list(tests))
+            return [*test, self.choice(loop, inside, partly, loop.results)]
+        start, end = ir.Var("start", INT), ir.Var("end", INT)
+        up = loop.step.value > 0
+        full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
+        nearer = ir.Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
+        inside, test = self.test(loop, start, end, needed.lets(), list(tests))
+        carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
+        part = replace(loop, start=start, bound=end, inits=carried)
+        results = tuple(ir.Var(r.name, r.type) for r in loop.results)
+        body = ir.Block(carried, [full, nearer, *test, self.choice(part, inside, partly, results)], results)
+        return [replace(loop, index=start, step=ir.Const(SIZE * loop.step.value, INT), body=body)]
+
+    def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
+        """The loop of a block, by whether its arguments are inside."""
+        only = all(s.prim in WHOLE for s in partly)
+        fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
+        slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
+        assert isinstance(fast, ir.For) and isinstance(slow, ir.For)
+        return ir.If(inside, ir.Block((), [fast], fast.results), ir.Block((), [slow], slow.results), results, part.loc)
+
+    def test(
+        self,
+        loop: ir.For,
+        start: ir.Operand,
+        end: ir.Operand,
+        lets: list[ir.Let],
+        tests: list[tuple[str, tuple[ir.Operand, ...]]],
+    ) -> tuple[ir.Var, list[ir.Stmt]]:
+        """Whether all arguments of a block are inside, and what finds out."""
+        cloner = Cloner({})
+        index = cloner.fresh(loop.index)
+        stmts: list[ir.Stmt] = [cloner.stmt(named(s, IN_LOOPS)) for s in lets]
+        params: dict[Type, ir.Var] = {}
+        found: dict[Type, ir.Operand] = {}  # of the numbers of each type
+        for name, args in tests:
+            type_ = Type("float32" if all(a.type.dtype == "float32" for a in args) else "float64")
+            one = ir.Let(ir.Var("", type_), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
+            param = params.setdefault(type_, ir.Var("outside", type_))
+            both = ir.Let(
+                ir.Var("", type_), "vector", (found.get(type_, param), one.var), {"vector": "joined"}, loop.loc
+            )
+            stmts += [one, both]
+            found[type_] = both.var
+        body = ir.Block(tuple(params.values()), stmts, tuple(found.values()))
+        results = tuple(ir.Var("outside", t) for t in found)
+        inits = tuple(ir.Const(0.0, t) for t in found)
+        after: list[ir.Stmt] = [ir.For(index, start, end, loop.step, inits, body, results, loc=loop.loc)]
+        inside = [ir.Let(ir.Var("", BOOL), "vector", (r,), {"vector": "all_inside"}, loop.loc) for r in results]
+        if len(inside) > 1:
+            inside.append(ir.Let(ir.Var("", BOOL), "both", tuple(s.var for s in inside), {}, loop.loc))
+        return inside[-1].var, [*after, *inside]
+
+
+class _Arguments:
+    """What the arguments of some statements of a loop's body are computed from, where that can be done before the trip."""
+
+    def __init__(self, around: _Vectors, loop: ir.For) -> None:
+        self.around, self.loop = around, loop
+        self.at = {s.var: k for k, s in enumerate(loop.body.stmts) if isinstance(s, ir.Let)}
+        self.own = set(defined(loop.body))
+        self.wanted: set[int] = set()
+
+    def take(self, args: tuple[ir.Operand, ...], if_cheap: bool) -> bool:
+        """Whether all can be computed; what that takes is then among the lets.
+
+        With ``if_cheap`` it is nothing that takes as long as what is saved.
+        """
+        found: set[int] = set()
+        if not all(self.reach(a, found) for a in args):
+            return False
+        if if_cheap and any(self.let(k).prim in COSTLY for k in found):
+            return False
+        self.wanted |= found
+        return True
+
+    def reach(self, op: ir.Operand, found: set[int]) -> bool:
+        if not isinstance(op, ir.Var) or op not in self.own or op is self.loop.index:
+            return True
+        k = self.at.get(op)
+        if k is None:
+            return False
+        if k in found:
+            return True
+        found.add(k)
+        let = self.let(k)
+        if not is_pure(let) or let.prim in ALONE or (let.prim == "index" and not self.is_unchanged(let, k)):
+            return False
+        return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
+
+    def is_small(self, let: ir.Let) -> bool:
+        """Whether the argument of a sine and its like is no large number, as far as one sees."""
+        x = let.args[0]
+        k = self.at.get(x) if isinstance(x, ir.Var) else None
+        return k is not None and PARTLY[let.prim][1] == "outside_bounded" and self.let(k).prim in SMALL
+
+    def is_unchanged(self, read: ir.Let, at: int) -> bool:
+        """Whether the element has, before the loop, what its trip will read: others do not write it, and its own later."""
+        around, stmts = self.around, self.loop.body.stmts
+        root = read.args[0]
+        if not isinstance(root, ir.Var) or root in self.own:
+            return False
+        place = tuple(around.forms.of(i) for i in read.args[1:])
+        for k, stmt in enumerate(stmts):
+            for write in statements(ir.Block((), [stmt])):
+                if not isinstance(write, (ir.Store, ir.Add)) or around.roots.of(write.buf) is not around.roots.of(root):
+                    continue
+                if write.buf is not root or k < at or tuple(around.forms.of(i) for i in write.args) != place:
+                    return False
+                if not any(self.is_own(p) for p in place):
+                    return False
+        return True
+
+    def is_own(self, form: Linear) -> bool:
+        """Whether no two trips have this subscript."""
+        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).variables & self.own)
+
+    def let(self, k: int) -> ir.Let:
+        found = self.loop.body.stmts[k]
+        assert isinstance(found, ir.Let)
+        return found
+
+    def lets(self) -> list[ir.Let]:
+        return [self.let(k) for k in sorted(self.wanted)]
+
+
+def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
+    """The loop with vector functions; those of ``inside`` have arguments that are known to be right for them."""
+
+    def block(body: ir.Block) -> ir.Block:
+        return replace(body, stmts=[stmt(s) for s in body.stmts])
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if not isinstance(s, ir.Let):
+            return with_blocks(s, block) if blocks(s) else s
+        return named(s, {s.prim: PARTLY[s.prim][0]} if s.var in inside else IN_LOOPS)
+
+    return replace(loop, body=block(loop.body))
+
+
+def named(let: ir.Let, table: Mapping[str, str]) -> ir.Let:
+    """The statement with the vector function of a table that takes its place."""
+    if let.prim == "call" and let.params.get("fn") in DRAWS:
+        return replace(let, params={**let.params, "fn": DRAWS[let.params["fn"]]})
+    name = table.get(let.prim)
+    return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
+
+
+def is_float(let: ir.Let) -> bool:
+    """Whether it is an operation on float64 or float32, without what is Python's own about it."""
+    if let.params.get("py") or let.var.type.weak and let.prim in ("mod", "floordiv"):
+        return False
+    return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
+
+
+def is_vectorised(loop: ir.For, forms: Forms) -> bool:
+    """Whether vectors are expected of an innermost loop, and pay."""
+    if any(isinstance(s, (ir.For, ir.While)) for s in statements(loop.body)) or is_serial(loop):
+        return False
+    if loop.body.stop is not None or loop.trips is not None:
+        return False
+    if has_recurrence(loop, forms):
+        return False
+    trips = known_trips(loop)
+    return trips is None or trips >= FEW

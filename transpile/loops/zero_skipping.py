@@ -1,0 +1,204 @@
+"""What would only add zeros is not run: a choice between a value and 0.0 becomes a branch around the loops that it scales.
+
+    for j in range(n):                            for j in range(n):
+        s = a if near[j] else 0.0                     if near[j]:
+        for k in range(d):                ->              for k in range(d):
+            x_bar[j, k] += s * y[j, k]                        x_bar[j, k] += a * y[j, k]
+
+Such are the adjoints of the smallest of many, of a clipped value, of what a mask takes. All that depends on the choice must be 0.0
+where the choice is, and must be added to elements. A loop must be among it: where both sides are as likely, a branch costs as much
+as some ten products.
+
+Where the choice is 0.0 the other factors are not looked at: infinity or NaN among them adds nothing, where 0.0 * NaN would have
+made the sum NaN. The side that is not taken counts for nothing, as everywhere in `where`. A sum that is -0.0 may stay so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.accesses import Roots, Touches, is_pure
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.types import BOOL
+from transpile.core.walk import blocks, defines, leaves, map_operands, statements
+from transpile.loops.choices import choices, is_guard
+from transpile.loops.loop_shape import known_trips
+
+FEW = 16  # trips that cost less than a branch that goes the wrong way
+
+
+def skip_zeros(fn: ir.Function) -> ir.Function:
+    """The function with such choices as branches."""
+    if not any(isinstance(s, ir.For) and _may_gain(s.body) for s in statements(fn.body)):
+        return fn
+    return with_body(fn, _Zeros(fn).block(fn.body, False))
+
+
+def _may_gain(body: ir.Block) -> bool:
+    """Whether there is a choice, and something that it may save."""
+    return any(choices(s) for s in body.stmts) and any(map(is_long, body.stmts))
+
+
+def is_long(stmt: ir.Stmt) -> bool:
+    """Whether it is a loop that may have more than a few trips, or has one inside."""
+    trips = [known_trips(s) for s in statements(ir.Block((), [stmt])) if isinstance(s, ir.For)]
+    return any(n is None or n > FEW for n in trips)
+
+
+class _Zeros:
+    def __init__(self, fn: ir.Function) -> None:
+        self.touches = Touches(Roots(fn))
+
+    def block(self, block: ir.Block, is_body: bool) -> ir.Block:
+        block = with_stmts(block, [self.inside(s) if blocks(s) else s for s in block.stmts])
+        tried: set[tuple[ir.Var, bool]] = set()
+        while is_body and _may_gain(block):
+            found = [c for s in block.stmts for c in choices(s) if (c.test, c.taken) not in tried]
+            if not found:
+                break
+            test, taken = found[0].test, found[0].taken
+            tried.add((test, taken))
+            if not is_guard(found[0], block):
+                values = {c.var: c.value for c in found if c.test is test and c.taken == taken}
+                block = _Region(self.touches, block, values).branched(test, taken) or block
+        return block
+
+    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
+        return with_blocks(stmt, lambda b: self.block(b, isinstance(stmt, ir.For)))
+
+
+class _Region:
+    """What depends on choices of one test in a block. ``values``: what they take; ``zeros``: what is 0.0 where they are."""
+
+    def __init__(self, touches: Touches, block: ir.Block, values: dict[ir.Var, ir.Operand]) -> None:
+        self.touches, self.old, self.values = touches, block, values
+        self.zeros: set[ir.Operand] = set(values)
+
+    def branched(self, test: ir.Var, taken: bool) -> ir.Block | None:
+        """The block with what only adds zeros in a branch; None if that is too little, or cannot be."""
+        stmts = self.old.stmts
+        moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
+        if not any(map(is_long, moved)):
+            return None
+        at = next(k for k, s in enumerate(stmts) if s is moved[-1])
+        if not self.may_pass(stmts[:at], moved):
+            return None
+        before, moved = self.parted(stmts[: at + 1], moved, stmts[at + 1 :], test)
+        inner = [map_operands(s, self.operand) for s in moved]
+        loc = inner[-1].loc
+        if not taken:
+            other = ir.Var(ir.SYNTHETIC, BOOL)
+            before.append(ir.Let(other, "logical_not", (test,), {}, loc))
+            test = other
+        branch = ir.If(test, ir.Block((), inner), ir.Block(), (), loc)
+        return replace(self.old, stmts=[*before, branch, *stmts[at + 1 :]])
+
+    def operand(self, op: ir.Operand) -> ir.Operand:
+        while isinstance(op, ir.Var) and self.values.get(op, op) is not op:
+            op = self.values[op]
+        return op
+
+    # ---- what may move
+
+    def is_choice(self, stmt: ir.Stmt) -> bool:
+        return isinstance(stmt, ir.Let) and stmt.var in self.values
+
+    def closed(self, moved: list[ir.Stmt]) -> list[ir.Stmt]:
+        """Those of the statements that make nothing that others need."""
+        moved = [s for s in moved if not self.is_choice(s)]
+        while True:
+            others = [s for s in self.old.stmts if not any(s is m for m in moved)]
+            needed = set(leaves(self.old)).union(*(self.touches.of(s).uses for s in others))
+            left = [s for s in moved if not any(v in needed for v in defines(s))]
+            if len(left) == len(moved):
+                return moved
+            moved = left
+
+    def may_pass(self, stmts: list[ir.Stmt], moved: list[ir.Stmt]) -> bool:
+        """Whether what is moved may come after all that stays of the statements."""
+        passed: list[ir.Stmt] = []
+        for stmt in stmts:
+            if any(stmt is m for m in moved):
+                passed.append(stmt)
+            elif any(self.touches.ordered(m, stmt) for m in passed):
+                return False
+        return True
+
+    def parted(
+        self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], test: ir.Operand
+    ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        """The statements before the branch and those in it: what is moved, and what is computed only for that."""
+        used: set[ir.Operand] = {test, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
+        inside: set[ir.Operand] = set(self.values.values())
+        within: list[ir.Stmt] = []
+        before: list[ir.Stmt] = []
+        for stmt in reversed(stmts):
+            touch = self.touches.of(stmt)
+            if any(stmt is m for m in moved) or self.is_source(stmt, inside, used, before):
+                inside |= touch.uses
+                within.append(stmt)
+            elif not self.is_choice(stmt) or any(v in used for v in defines(stmt)):
+                used |= touch.uses
+                before.append(stmt)
+        return before[::-1], within[::-1]
+
+    def is_source(self, stmt: ir.Stmt, inside: set[ir.Operand], used: set[ir.Operand], later: list[ir.Stmt]) -> bool:
+        """Whether what a statement makes is used ``inside`` only, and it can be computed after what stands later."""
+        touch = self.touches.of(stmt)
+        if not isinstance(stmt, (ir.Let, ir.For)) or touch.raises or touch.acts or touch.written or touch.added:
+            return False
+        if self.is_choice(stmt) or not any(v in inside for v in defines(stmt)) or any(v in used for v in defines(stmt)):
+            return False
+        return not any(self.touches.ordered(stmt, s) for s in later)
+
+    # ---- zeros
+
+    def adds_zeros(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement does nothing where the choice is 0.0; what it makes that is 0.0 then is noted."""
+        match stmt:
+            case ir.Let():
+                return self.let(stmt)
+            case ir.Add():
+                return stmt.value in self.zeros and not self.zeros & set(stmt.args)
+            case ir.For():
+                return self.loop(stmt)
+            case ir.If():
+                return stmt.test not in self.zeros and not stmt.results and all(map(self.body, blocks(stmt)))
+        return False
+
+    def let(self, let: ir.Let) -> bool:
+        """A value; one that depends on the choice must be 0.0 with it."""
+        given = [a in self.zeros for a in let.args]
+        if not any(given):
+            return is_pure(let)
+        nothing = [g or ir.is_literal(a, 0.0) for g, a in zip(given, let.args)]
+        match let.prim:
+            case "mul":
+                is_zero = True
+            case "add" | "sub" | "neg" | "cast" | "identity" | "positive":
+                is_zero = all(nothing)
+            case "div":
+                is_zero = not given[1]
+            case "where":
+                is_zero = not given[0] and all(nothing[1:])
+            case _:
+                is_zero = False
+        if not is_zero or not let.var.type.is_float or let.var.type.dims:
+            return False
+        self.zeros.add(let.var)
+        return True
+
+    def loop(self, loop: ir.For) -> bool:
+        """A loop that adds zeros; of what it carries, a sum from 0.0 stays so."""
+        if loop.body.stop is not None or loop.trips is not None or self.zeros & {loop.start, loop.bound, loop.step}:
+            return False
+        kept = [init in self.zeros or ir.is_literal(init, 0.0) for init in loop.inits]
+        self.zeros.update(p for p, k in zip(loop.body.params, kept) if k)
+        if not self.body(loop.body) or any(k != (y in self.zeros) for k, y in zip(kept, loop.body.yields)):
+            return False
+        self.zeros.update(r for r, k in zip(loop.results, kept) if k)
+        return True
+
+    def body(self, block: ir.Block) -> bool:
+        return all(map(self.adds_zeros, block.stmts))

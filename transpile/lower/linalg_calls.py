@@ -1,0 +1,217 @@
+"""Linear algebra as calls of `transpile_runtime.compiled.linalg`, one for each matrix of a stack, into memory that is made before.
+
+    y = np.linalg.solve(a, b)     ->      y = np.empty(...)
+                                          for i in range(n):
+                                              linalg.solve(a[i], b[i], y[i])
+
+A matrix is passed as it lies: a transpose or a slice of a stored array is not copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.types import INT, Type
+from transpile.lower.element_functions import Elements, stored, write
+from transpile.lower.factor_reuse import Factors, factors_of, flag
+from transpile.lower.known_adjoints import NAME as CHOLESKY_ADJOINT
+from transpile.lower.lowering import Lowering
+from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call gives: memory of these sizes, of which the last ``rank`` axes are one matrix's; a number if that is 0."""
+
+    name: str
+    dtype: str
+    sizes: tuple[ir.Operand, ...]
+    rank: int
+
+
+def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], results: Sequence[Result]) -> list[Any]:
+    """The results of a function of matrices, for each of a stack: elements, or numbers where there is no stack."""
+    batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
+    made = [lw.memory(r.name, r.dtype, r.sizes) if r.sizes else None for r in results]
+    numbers: list[Expr] = []
+
+    def one(idx: list[Expr]) -> None:
+        args = [*given(idx), *flags]
+        out = [part(lw, whole(var, r.sizes), idx) for var, r in zip(made, results) if var is not None and r.rank]
+        into = tuple(range(len(args), len(args) + len(out)))
+        numbers[:] = _call(lw, fn, (*args, *out), into, results)
+        for var, value in zip(made, numbers):
+            if var is not None:
+                write(lw.b, var, idx, value)
+
+    lw.nest(batch, one)
+    if not batch and numbers:
+        return [e.op for e in numbers]
+    return [stored(lw.b, var, r.sizes) for var, r in zip(made, results)]  # type: ignore[arg-type]
+
+
+def _call(
+    lw: Lowering, fn: str, args: tuple[ir.Operand, ...], into: tuple[int, ...], results: Sequence[Result]
+) -> list[Expr]:
+    """The call, and the numbers that it gives."""
+    b = lw.b
+    scalars = [r for r in results if not r.rank]
+    if not scalars:
+        b.bind("done", INT, "call", args, {"fn": fn, "into": into})
+        return []
+    if len(scalars) == 1:
+        return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn, "into": ()}))]
+    several = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn, "into": ()})
+    return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (several,), {"k": k})) for k, r in enumerate(scalars)]
+
+
+# -------------------------------------------------------------------------------------------------------- rules
+
+
+def _flags(stmt: Any, names: Sequence[str]) -> tuple[ir.Operand, ...]:
+    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in names)
+
+
+def _single(fn: str, rank: int, *flags: str) -> Callable[[Lowering, Any], Any]:
+    """A matrix to a matrix (rank 2), a vector (1) or a number (0)."""
+
+    def rule(lw: Lowering, stmt: Any) -> Any:
+        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
+        (found,) = calls(lw, fn, passed(lw, [lw.elements(stmt.args[0])]), _flags(stmt, flags), [result])
+        return found if isinstance(found, Elements) else lw.b.expr(found)
+
+    return rule
+
+
+def _several(fn: str, *flags: str) -> Callable[[Lowering, Any], list[Any]]:
+    """A matrix to several results."""
+
+    def rule(lw: Lowering, stmt: Any) -> list[Any]:
+        x = lw.elements(stmt.args[0])
+        batch = x.rank - 2
+        results = [Result(ir.SYNTHETIC, t.dtype, lw.sizes(t.dims), t.rank - batch) for t in stmt.var.type.items]
+        return calls(lw, fn, passed(lw, [x]), _flags(stmt, flags), results)
+
+    return rule
+
+
+def _eigh(lw: Lowering, stmt: Any) -> list[Any]:
+    return _several("linalg.robust_eigh" if stmt.params.get("robust") else "linalg.eigh", "UPLO")(lw, stmt)
+
+
+def _qr(lw: Lowering, stmt: Any) -> Any:
+    if stmt.params.get("mode", "reduced") == "r":
+        return _single("linalg.qr_r", 2)(lw, stmt)
+    return _several("linalg.qr")(lw, stmt)
+
+
+def _factored(fn: str, rank: int) -> Callable[[Lowering, Any], Any]:
+    """``inv`` or ``det`` of a matrix; by its factors, if other statements want those too."""
+
+    def rule(lw: Lowering, stmt: Any) -> Any:
+        shared = factors_of(lw, stmt.args[0])
+        if shared is None:
+            return _single(f"linalg.{fn}", rank)(lw, stmt)
+        factors, turned = shared
+        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
+        flags = (flag(turned),) if rank else ()
+        (found,) = calls(lw, f"linalg.lu_{fn}", _kept(lw, factors), flags, [result])
+        return found if isinstance(found, Elements) else lw.b.expr(found)
+
+    return rule
+
+
+def _kept(lw: Lowering, factors: Factors) -> Given:
+    """The factors as operands."""
+
+    def given(idx: Sequence[Expr]) -> list[ir.Operand]:
+        own = own_index(lw, factors.batch, idx)
+        return [part(lw, factors.columns, own), part(lw, factors.pivots, own)]
+
+    return given
+
+
+def _slogdet(lw: Lowering, stmt: Any) -> list[Any]:
+    shared = factors_of(lw, stmt.args[0])
+    if shared is None:
+        return _several("linalg.slogdet")(lw, stmt)
+    results = [Result(ir.SYNTHETIC, t.dtype, lw.sizes(t.dims), 0) for t in stmt.var.type.items]
+    return calls(lw, "linalg.lu_slogdet", _kept(lw, shared[0]), (), results)
+
+
+def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
+    """``a x = b`` with batches that broadcast."""
+    return lambda lw, stmt: _equation(lw, stmt, fn, _flags(stmt, flags))
+
+
+def _linear_solve(lw: Lowering, stmt: Any) -> Elements:
+    lower = lw.matrices.triangle(stmt.args[0])
+    if lower is not None:
+        return _equation(lw, stmt, "linalg.solve_triangular", (flag(lower), flag(False), flag(False)))
+    shared = factors_of(lw, stmt.args[0])
+    if shared is None:
+        return _equation(lw, stmt, "linalg.solve", ())
+    factors, turned = shared
+    return _equation(lw, stmt, "linalg.lu_solve", (flag(turned),), factors)
+
+
+def _equation(
+    lw: Lowering, stmt: Any, fn: str, flags: Sequence[ir.Operand], factors: Factors | None = None
+) -> Elements:
+    """``b`` of rank 1 is one vector: a matrix of one column."""
+    a, y = (lw.elements(x) for x in stmt.args)
+    dtype, sizes = stmt.var.type.dtype, lw.sizes(stmt.var.type.dims)
+    first = passed(lw, [a]) if factors is None else _kept(lw, factors)
+    second = passed(lw, [y])
+    var = lw.memory(stmt.var.name, dtype, sizes)
+    is_vector = y.rank == 1
+
+    def one(idx: list[Expr]) -> None:
+        args = [*first(idx), *(() if factors is None else flags), *second(idx), *(flags if factors is None else ())]
+        out = part(lw, whole(var, sizes), idx)
+        out = column(lw, out, sizes[-1]) if is_vector else out
+        lw.b.bind("done", INT, "call", (*args, out), {"fn": fn, "into": (len(args),)})
+
+    lw.nest(sizes[:-1] if is_vector else sizes[:-2], one)
+    return stored(lw.b, var, sizes)
+
+
+def _lstsq(lw: Lowering, stmt: Any) -> Any:
+    rcond = stmt.params.get("rcond")
+    value = ir.Const(-2.0 if rcond is None else float(rcond), Type("float64"))
+    return _equation(lw, stmt, "linalg.lstsq", (value,))
+
+
+def _cholesky_adjoint(lw: Lowering, stmt: Any) -> Any:
+    result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), 2)
+    given = passed(lw, [lw.elements(a) for a in stmt.args])
+    return calls(lw, "linalg.cholesky_adjoint", given, (), [result])[0]
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
+    "inv": _factored("inv", 2),
+    "det": _factored("det", 0),
+    "cholesky": _single("linalg.cholesky", 2, "upper"),
+    CHOLESKY_ADJOINT: _cholesky_adjoint,
+    "eigvalsh": _single("linalg.eigvalsh", 1, "UPLO"),
+    "svdvals": _single("linalg.svdvals", 1),
+    "pinv": _single("linalg.pinv", 2),
+    "matrix_rank": _single("linalg.matrix_rank", 0),
+    "expm": _single("linalg.expm", 2),
+    "solve": _linear_solve,
+    "solve_triangular": _solve("linalg.solve_triangular", "lower", "trans", "unit_diagonal"),
+    "lstsq": _lstsq,
+    "qr": _qr,
+}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
+    "qr": _qr,
+    "svd": _several("linalg.svd"),
+    "svd_full": _several("linalg.svd_full"),
+    "eigh": _eigh,
+    "slogdet": _slogdet,
+    "lu": _several("linalg.lu"),
+}

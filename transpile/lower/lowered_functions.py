@@ -1,0 +1,115 @@
+"""Kept functions, lowered: each is a function of its own in the module, called with arrays in memory.
+
+The last parameter counts how deep the calls are: compiled code that called itself without end would end the process, so it raises
+RecursionError where Python does by default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import ANY
+from transpile.core.functions import Routine, apart, invoke, reached, result_sizes
+from transpile.core.types import BOOL, INT, Type
+from transpile.lower import lowered_effects
+from transpile.lower.element_functions import Elements, stored
+from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import fresh
+from transpile.ops.tables import prims
+
+DEPTH = 1000  # calls inside calls, as many as Python's own limit
+
+
+def functions(core: ir.Function) -> tuple[list[ir.Function], dict[Routine, str]]:
+    """The functions that the program keeps, the program itself last, and what each routine is called."""
+    found = reached(core)
+    names = {r: r.name for r in found}
+    entry = core
+    if core.routine is not None:
+        names[core.routine] = _free(f"{core.name}_kept", set(names.values()))
+        entry = _entry(core)
+    return [*(_counted(r.body, names[r]) for r in found), entry], names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _entry(core: ir.Function) -> ir.Function:
+    """A function that does nothing but call the one that ``core`` is."""
+    routine: Routine = core.routine
+    params = tuple(ir.Var(p.name, p.type) for p in core.params)
+    b = Builder(prims())
+    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params)
+    unknown = any(d is None for dims in sizes for d in dims)
+    types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]
+    with b.at(core.loc):
+        if not unknown:
+            for p in params:
+                for axis, dim in enumerate(p.type.dims):
+                    if dim.as_symbol is not None and dim.as_symbol not in b.symbols:
+                        b.symbols[dim.as_symbol] = b.let("dim", p, axis=axis).op
+        results = invoke(b, routine, params, types)
+    body = ir.Block((), b.block.stmts, tuple(r.op for r in results))
+    return replace(core, params=params, body=body, symbols=b.symbols, routine=None)
+
+
+def _counted(fn: ir.Function, name: str) -> ir.Function:
+    return replace(fn, name=name, params=(*fn.params, ir.Var("depth", INT)), arg_tree=None, out_tree=None)
+
+
+# ------------------------------------------------------------------------------------------------------- in a body
+
+
+def check_depth(lw: Lowering, depth: ir.Var) -> None:
+    """The check that stands first in a kept function."""
+    b, loc = lw.b, lw.fn.loc
+    with b.at(loc):
+        test = ir.Var(ir.SYNTHETIC, BOOL)
+        b.emit(ir.Let(test, "greater", (depth, ir.Const(DEPTH, INT)), {}, loc))
+        raised = lowered_effects.too_deep(loc)
+        b.emit(ir.If(test, ir.Block((), [raised]), ir.Block(), (), loc))
+
+
+def call(lw: Lowering, stmt: Any) -> list[Any]:
+    """The results of a call, each an operand or `Elements`."""
+    b = lw.b
+    args: list[ir.Operand] = []
+    for a in stmt.args:
+        if a.type.dims:
+            args.append(lw.rooted(lw.elements(a), a.name if isinstance(a, ir.Var) else ir.SYNTHETIC).memory)
+        else:
+            args.append(lw.scalar(a).op)
+    deeper = ir.Const(1, INT) if lw.depth is None else (b.expr(lw.depth) + 1).op
+    type_ = stmt.var.type
+    types = apart(type_)
+    params = {"fn": lw.routines[stmt.params["routine"]], "kept": True}
+    if len(types) == 1:
+        var = b.bind(stmt.var.name, _whole(types[0]), "call", (*args, deeper), params)
+        return [_held(lw, var, types[0])]
+    whole = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", (*args, deeper), params)
+    return [_held(lw, b.bind(ir.SYNTHETIC, _whole(t), "item", (whole,), {"k": k}), t) for k, t in enumerate(types)]
+
+
+def _whole(type_: Type) -> Type:
+    return Type(type_.dtype, (ANY,) * type_.rank, type_.weak)
+
+
+def _held(lw: Lowering, var: ir.Var, type_: Type) -> Any:
+    """A result as the lowering holds it, its sizes those that are known."""
+    if not type_.dims:
+        return var
+    lw.owned.add(var)
+    if all(lw.is_known(s) for d in type_.dims for s in d.symbols()):
+        return stored(lw.b, var, lw.sizes(type_.dims))
+    return fresh(lw, var)
+
+
+def one(lw: Lowering, stmt: Any) -> Any:
+    (found,) = call(lw, stmt)
+    return found if isinstance(found, Elements) else Expr(lw.b, found)

@@ -1,0 +1,104 @@
+"""The values that primitives give: the table of all rules, and whether to hold elements or memory of what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.types import INT
+from transpile.errors import error
+from transpile.lower import (
+    created,
+    draws,
+    extrema,
+    linalg_calls,
+    lowered_functions,
+    overflow,
+    product_loops,
+    rearranged,
+    reductions,
+    reindexed,
+    sorting_calls,
+)
+from transpile.lower.element_functions import Elements, is_one
+from transpile.lower.elementwise import TABLE as ELEMENTWISE
+from transpile.lower.elementwise import elementwise
+from transpile.lower.lowering import Held, Lowering, name_of
+from transpile.lower.size_checks import check_given
+from transpile.lower.sums import linear as linear_sum
+
+ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
+    **ELEMENTWISE,
+    **created.TABLE,
+    **reindexed.TABLE,
+    **rearranged.TABLE,
+    **reductions.TABLE,
+    **extrema.TABLE,
+    **product_loops.TABLE,
+    **sorting_calls.TABLE,
+    **draws.TABLE,
+    **linalg_calls.TABLE,
+    "invoke": lowered_functions.one,
+}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {
+    **sorting_calls.SEVERAL,
+    **linalg_calls.SEVERAL,
+    "invoke": lowered_functions.call,
+}
+
+
+class Primitives(Lowering):
+    def keep(self, elements: Elements, var: ir.Var) -> Elements:
+        """What to hold of an array value: its elements, or memory if it is read more than once and dear."""
+        if elements.cheap or elements.root is not None or self.total[var] <= 1:
+            if elements.deps or not elements.cheap:
+                self.snapshots[var] = None
+            return elements
+        return self.in_memory(elements, name_of(var))
+
+    def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
+        """The elements of an array primitive."""
+        prim = self.b.prims.get(stmt.prim)  # None of what `transpile.lower.known_adjoints` has put together
+        if prim is not None and prim.elementwise:
+            return linear_sum(self, stmt) or elementwise(self, stmt)
+        rule = ARRAYS.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        if stmt.prim != "index":  # that clips what it is given
+            check_given(self, stmt.var.type.dims, stmt.args)
+        found: Elements = rule(self, stmt)
+        if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
+            sizes = tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))
+            found = replace(found, sizes=sizes)  # a size that a check has shown to be 1
+        return found
+
+    def number(self, stmt: ir.Let) -> ir.Operand:
+        """The scalar that a primitive gives."""
+        prim = self.b.prims[stmt.prim]
+        if prim.elementwise or stmt.prim == "cast":
+            if prim.elementwise and any(o.type.dims for o in stmt.args):
+                return elementwise(self, stmt).at(()).op
+            return overflow.compute(self, stmt, [self.scalar(a) for a in stmt.args]).op
+        if stmt.prim in ("copy", "identity"):
+            return self.scalar(stmt.args[0]).op
+        rule = ARRAYS.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        found = rule(self, stmt)
+        value = found.at(()) if isinstance(found, Elements) else found
+        return self.named(value, stmt.var)
+
+    def named(self, value: Expr, var: ir.Var) -> ir.Operand:
+        """The value under the user's name, if it has none yet."""
+        if isinstance(value.op, ir.Var) and value.op.name in (ir.SYNTHETIC, "total") and var.name != ir.SYNTHETIC:
+            value.op.name = var.name
+        return value.op
+
+    def several(self, stmt: ir.Let) -> list[Held]:
+        rule = SEVERAL.get(stmt.prim)
+        if rule is None:
+            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        return rule(self, stmt)

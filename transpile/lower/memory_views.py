@@ -1,0 +1,106 @@
+"""Arrays that are part of a variable's memory as it lies: rows, slices, transposes, multiples, repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.types import INT
+
+
+@dataclass(frozen=True)
+class At:
+    """One index of an axis."""
+
+    index: ir.Operand
+
+
+@dataclass(frozen=True)
+class Range:
+    """``size`` indices of an axis from ``start``; None: all of them."""
+
+    start: ir.Operand | None
+    size: ir.Operand
+
+
+@dataclass(frozen=True)
+class View:
+    """``parts`` says for each axis of the variable what is taken of it, ``order`` for each axis of the array which axis of the
+    variable it is; None: one along which the array is repeated. ``source`` is the place in the user's program."""
+
+    var: ir.Var
+    parts: tuple[At | Range, ...]
+    order: tuple[int | None, ...]
+    factor: Expr | None = None
+    source: Any = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the variable, in the order in which it lies."""
+        return self.order == tuple(range(len(self.parts))) and self.is_full and self.factor is None
+
+    @property
+    def is_full(self) -> bool:
+        return all(isinstance(p, Range) and p.start is None for p in self.parts)
+
+    @property
+    def close(self) -> int | None:
+        """The axis along which neighbours are neighbours in memory."""
+        last = len(self.parts) - 1
+        return self.order.index(last) if last in self.order else None
+
+    def plain(self) -> View:
+        """The same without what it is multiplied by."""
+        return replace(self, factor=None)
+
+    def permuted(self, axes: Sequence[int]) -> View:
+        return replace(self, order=tuple(self.order[a] for a in axes), source=None)
+
+    def indexed(self, b: Builder, items: Sequence[Item]) -> View:
+        """One item for each axis: an `At`, a `Range`, or None for all of it; `NEW` for a new axis."""
+        parts: list[At | Range] = list(self.parts)
+        order: list[int | None] = []
+        axes = iter(self.order)
+        for item in items:
+            if item is NEW:
+                order.append(None)
+                continue
+            axis = next(axes)
+            if not isinstance(item, At):
+                order.append(axis)
+            if axis is not None and item is not None:
+                start = parts[axis].start  # type: ignore[union-attr]
+                if isinstance(item, At):
+                    parts[axis] = At(_plus(b, start, item.index))
+                elif isinstance(item, Range):
+                    parts[axis] = Range(_plus(b, start, item.start) if item.start is not None else start, item.size)
+                    if item.start is None and start is None:
+                        parts[axis] = Range(ir.Const(0, INT), item.size)
+        return replace(self, parts=tuple(parts), order=tuple(order), source=None)
+
+
+@dataclass(frozen=True)
+class Times:
+    """The product, element by element, of two arrays that are views."""
+
+    x: View
+    y: View
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """An array whose elements are all this number."""
+
+    value: Expr
+
+
+Made = View | Times | Uniform
+NEW = "new"
+Item = At | Range | None | str
+
+
+def _plus(b: Builder, start: ir.Operand | None, index: ir.Operand) -> ir.Operand:
+    return index if start is None else (b.expr(start) + b.expr(index)).op

@@ -1,0 +1,191 @@
+"""Products that contract, as loops: the axes of the result outside, the contracted ones inside, in memory order.
+
+A product with a matrix is a call of BLAS where `transpile.lower.contractions` finds one; what is left are these loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.types import INT, Type
+from transpile.lower.element_functions import Elements, is_one, stored, write
+from transpile.lower.fold_loops import add_up, cast, number, op, wide
+from transpile.lower.indices import broadcast_index
+from transpile.lower.lowered_effects import raise_value
+from transpile.lower.lowering import Lowering
+from transpile.lower.sums import Pending, pending
+
+
+def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
+    """``einsum``: each part with its letters."""
+    steady = [(s, lw.steady(x, f"{name or 't'}_{k}")) for k, (s, x) in enumerate(parts)]
+    sizes: dict[str, ir.Operand] = {}
+    for s, x in steady:
+        for c, size in zip(s, x.sizes):
+            if c not in sizes or is_one(sizes[c]):
+                sizes[c] = size
+    summed = [c for c in dict.fromkeys("".join(s for s, _ in steady)) if c not in output]
+    letters = [*output, *summed]
+    unit = _unit(steady, letters)
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        where = dict(zip(letters, idx))
+        value: Expr | None = None
+        for s, x in steady:
+            factor = x.at([lw.b.expr(0) if is_one(n) else where[c] for c, n in zip(s, x.sizes)])
+            value = factor if value is None else op(lw, "mul", value, factor)
+        assert value is not None
+        return value
+
+    whole = Elements(tuple(sizes[c] for c in letters), steady[0][1].dtype, at, cheap=False, unit=unit)
+    whole = whole.also(*(x for _, x in steady))
+    if not summed:
+        return whole
+    return add_up(lw, whole, tuple(range(len(output), len(letters))), False, dtype, name)
+
+
+def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int | None:
+    """The letter that most parts have contiguous; of the largest part where they differ."""
+    votes: dict[str, int] = {}
+    for s, x in parts:
+        if x.unit is not None and x.rank and s.count(s[x.unit]) == 1 and not is_one(x.sizes[x.unit]):
+            votes[s[x.unit]] = votes.get(s[x.unit], 0) + x.rank
+    if not votes:
+        return None
+    return list(letters).index(max(votes, key=lambda c: (votes[c], c)))
+
+
+def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
+    """The product of two as calls of BLAS where that is possible, of more of them two at a time where that saves loops."""
+    if len(parts) == 2:
+        sizes: dict[str, ir.Operand] = {}
+        for s, x in parts:
+            sizes.update((c, n) for c, n in zip(s, x.sizes) if c not in sizes or not is_one(n))
+        found = pending(lw, parts, output, [sizes[c] for c in output])
+        if found is not None:
+            return found
+    pair = _pair(parts, output) if len(parts) > 2 else None
+    if pair is not None:
+        two = [parts[k] for k in pair]
+        rest = [p for k, p in enumerate(parts) if k not in pair]
+        needed = {*output, *(c for s, _ in rest for c in s)}
+        letters = "".join(c for c in dict.fromkeys(two[0][0] + two[1][0]) if c in needed)
+        inner = einsum(lw, two, letters, dtype, "")
+        if isinstance(inner, Pending):
+            inner = inner.formed("")
+        return einsum(lw, [(letters, inner), *rest], output, dtype, name)
+    return contract(lw, parts, output, dtype, name)
+
+
+def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int] | None:
+    """Two operands with a letter that is summed and that no other has, if they do not have all letters."""
+    every = {c for s, _ in parts for c in s}
+    for k, (s, _) in enumerate(parts):
+        for j, (t, _) in enumerate(parts[:k]):
+            others = {*output, *(c for i, (u, _) in enumerate(parts) if i not in (j, k) for c in u)}
+            if ({*s} & {*t}) - others and {*s, *t} != every:
+                return j, k
+    return None
+
+
+def _einsum(lw: Lowering, stmt: Any) -> Elements:
+    inputs, output = stmt.params["subscripts"].split("->")
+    parts = [(s, lw.elements(a)) for s, a in zip(inputs.split(","), stmt.args)]
+    return einsum(lw, parts, output, stmt.var.type.dtype, stmt.var.name)
+
+
+def _matmul(lw: Lowering, stmt: Any) -> Elements:
+    x, y = (lw.elements(a) for a in stmt.args)
+    batch = "abcdefgh"[: max(x.rank - 2, y.rank - 2, 0)]
+    first = (batch[len(batch) - (x.rank - 2) :] if x.rank > 2 else "") + ("ik" if x.rank > 1 else "k")
+    second = (batch[len(batch) - (y.rank - 2) :] if y.rank > 2 else "") + ("kj" if y.rank > 1 else "k")
+    output = batch + ("i" if x.rank > 1 else "") + ("j" if y.rank > 1 else "")
+    return einsum(lw, [(first, x), (second, y)], output, stmt.var.type.dtype, stmt.var.name)
+
+
+def _tensordot(lw: Lowering, stmt: Any) -> Elements:
+    x, y = (lw.elements(a) for a in stmt.args)
+    first, second = stmt.params["axes"]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    left = list(letters[: x.rank])
+    right = list(letters[x.rank : x.rank + y.rank])
+    for a, c in zip(first, second):
+        right[c] = left[a]
+    output = [c for k, c in enumerate(left) if k not in first] + [c for k, c in enumerate(right) if k not in second]
+    parts = [("".join(left), x), ("".join(right), y)]
+    return einsum(lw, parts, "".join(output), stmt.var.type.dtype, stmt.var.name)
+
+
+def _outer(lw: Lowering, stmt: Any) -> Elements:
+    x, y = (lw.elements(a) for a in stmt.args)
+    return contract(lw, [("i", x), ("j", y)], "ij", stmt.var.type.dtype, stmt.var.name)
+
+
+def _cross(lw: Lowering, stmt: Any) -> Elements:
+    b = lw.b
+    x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
+    dtype = stmt.var.type.dtype
+    sizes = (*lw.sizes(stmt.var.type.dims[:-1]), ir.Const(3, INT))
+    var = lw.memory(stmt.var.name, dtype, sizes)
+
+    def line(outer: list[Expr]) -> None:
+        def get(e: Elements, k: int) -> Expr:
+            return e.at(broadcast_index(lw, e, [*outer, b.expr(k)]))
+
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            plus, minus = op(lw, "mul", get(x, i), get(y, j)), op(lw, "mul", get(x, j), get(y, i))
+            write(b, var, [*outer, b.expr(k)], op(lw, "sub", plus, minus))
+
+    lw.nest(sizes[:-1], line)
+    return stored(b, var, sizes)
+
+
+def _convolve(lw: Lowering, stmt: Any) -> Elements:
+    b, mode, dtype = lw.b, stmt.params["mode"], stmt.var.type.dtype
+    x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
+    n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])
+    empty = b.elementwise("minimum", n, m, py=True).eq(0)
+    if not isinstance(empty.op, ir.Const):
+        b.emit(
+            ir.If(
+                empty.op,
+                ir.Block((), [raise_value(b.loc, "an array to convolve cannot be empty")]),
+                ir.Block(),
+                (),
+                b.loc,
+            )
+        )
+    carried = wide(dtype)
+    flipped = stmt.prim == "correlate"  # the convolution with the second reversed
+    kind = f"{stmt.prim}_{mode}" if flipped and mode == "same" else f"convolve_{mode}"
+    call = b.bind("bounds", Type("int64", (), kind="tuple"), "call", (n.op, m.op), {"fn": f"arrays.{kind}"})
+    lead, size = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("lead", "size")))
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        k = idx[0] + lead
+        low = Expr(b, b.bind("low", INT, "call", ((k - m + 1).op, b.expr(0).op), {"fn": "max"}))
+        high = Expr(b, b.bind("high", INT, "call", ((k + 1).op, n.op), {"fn": "min"}))
+
+        def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
+            i = inner[0] + low
+            j = m - 1 - (k - i) if flipped else k - i
+            return [op(lw, "add", values[0], cast(lw, op(lw, "mul", x.at([i]), y.at([j])), carried))]
+
+        return cast(lw, lw.fold([(high - low).op], [number(lw, 0, carried)], body)[0], dtype)
+
+    return Elements((size.op,), dtype, at, cheap=False, deps=x.deps | y.deps)
+
+
+TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
+    "matmul": _matmul,
+    "einsum": _einsum,
+    "tensordot": _tensordot,
+    "outer": _outer,
+    "cross": _cross,
+    "convolve": _convolve,
+    "correlate": _convolve,
+}

@@ -1,0 +1,63 @@
+"""Which matrices of a function are factored more than once.
+
+Which matrix it is the definitions say: values are assigned once, so the same variable, through transposes, is the same matrix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+from transpile.core.walk import statements
+
+USERS = ("solve", "inv", "det", "slogdet")
+
+
+class Matrices:
+    """Which matrices of a function are factored more than once."""
+
+    def __init__(self, fn: ir.Function) -> None:
+        self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
+        users = [s for s in statements(fn.body) if isinstance(s, (ir.Let, ir.Alloc)) and s.prim in USERS]
+        self.count = Counter(self.base(s.args[0])[0] for s in users)
+        loops = [s for s in statements(fn.body) if isinstance(s, (ir.For, ir.While))]
+        inside = {id(s) for f in loops for s in statements(f.body)}
+        self.again = {self.base(s.args[0])[0] for s in users if id(s) in inside and s.args[0].type.rank == 2}
+        self.keys: dict[ir.Operand, ir.Var] = {}
+
+    def base(self, op: ir.Operand) -> tuple[ir.Operand, bool]:
+        """The variable that holds the matrix, and whether it is the transpose of that."""
+        turned = False
+        while isinstance(op, ir.Var) and op in self.lets:
+            let = self.lets[op]
+            if let.prim == "transpose" and _swaps_last(let.params["axes"]):
+                turned = not turned
+            elif let.prim not in ("copy", "identity"):
+                break
+            op = let.args[0]
+        return op, turned
+
+    def triangle(self, op: ir.Operand) -> bool | None:
+        """Whether the matrix is a lower (False: upper) triangular factor, as a decomposition gives it; None if it is not known to
+        be one."""
+        base, turned = self.base(op)
+        let = self.lets.get(base) if isinstance(base, ir.Var) else None
+        if let is None:
+            return None
+        if let.prim == "cholesky":
+            return let.params["upper"] == turned
+        source = self.lets.get(let.args[0]) if let.prim == "item" and isinstance(let.args[0], ir.Var) else None
+        if source is not None and source.prim == "qr" and let.params["k"] == 1:
+            return turned
+        return None
+
+    def key(self, op: ir.Operand) -> ir.Var:
+        """What stands for the factors of a matrix where variables are looked up, so that they end with its block."""
+        return self.keys.setdefault(op, ir.Var("factors", Type("float64")))
+
+
+def _swaps_last(axes: Any) -> bool:
+    n = len(axes)
+    return tuple(axes) == (*range(n - 2), n - 1, n - 2)

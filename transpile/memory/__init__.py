@@ -1,8 +1,0 @@
-"""What a derivative does with memory, as formulas and numbers.
-
-In: a core function with the notes that the transforms leave on variables, the values of its parameters, and what runs it. Out: a
-`report.Report`. Must not: change a function, or run one for anything but counts that only a run can tell.
-
-`formula` is the arithmetic; `sizes` says a function's sizes in it; `records` lists what is recorded and why; `probe` measures and
-`values` gives the numbers; `peak` and `compiled` find what is alive at once; `findings` puts it together; `report` prints.
-"""

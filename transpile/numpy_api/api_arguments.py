@@ -1,0 +1,255 @@
+"""Reads the arguments of NumPy calls: arrays and what NumPy takes as such, axes, shapes, dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.types import Type, promote
+from transpile.errors import RuleError
+from transpile.ops.slicing import point
+
+
+def array(b: Builder, value: Any) -> Expr:
+    """An array argument: an Expr as it is, a (nested) sequence as an array."""
+    return from_nested(b, value) if isinstance(value, (list, tuple)) else b.expr(value)
+
+
+def arrays(b: Builder, values: Any) -> list[Expr]:
+    """A sequence of arrays; the rows of an array, where that is given instead and its length is known."""
+    if isinstance(values, (list, tuple)):
+        return [array(b, v) for v in values]
+    x = b.expr(values)
+    if not x.rank:
+        raise RuleError("needs a sequence of arrays, not a number", "T201")
+    if not x.dims[0].is_const:
+        raise RuleError(f"needs a sequence of arrays of known length, not {x.type}", "T201", "use reshape")
+    return [point(x, 0, k) for k in range(x.dims[0].const)]
+
+
+def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
+    """``np.array(nested, dtype)``: of a (nested) list or tuple of Exprs and numbers a new array; of an Expr its value."""
+    if not isinstance(nested, (list, tuple)):
+        x = b.expr(nested)
+        return x if dtype is None else b.cast(x, dtype)
+    if not nested:
+        return b.let("empty", dims=(Dim(0),), dtype=dtype or "float64")
+    parts = same_dtype(b, [from_nested(b, v, dtype) for v in nested])
+    return stack(b, parts, 0, "T214")
+
+
+def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> Expr:
+    """``np.stack`` of arrays of one shape and dtype."""
+    dims = parts[0].dims
+    for x in parts[1:]:
+        if x.rank != len(dims) or not all(b.same(p, q) for p, q in zip(x.dims, dims)):
+            raise RuleError(f"arrays of shapes {shape_text(dims)} and {shape_text(x.dims)} cannot be stacked", code)
+    return b.let("stack", *parts, axis=axis)
+
+
+def same_dtype(b: Builder, parts: Sequence[Expr]) -> list[Expr]:
+    """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
+    them."""
+    common = promote(*(p.type.strong for p in parts))
+    return [b.cast(p, common.dtype) for p in parts]
+
+
+def numeric(b: Builder, *values: Any) -> list[Expr]:
+    """Arrays in their common dtype, numbers included: the operands of a product."""
+    return same_dtype(b, [array(b, v) for v in values])
+
+
+def floats(b: Builder, *values: Any) -> list[Expr]:
+    """Arrays in their common float dtype: integers become float64 (linear algebra)."""
+    parts = numeric(b, *values)
+    return parts if parts[0].type.is_float else [b.cast(p, "float64") for p in parts]
+
+
+def strong(x: Expr) -> Expr:
+    """A NumPy scalar where there is a Python one."""
+    return x.b.cast(x, x.type.strong)
+
+
+def shape_text(dims: Sequence[Dim]) -> str:
+    inner = ", ".join(map(str, dims))
+    return f"({inner},)" if len(dims) == 1 else f"({inner})"
+
+
+# -------------------------------------------------------------------------------------------------------- axes
+
+
+def axis_of(axis: Any, rank: int) -> int:
+    """One axis, counted from the front."""
+    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
+    if not -rank <= axis < rank:
+        raise RuleError(
+            f"axis {axis} is out of bounds for an array of {rank} dimension{'' if rank == 1 else 's'}", "T208"
+        )
+    return int(axis) % rank
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes of a reduction: None (all), one, or several."""
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, (tuple, list)):
+        axes = [axis_of(a, rank) for a in axis]
+        if len(set(axes)) != len(axes):
+            raise RuleError("duplicate value in 'axis'", "T208")
+        return tuple(sorted(axes))
+    return (axis_of(axis, rank),)
+
+
+def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
+    """Refuses a value of an argument that names a choice."""
+    if value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131")
+
+
+def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
+    """Refuses arguments that would change the result and are not served: each is a pair of its value and what is fine."""
+    for name, (value, fine) in given.items():
+        if isinstance(value, Expr) or value != fine:
+            shown = "" if isinstance(value, Expr) else f"={value!r}"
+            raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131")
+
+
+# --------------------------------------------------------------------------------------------- sizes and shapes
+
+
+def size_of(b: Builder, value: Any) -> Dim:
+    """An integer argument as a dimension."""
+    x = b.expr(value)
+    if x.dims or not (x.type.is_int or x.type.is_bool):
+        raise RuleError(f"a size is an integer, not {x.type}", "T201")
+    found = b.form(x)
+    if found.is_const and found.const < 0:
+        raise RuleError(f"a size is not negative, as {found} is", "T203")
+    return found
+
+
+def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
+    """A shape argument: a number or a sequence of numbers; negative ones are refused."""
+    if not isinstance(shape, (list, tuple)):
+        x = b.expr(shape)
+        if x.rank == 1:
+            if not x.dims[0].is_const:
+                raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
+            shape = [point(x, 0, k) for k in range(x.dims[0].const)]
+        else:
+            shape = (x,)
+    return tuple(size_of(b, s) for s in shape)
+
+
+def product(dims: Sequence[Dim]) -> Dim:
+    total = Dim(1)
+    for d in dims:
+        total = total * d
+    return total
+
+
+def _factors(dim: Dim) -> tuple[int, list[Dim]]:
+    """A number and what multiplies it, products taken apart."""
+    if dim.is_const:
+        return dim.const, []
+    if dim.const == 0 and len(dim.terms) == 1:
+        atom, coef = dim.terms[0]
+        if atom.kind == "mul":
+            first, second = (_factors(d) for d in atom.operands)
+            return coef * first[0] * second[0], [*first[1], *second[1]]
+        return coef, [Dim(0, ((atom, 1),))]
+    return 1, [dim]
+
+
+def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
+    """The product of sizes as a number and a list of factors."""
+    number, factors = 1, []
+    for d in dims:
+        n, rest = _factors(d)
+        number *= n
+        factors += rest
+    return number, factors
+
+
+def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
+    """The quotient of two products of sizes, exact where the factors say so."""
+    number, left = _taken_apart(total)
+    divisor, down = _taken_apart(by)
+    right: list[Dim] = []
+    for d in down:
+        left.remove(d) if d in left else right.append(d)
+    if not right and divisor and number % divisor == 0:
+        return product(left).scale(number // divisor)
+    whole, part = product(left).scale(number), product(right).scale(divisor)
+    if part.is_const and part.const and all(c % part.const == 0 for c in (whole.const, *(c for _, c in whole.terms))):
+        return Dim(whole.const // part.const, tuple((a, c // part.const) for a, c in whole.terms))
+    return whole // part
+
+
+def integer(value: Any) -> int | None:
+    """The number that an argument is known to be."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    op = getattr(value, "op", value)
+    if isinstance(op, ir.Const) and isinstance(op.value, int):
+        return int(op.value)
+    if isinstance(op, ir.Var) and op.form is not None and op.form.is_const:
+        return op.form.const
+    return None
+
+
+def known_integer(value: Any, what: str) -> int:
+    """As `integer`, or an error."""
+    found = integer(value)
+    if found is None:
+        raise RuleError(f"{what} must be known when the function is transformed", "T203", "pass a literal number")
+    return found
+
+
+def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
+    """Whether a size that decides how many axes a result has is 1."""
+    found = b.decide(dim, Dim(1))
+    if found is None:
+        raise RuleError(f"{what}: how many axes the result has depends on whether the size {dim} is 1, which only the run knows",
+                        "T210", hint)  # fmt: skip
+    return found
+
+
+def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
+    """Refuses arrays of different shape where NumPy does not broadcast."""
+    fits = x.rank == y.rank and all(d == e or b.same(d, e) for d, e in zip(x.dims, y.dims))
+    if not fits:
+        raise RuleError(f"{message}: {shape_text(x.dims)} and {shape_text(y.dims)}", "T202")
+
+
+# ------------------------------------------------------------------------------------------------------ dtypes
+
+
+def dtype_of(dtype: Any, default: str) -> str:
+    return default if dtype is None else np.dtype(dtype).name
+
+
+def cast_to(x: Expr, dtype: Any) -> Expr:
+    return x if dtype is None else x.b.cast(x, dtype_of(dtype, ""))
+
+
+def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:
+    """``np.full(dims, value, dtype)``; of rank 0, the number."""
+    kind = np.dtype(dtype).kind
+    if isinstance(value, (int, float, bool)):
+        value = {"b": bool, "f": float}.get(kind, int)(value)
+        value = ir.Const(value, Type(dtype)) if not dims else value
+    if not dims:
+        return b.cast(b.expr(value), dtype)
+    return b.let("full", value, dims=tuple(dims), dtype=dtype)
+
+
+def zeros_like(x: Expr) -> Expr:
+    return full(x.b, 0, x.dims, x.dtype)

@@ -1,0 +1,117 @@
+"""What is known of a callable that user code may name: its `Entry`.
+
+Each module of this package holds a ``TABLE: dict[str, Entry]``; `transpile.numpy_api.entries` merges them. A dotted name is
+where the callable lives for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
+``builtins.abs``. Methods and attributes of arrays are found by `METHODS`, which gives the dotted name of the function
+that takes the array first; a method whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an
+entry ``ndarray.reshape`` of its own.
+
+>>> METHODS["sum"], METHODS["T"], "T" in PROPERTIES
+('numpy.sum', 'ndarray.T', True)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One callable.
+
+    ``build(b, x, axis=None, ...)`` emits it: the NumPy signature after the `Builder`. Arguments named in ``static``
+    arrive as plain Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested)
+    lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python
+    object. It may raise `RuleError`.
+
+    ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``,
+    ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``numpy_api/library.py`` that is lifted
+    like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
+    in that module's spelling.
+
+    ``memory`` says what NumPy gives:
+
+    * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
+    * a "view"; a "read-only" view; "place": the argument or a view of it if there is nothing to compute, else new; "same": as
+      "place", and an array even of rank 0; "part": a read-only array of an array, a number of a number;
+    * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,
+      "ordered" one only of what is in C order, of "layout" it is never known.
+
+    A function of the bound arguments says which where they decide.
+    """
+
+    build: Callable[..., Any] | None = None
+    static: tuple[str, ...] = ()
+    elementwise: str = ""
+    source: str = ""
+    via: str = ""
+    doc: str = ""
+    memory: str | Callable[[Mapping[str, Any]], str] = "new"
+
+    @property
+    def signature(self) -> inspect.Signature | None:
+        """The parameters of ``build`` without the builder; None where there is no ``build``."""
+        if self.build is None:
+            return None
+        found = inspect.signature(self.build)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    def shares(self, bound: Mapping[str, Any]) -> str:
+        """The ``memory`` of a call with these arguments."""
+        return self.memory if isinstance(self.memory, str) else self.memory(bound)
+
+
+MEMORY = frozenset("new array C like view read-only place same part either ordered layout".split())
+
+
+def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]], str]:
+    """New memory where the argument ``copy`` says so, else ``kind``."""
+    return lambda bound: "array" if bound.get("copy", default) else kind
+
+
+def in_order(kind: str, default: str = "C") -> Callable[[Mapping[str, Any]], str]:
+    """Of what is made anew: C order if ``order`` says so, ``kind`` where it is K (that of the argument)."""
+    found = {"C": "C", "K": kind, "A": kind, None: kind}
+    return lambda bound: found.get(bound.get("order", default), "array")
+
+
+_OUT_AT = {
+    1: "fix isposinf isneginf",
+    2: "all any argmax argmin max min amax amin nanmax nanmin nanargmax nanargmin ptp median nanmedian round around "
+    "choose dot outer concatenate concat stack",
+    3: "sum prod mean std var nansum nanprod nanmean nanstd nanvar cumsum cumprod nancumsum nancumprod clip take compress "
+    "quantile percentile nanquantile nanpercentile",
+    5: "trace",
+}
+OUT_AT = {
+    **{f"numpy.{name}": at for at, names in _OUT_AT.items() for name in names.split()},
+    "ndarray.compress": 3,
+}
+"""Where NumPy takes ``out`` by position: our signatures leave it out, the frontend stores the result. Ufuncs take it
+after their operands."""
+
+
+_AS_NUMPY = (
+    "all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero "
+    "prod repeat round searchsorted squeeze std sum swapaxes take trace var choose partition imag real "
+    "ndim shape size"
+).split()
+_OWN = (
+    "T mT astype compress conj conjugate copy flatten ravel item reshape transpose sort fill tolist dtype itemsize nbytes"
+).split()
+
+PROPERTIES = frozenset("T mT dtype imag itemsize nbytes ndim real shape size".split())
+"""The names in `METHODS` that are read without a call."""
+
+METHODS: dict[str, str] = {
+    **{name: f"numpy.{name}" for name in _AS_NUMPY if hasattr(np.ndarray, name)},
+    **{name: f"ndarray.{name}" for name in _OWN if hasattr(np.ndarray, name)},
+    "__abs__": "builtins.abs",
+}
+"""Array method or property, of those that this NumPy has -> dotted name. ``sort`` and ``fill`` write in place: the frontend
+stores what they give."""

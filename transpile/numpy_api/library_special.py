@@ -1,0 +1,62 @@
+"""Functions of ``scipy.special`` that are said in terms of other NumPy: plain Python, lifted like user code.
+
+The shift by the largest element is hidden from the derivative (`stop_gradient`): the result does not depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from transpile.base.intrinsics import stop_gradient
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
+    """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
+    if np.issubdtype(np.asarray(a).dtype, np.integer):
+        a = a + 0.0
+    top = np.max(a, axis=axis, keepdims=True, initial=-np.inf)
+    top = stop_gradient(np.where(np.isfinite(top), top, 0.0))
+    terms = np.exp(a - top)
+    if b is not None:
+        terms = b * terms
+    total = np.sum(terms, axis=axis, keepdims=keepdims)
+    if not keepdims:
+        top = np.squeeze(top, axis=axis)
+    size = np.abs(total) if return_sign else total
+    empty = size == 0
+    if b is not None and not return_sign:  # the logarithm of a negative sum, without a warning
+        top = np.where(size < 0, np.nan, top)
+        size = np.where(size < 0, 1.0, size)
+    result = np.log(np.where(empty, 1.0, size)) + np.where(empty, -np.inf, top)
+    return (result, np.sign(total)) if return_sign else result
+
+
+def softmax(x, axis=None):  # type: ignore[no-untyped-def]
+    """``exp(x) / sum(exp(x))`` without overflow."""
+    terms = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
+    return terms / np.sum(terms, axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis=None):  # type: ignore[no-untyped-def]
+    """``log(softmax(x))``, accurate where the softmax is tiny."""
+    shifted = x - stop_gradient(np.max(x, axis=axis, keepdims=True))
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def softplus(x):  # type: ignore[no-untyped-def]
+    """``log(1 + exp(x))`` without overflow."""
+    return np.logaddexp(0.0, x)
+
+
+def huber(delta, r):  # type: ignore[no-untyped-def]
+    """The Huber loss: quadratic up to ``delta``, linear beyond; infinite for a negative ``delta``."""
+    size = np.abs(r)
+    loss = np.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return np.where(delta < 0, np.inf, loss)
+
+
+def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
+    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, in a form that does not cancel for small r."""
+    v = r / np.where(delta == 0, 1.0, delta)
+    loss = delta * delta * (v * v / (1.0 + np.hypot(1.0, v)))
+    return np.where(delta < 0, np.inf, loss)

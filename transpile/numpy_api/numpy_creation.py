@@ -1,0 +1,411 @@
+"""Arrays out of numbers, shapes and other arrays, by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.types import INT64, promote
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import (
+    array,
+    axis_of,
+    cast_to,
+    dtype_of,
+    from_nested,
+    full,
+    integer,
+    numeric,
+    shape_of,
+    size_of,
+    strong,
+)
+from transpile.numpy_api.entry_record import Entry, in_order
+from transpile.numpy_api.numpy_sorting import nonzero
+from transpile.ops import language as m
+from transpile.ops.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
+
+_STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
+
+
+def _check_order(order: Any) -> None:
+    """Refuses an order in memory that NumPy does not give to what is made from nothing."""
+    if order is not None and order not in "CFcf":
+        raise RuleError(f"only 'C' or 'F' order is permitted, not {order!r}", "T131")
+
+
+def _filled(value: float) -> Callable[..., Expr]:
+    def build(
+        b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
+    ) -> Expr:
+        _check_order(order)
+        return full(b, value, shape_of(b, shape), dtype_of(dtype, "float64"))
+
+    return build
+
+
+def _filled_like(value: float) -> Callable[..., Expr]:
+    def build(
+        b: Builder,
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: Any = True,
+        shape: Any = None,
+        device: Any = None,
+    ) -> Expr:
+        x = array(b, a)
+        made = full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
+        return b.like(made, x) if dtype is None else made
+
+    return build
+
+
+def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+    _check_order(order)
+    return b.let("empty", dims=shape_of(b, shape), dtype=dtype_of(dtype, "float64"))
+
+
+def _empty_like(
+    b: Builder,
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: Any = True,
+    shape: Any = None,
+    device: Any = None,
+) -> Expr:
+    x = array(b, prototype)
+    made = b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
+    return b.like(made, x) if dtype is None else made
+
+
+def _full(
+    b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
+) -> Expr:
+    _check_order(order)
+    value, dims = array(b, fill_value), shape_of(b, shape)
+    dtype = dtype_of(dtype, value.dtype)
+    return _everywhere(b, b.cast(value, dtype), dims)
+
+
+def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
+    """An array of the value everywhere; NumPy leaves out leading axes of one that are too many."""
+    while value.rank > len(dims) and value.dims[0] == Dim(1):
+        value = point(value, 0, 0)
+    if value.rank > len(dims):
+        raise RuleError(f"could not broadcast {value.type} into {len(dims)} dimensions", "T202")
+    return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
+
+
+def _full_like(
+    b: Builder,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: Any = True,
+    shape: Any = None,
+    device: Any = None,
+) -> Expr:
+    x = array(b, a)
+    dims = x.dims if shape is None else shape_of(b, shape)
+    made = _everywhere(b, b.cast(array(b, fill_value), dtype_of(dtype, x.dtype)), dims)
+    return b.like(made, x) if dtype is None else made
+
+
+def _array(
+    b: Builder,
+    object: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: str = "K",
+    subok: Any = False,
+    ndmin: int = 0,
+    like: Any = None,
+) -> Expr:
+    x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
+    if copy is not None and not copy and (not isinstance(object, Expr) or object.type != x.type):
+        raise RuleError(
+            "copy=False of what must be copied to be an array: NumPy raises ValueError", "T201", "use np.asarray"
+        )
+    while x.rank < (ndmin or 0):
+        x = new_axis(x, 0)
+    return x
+
+
+def _asarray(
+    b: Builder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None, like: Any = None
+) -> Expr:
+    return _array(b, a, dtype, copy)
+
+
+def _contiguous(b: Builder, a: Any, dtype: Any = None, *, like: Any = None) -> Expr:
+    return _array(b, a, dtype, ndmin=1)
+
+
+def _array_memory(copy: Any, order: Any = None) -> Callable[[Mapping[str, Any]], str]:
+    """What ``np.array`` and its like share: by default a copy (True) or the argument itself if it is as wanted (None)."""
+
+    def shares(bound: Mapping[str, Any]) -> str:
+        x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
+        if not isinstance(x, Expr):
+            return "C" if wanted in (None, "C", "K", "A") else "array"
+        if bound.get("copy", copy):
+            return (
+                "C" if wanted == "C" else "like" if wanted in (None, "K", "A") and not bound.get("dtype") else "array"
+            )
+        if wanted in (None, "K", "A") or not x.rank:
+            return "same"
+        return "ordered" if wanted == "C" or x.rank < 2 else "layout"
+
+    return shares
+
+
+def _copy(b: Builder, a: Any, order: str = "K", subok: Any = False) -> Expr:
+    return strong(array(b, a))
+
+
+# ------------------------------------------------------------------------------------------------------ ranges
+
+
+def _arange(
+    b: Builder,
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+) -> Expr:
+    if stop is None:
+        start, stop = None, start
+    given = [b.expr(v) for v in (start, stop, step) if v is not None]
+    if any(v.dims for v in given):
+        raise RuleError("np.arange takes numbers", "T201")
+    whole = all(v.type.is_int or v.type.is_bool for v in given)
+    dtype = dtype_of(dtype, "int64" if whole else _float_of(given))
+    args = given if start is not None or step is None else [b.expr(0), *given]
+    dims = _range_size(b, args)
+    if dims is not None:
+        return b.let("arange", *args, dims=(dims,), dtype=dtype)
+    symbol = fresh_size(b, "steps")
+    return settle_size(b, b.let("arange", *args, dims=(symbol,), dtype=dtype), 0, symbol)
+
+
+def _float_of(given: list[Expr]) -> str:
+    return promote(*(v.type for v in given), INT64).dtype  # as of an int64: that of a float32 is float64
+
+
+def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
+    """How many numbers a range has, if that is known or linear in what is."""
+    if all(isinstance(a.op, ir.Const) for a in args):
+        return Dim(len(np.arange(*(a.op.value for a in args))))  # type: ignore[union-attr]
+    ends = [_whole(b, a) for a in args]
+    if any(e is None for e in ends):
+        return None
+    if len(args) == 1:
+        return ends[0].clip()  # type: ignore[union-attr]
+    step = ends[2].const if len(args) > 2 and ends[2].is_const else 1 if len(args) < 3 else None  # type: ignore
+    if not step:
+        return None
+    span = ends[1] - ends[0]  # type: ignore[operator]
+    if step < 0:
+        span, step = -span, -step
+    return span.clip() if step == 1 else (span.clip() + (step - 1)) // step
+
+
+def _whole(b: Builder, x: Expr) -> Dim | None:
+    """A number that is an integer by type or by value."""
+    if isinstance(x.op, ir.Const):
+        return Dim(int(x.op.value)) if float(x.op.value).is_integer() else None
+    return b.form(x) if x.type.is_int or x.type.is_bool else None
+
+
+def _linspace(
+    b: Builder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    device: Any = None,
+) -> Any:
+    first, last = array(b, start), array(b, stop)
+    common = promote(first.type, last.type).dtype
+    first, last = (b.cast(x, common if common.startswith("float") else "float64") for x in (first, last))
+    if first.rank or last.rank:
+        first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
+        y = _between(b, first, last, num, endpoint)
+        at = axis_of(axis, y.rank)
+        y = m.transpose(y, [*range(1, at + 1), 0, *range(at + 1, y.rank)]) if at else y
+    else:
+        axis_of(axis, 1)
+        y = b.let(
+            "linspace", first, last, b.expr(num), dims=(size_of(b, num),), dtype=first.dtype, endpoint=bool(endpoint)
+        )
+    y = cast_to(m.floor(y) if dtype is not None and np.dtype(dtype).kind in "iu" else y, dtype)
+    if not retstep:
+        return y
+    count = b.expr(num) - 1 if endpoint else b.expr(num)
+    known = integer(num)
+    if known is None:
+        return y, m.where(count > 0, (last - first) / m.maximum(count, 1, py=True), np.nan)
+    return y, (last - first) / count if known > (1 if endpoint else 0) else b.expr(np.nan)
+
+
+def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
+    """``linspace`` of arrays: the points along a new first axis."""
+    n = size_of(b, num)
+    count = b.expr(num) - 1 if endpoint else b.expr(num)
+    dims = (n, *first.dims)
+    share = b.cast(along(b, dims, 0), first.dtype) / m.maximum(count, 1, py=True)
+    return first + share * (last - first)
+
+
+def _logspace(
+    b: Builder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Expr:
+    return cast_to(
+        b.elementwise("pow", array(b, base), _linspace(b, start, stop, num, endpoint, axis=axis), strong=True), dtype
+    )
+
+
+def _geomspace(
+    b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Expr:
+    """Even steps of the logarithm; both ends have one sign."""
+    first, last = (b.cast(x, "float64") if not x.type.is_float else x for x in numeric(b, start, stop))
+    shares = _linspace(b, 0.0, 1.0, num, endpoint, axis=axis)
+    if first.rank or last.rank:
+        raise RuleError(
+            "np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))"
+        )
+    if not isinstance(start, (int, float)) or not isinstance(stop, (int, float)):
+        zero = m.logical_or(first.eq(0), last.eq(0))
+        raise_if(zero, "ValueError", "Geometric sequence cannot include zero")
+    return cast_to(first * b.elementwise("pow", last / first, shares, strong=True), dtype)
+
+
+# ----------------------------------------------------------------------------------------------------- matrices
+
+
+def _matrix(prim: str) -> Callable[..., Expr]:
+    """``np.eye`` and ``np.tri``."""
+
+    def build(
+        b: Builder,
+        N: Any,
+        M: Any = None,
+        k: int = 0,
+        dtype: Any = None,
+        order: str = "C",
+        device: Any = None,
+        like: Any = None,
+    ) -> Expr:
+        _check_order(order)
+        n = b.expr(N)
+        width = n if M is None else b.expr(M)
+        dims = (size_of(b, n), size_of(b, width))
+        return b.let(prim, n, width, dims=dims, k=k, dtype=dtype_of(dtype, "float64"))
+
+    return build
+
+
+def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
+    return _matrix("eye")(b, n, dtype=dtype)
+
+
+def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:
+    """Powers of a vector, one a column."""
+    v = array(b, x)
+    if v.rank != 1:
+        raise RuleError("x must be a one-dimensional array or sequence.", "T201")
+    v = b.cast(v, promote(v.type, INT64).dtype)
+    n = v.dims[0] if N is None else size_of(b, N)
+    at_least(b, n, 0, "negative dimensions are not allowed")
+    powers = b.let("arange", b.dim(n), dims=(n,), dtype="int64")
+    powers = powers if increasing else b.let("flip", powers, axes=(0,))
+    return b.elementwise("pow", new_axis(v, 1), powers if not v.type.is_float else b.cast(powers, v.dtype), strong=True)
+
+
+def _diag_indices(b: Builder, n: Any, ndim: int = 2) -> tuple[Expr, ...]:
+    size = size_of(b, n)
+    return (b.let("arange", b.expr(n), dims=(size,), dtype="int64"),) * ndim
+
+
+def _diag_indices_from(b: Builder, arr: Any) -> tuple[Expr, ...]:
+    x = array(b, arr)
+    return _diag_indices(b, b.dim(x.dims[0]), x.rank)
+
+
+def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:
+        width = b.expr(n) if m is None else b.expr(m)
+        if upper:
+            inside = _matrix("tri")(b, n, width, k - 1, "bool")
+            inside = b.elementwise("logical_not", inside)
+        else:
+            inside = _matrix("tri")(b, n, width, k, "bool")
+        return nonzero(b, inside)
+
+    return build
+
+
+def _triangle_indices_from(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    def build(b: Builder, arr: Any, k: int = 0) -> tuple[Expr, ...]:
+        x = array(b, arr)
+        return _triangle_indices(upper)(b, b.dim(x.dims[0]), k, b.dim(x.dims[1]))
+
+    return build
+
+
+_NUMPY: dict[str, Entry] = {
+    "zeros": Entry(_filled(0), static=_STATIC, memory=in_order("C")),
+    "ones": Entry(_filled(1), static=_STATIC, memory=in_order("C")),
+    "empty": Entry(_empty, static=_STATIC, memory=in_order("C")),
+    "full": Entry(_full, static=_STATIC, memory=in_order("C")),
+    "zeros_like": Entry(_filled_like(0), static=_STATIC, memory=in_order("like", "K")),
+    "ones_like": Entry(_filled_like(1), static=_STATIC, memory=in_order("like", "K")),
+    "empty_like": Entry(_empty_like, static=_STATIC, memory=in_order("like", "K")),
+    "full_like": Entry(_full_like, static=_STATIC, memory=in_order("like", "K")),
+    "array": Entry(_array, static=_STATIC, memory=_array_memory(True)),
+    **{n: Entry(_asarray, static=_STATIC, memory=_array_memory(None)) for n in ("asarray", "asanyarray")},
+    "asarray_chkfinite": Entry(_asarray, static=_STATIC, memory=_array_memory(None)),
+    "ascontiguousarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "C")),
+    "asfortranarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "F")),
+    "copy": Entry(_copy, static=_STATIC, memory=in_order("like", "K")),
+    "arange": Entry(_arange, static=_STATIC, memory="C"),
+    "linspace": Entry(_linspace, static=(*_STATIC, "endpoint", "retstep", "axis")),
+    "logspace": Entry(_logspace, static=(*_STATIC, "endpoint", "axis")),
+    "geomspace": Entry(_geomspace, static=(*_STATIC, "endpoint", "axis")),
+    "eye": Entry(_matrix("eye"), static=(*_STATIC, "k"), memory=in_order("C")),
+    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k"), memory=in_order("C")),
+    "identity": Entry(_identity, static=_STATIC, memory="C"),
+    "vander": Entry(_vander, static=("increasing",)),
+    "diag_indices": Entry(_diag_indices, static=("ndim",)),
+    "diag_indices_from": Entry(_diag_indices_from),
+    "tril_indices": Entry(_triangle_indices(False), static=("k",)),
+    "triu_indices": Entry(_triangle_indices(True), static=("k",)),
+    "tril_indices_from": Entry(_triangle_indices_from(False), static=("k",)),
+    "triu_indices_from": Entry(_triangle_indices_from(True), static=("k",)),
+}
+
+TABLE: dict[str, Entry] = {
+    **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
+    "ndarray.copy": Entry(_copy, static=_STATIC, memory=in_order("like")),
+}

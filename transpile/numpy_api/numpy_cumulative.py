@@ -1,0 +1,122 @@
+"""Cumulative sums and products, differences along an axis and the trapezoidal rule of NumPy by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import array, axis_of, cast_to, integer, same_dtype, strong
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.numpy_join import concatenate
+from transpile.numpy_api.numpy_reduction import as_vector, ravel, reduce
+from transpile.ops import language as m
+from transpile.ops.slicing import slice_axis
+
+
+def _cumulative(prim: str, default: int | None = None) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, axis: Any = default, dtype: Any = None) -> Expr:
+        x = cast_to(array(b, a), dtype)
+        if axis is None:
+            x, axis = ravel(x), 0
+        return b.let(prim, x, axis=axis_of(axis, x.rank))
+
+    return build
+
+
+def _nan_cumulative(prim: str, neutral: float) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Expr:
+        x = array(b, a)
+        x = m.where(m.isnan(x), neutral, x) if x.type.is_float else x
+        return _cumulative(prim)(b, x, axis, dtype)
+
+    return build
+
+
+def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
+    """``cumulative_sum`` and ``cumulative_prod``."""
+
+    def build(b: Builder, x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Expr:
+        y = array(b, x)
+        if axis is None and y.rank != 1:
+            raise RuleError("needs an axis for an array of more than one dimension", "T201")
+        axis = axis_of(0 if axis is None else axis, y.rank)
+        y = _cumulative(prim)(b, y, axis, dtype)
+        if not include_initial:
+            return y
+        dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(y.dims))
+        return b.let("concatenate", b.let("full", neutral, dims=dims, dtype=y.dtype), y, axis=axis)
+
+    return build
+
+
+def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Expr:
+    x = array(b, a)
+    axis = axis_of(axis, x.rank)
+    if n < 0:
+        raise RuleError(f"np.diff: n={n} is negative", "T131")
+    if not n:  # nothing is put before it then either
+        return x
+    parts = [x]
+    for extra, at in ((prepend, 0), (append, len(parts))):
+        if extra is not None:
+            e = array(b, extra)
+            dims = tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims))
+            parts.insert(at if at == 0 else len(parts), e if e.rank else b.broadcast(strong(e), dims))
+    if len(parts) > 1:
+        x = concatenate(b, same_dtype(b, parts), axis)
+    for _ in range(n):
+        after = slice_axis(x, axis, 1, clip=True)
+        before = slice_axis(x, axis, 0, x.dims[axis] - 1, clip=True)
+        x = b.elementwise("not_equal" if x.type.is_bool else "sub", after, before)
+    return x
+
+
+def _ediff1d(b: Builder, ary: Any, to_end: Any = None, to_begin: Any = None) -> Expr:
+    x = _diff(b, ravel(array(b, ary)))
+    if x.type.is_bool:
+        raise RuleError("np.ediff1d of truth values, which NumPy does not subtract", "T131")
+    ends = [(None if e is None else b.cast(ravel(as_vector(array(b, e))), x.dtype)) for e in (to_begin, to_end)]
+    parts = [e for e in (ends[0], x, ends[1]) if e is not None]
+    return x if len(parts) == 1 else b.let("concatenate", *parts, axis=0)
+
+
+def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Expr:
+    f = array(b, y)
+    axis = axis_of(axis, f.rank)
+    total = slice_axis(f, axis, 1, clip=True) + slice_axis(f, axis, 0, f.dims[axis] - 1, clip=True)
+    if x is None:
+        half = reduce("sum", total, axis) / 2.0
+        return half if integer(dx) == 1 or (isinstance(dx, float) and dx == 1.0) else half * b.expr(dx)
+    width = array(b, x)
+    width = _diff(b, width, 1, -1 if width.rank == 1 else axis)
+    if width.rank == 1 and f.rank > 1:
+        width = b.let("reshape", width, dims=tuple(width.dims[0] if k == axis else Dim(1) for k in range(f.rank)))
+    return reduce("sum", width * total, axis) / 2.0
+
+
+_ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
+_STATIC = ("axis", "dtype", "include_initial", "n")
+
+
+def _entry(build: Callable[..., Any], memory: str = "new") -> Entry:
+    return Entry(build, static=_STATIC, memory=memory)
+
+
+_NUMPY: dict[str, Entry] = {
+    "cumsum": _entry(_cumulative("cumsum")),
+    "cumprod": _entry(_cumulative("cumprod")),
+    "nancumsum": _entry(_nan_cumulative("cumsum", 0.0)),
+    "nancumprod": _entry(_nan_cumulative("cumprod", 1.0)),
+    "cumulative_sum": _entry(_cumulative_array("cumsum", 0.0)),
+    "cumulative_prod": _entry(_cumulative_array("cumprod", 1.0)),
+    "diff": _entry(_diff, memory="place"),
+    "ediff1d": _entry(_ediff1d),
+    "trapezoid": _entry(_trapezoid),
+    "trapz": _entry(_trapezoid),
+    **{f"{name}.accumulate": _entry(_cumulative(prim, 0)) for name, prim in _ACCUMULATE.items()},
+}
+
+TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

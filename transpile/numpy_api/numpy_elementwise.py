@@ -1,0 +1,506 @@
+"""The elementwise callables of NumPy, ``math`` and the builtins, by dotted name.
+
+NumPy functions give NumPy scalars (strong), those of ``math`` Python scalars (weak), whatever they are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.promotion import OPERAND_TYPES
+from transpile.core.types import FLOAT, INT, Type
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import from_nested, must_agree
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.numpy_sorting import nonzero
+from transpile.ops.numpy_names import BINARY, UNARY
+from transpile.ops.slicing import raise_if
+
+# ------------------------------------------------------------------------------------------------------ NumPy
+
+
+def operand(b: Builder, x: Any) -> Expr:
+    """An argument that may be a (nested) list or tuple, as for ``np.asarray``; a Python bool is a NumPy bool here."""
+    if isinstance(x, (list, tuple)):
+        return from_nested(b, x)
+    x = b.expr(x)
+    return b.cast(x, "bool") if x.type.is_bool and x.type.weak else x
+
+
+def ufunc(prim: str, arity: int) -> Entry:
+    """The NumPy function that is the primitive."""
+
+    def one(b: Builder, x: Any) -> Expr:
+        return b.elementwise(prim, operand(b, x), strong=True)
+
+    def two(b: Builder, x1: Any, x2: Any) -> Expr:
+        return b.elementwise(prim, operand(b, x1), operand(b, x2), strong=True)
+
+    return Entry((one, two)[arity - 1], elementwise=prim)
+
+
+def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Expr:
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise RuleError("np.clip takes a_min and a_max, or min and max", "T131")
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    x = operand(b, a)
+    if low is None and high is None:
+        return x
+    if low is None:
+        return b.elementwise("minimum", x, operand(b, high), strong=True)
+    if high is None:
+        return b.elementwise("maximum", x, operand(b, low), strong=True)
+    return b.elementwise("clip", x, operand(b, low), operand(b, high), strong=True)
+
+
+def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
+    x = operand(b, a)
+    if x.type.is_bool:
+        if decimals:
+            raise RuleError("np.round of truth values takes no decimals", "T131")
+        x = b.cast(x, "float16")
+    if decimals == 0:
+        return b.elementwise("round", x, strong=True)
+    return b.elementwise("round_to", x, strong=True, decimals=decimals)
+
+
+def _where(b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return nonzero(b, condition)
+    if x is None or y is None:
+        raise RuleError("np.where takes one argument or three", "T201")
+    return b.elementwise("where", operand(b, condition), operand(b, x), operand(b, y), strong=True)
+
+
+def strong(b: Builder, x: Any) -> Expr:
+    """The argument as a NumPy value."""
+    x = operand(b, x)
+    return b.cast(x, x.type.strong)
+
+
+def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
+    x = strong(b, x)
+    if not copy:
+        raise RuleError(
+            "np.nan_to_num: the argument copy=False is not supported", "T131", "write x[:] = np.nan_to_num(x)"
+        )
+    if not x.type.is_float:
+        return x
+    if posinf is None and neginf is None and _is_const(nan, 0.0):
+        return b.elementwise("nan_to_num", x, strong=True)
+    y = b.elementwise("where", b.elementwise("isnan", x), nan, x)
+    top, bottom = _largest(x.type)
+    y = b.elementwise("where", y.eq(math.inf), top if posinf is None else posinf, y)
+    y = b.elementwise("where", y.eq(-math.inf), bottom if neginf is None else neginf, y)
+    return b.cast(y, x.dtype)
+
+
+def _is_const(x: Any, value: float) -> bool:
+    op = getattr(x, "op", None)
+    return x == value if op is None else isinstance(op, ir.Const) and op.value == value
+
+
+def _largest(type_: Type) -> tuple[float, float]:
+    info = np.finfo(np.dtype(type_.dtype))
+    return float(info.max), float(info.min)
+
+
+def isclose(b: Builder, a: Any, b2: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
+    """As NumPy says it in its documentation where the run knows a tolerance."""
+    x, y = operand(b, a), operand(b, b2)
+    near, far = b.expr(atol), b.expr(rtol)
+    known = _known(far, near)
+    if known is not None:
+        return b.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, rtol=known[0], atol=known[1])
+    within = _no_more(b, b.elementwise("absolute", x - y), near + far * b.elementwise("absolute", y))
+    close = _either(b, x.eq(y), b.elementwise("logical_and", b.elementwise("isfinite", y), within))
+    if equal_nan:
+        close = _either(b, close, b.elementwise("logical_and", b.elementwise("isnan", x), b.elementwise("isnan", y)))
+    return close
+
+
+def _known(*numbers: Expr) -> list[float] | None:
+    """Numbers that the text can name; None where one of them is the run's, or infinite."""
+    found = [x.op.value for x in numbers if isinstance(x.op, ir.Const) and np.isfinite(x.op.value)]
+    return found if len(found) == len(numbers) else None
+
+
+def _no_more(b: Builder, x: Expr, y: Expr) -> Expr:
+    return b.elementwise("less_equal", x, y)
+
+
+def _either(b: Builder, x: Expr, y: Expr) -> Expr:
+    return b.elementwise("logical_or", x, y)
+
+
+def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
+    x, p = operand(b, x1), operand(b, x2)
+    return b.elementwise("pow", b.cast(x, "float64"), b.cast(p, "float64"), strong=True)
+
+
+def float_operand(b: Builder, x: Any) -> Expr:
+    """The argument as a float, integers as NumPy's ``exp`` turns them."""
+    x = operand(b, x)
+    (wanted,) = OPERAND_TYPES["float"]([x.type], "")
+    return b.cast(x, wanted.strong)
+
+
+def _ldexp(b: Builder, x1: Any, x2: Any) -> Expr:
+    return b.elementwise("ldexp", float_operand(b, x1), operand(b, x2), strong=True)
+
+
+def _frexp(b: Builder, x: Any) -> tuple[Expr, Expr]:
+    x = float_operand(b, x)
+    n = b.elementwise("exponent", x)
+    return b.elementwise("ldexp", x, -n), n
+
+
+def _modf(b: Builder, x: Any) -> tuple[Expr, Expr]:
+    x = float_operand(b, x)
+    return b.elementwise("fraction", x), b.elementwise("trunc", x)
+
+
+def _divmod(b: Builder, x1: Any, x2: Any) -> tuple[Expr, Expr]:
+    x, y = operand(b, x1), operand(b, x2)
+    return b.elementwise("floordiv", x, y, strong=True), b.elementwise("mod", x, y, strong=True)
+
+
+def _same(b: Builder, x: Any) -> Expr:
+    return operand(b, x)
+
+
+def _imag(b: Builder, val: Any) -> Expr:
+    x = operand(b, val)
+    if not x.rank:
+        return b.expr(ir.Const(0, x.type))
+    return b.let("full", ir.Const(0, Type(x.dtype)), dims=x.dims, dtype=x.dtype)
+
+
+def _is_infinity(sign: float) -> Callable[..., Expr]:
+    def build(b: Builder, x: Any) -> Expr:
+        return b.elementwise("equal", operand(b, x), sign * math.inf, strong=True)
+
+    return build
+
+
+NUMPY: dict[str, Entry] = {
+    **{name: ufunc(prim, 1) for name, prim in UNARY.items()},
+    "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # a function of NumPy's, not a ufunc
+    **{name: ufunc(prim, 2) for name, prim in BINARY.items()},
+    "clip": Entry(_clip),
+    "round": Entry(_round, static=("decimals",)),
+    "around": Entry(_round, static=("decimals",)),
+    "where": Entry(_where, memory="array"),
+    "nan_to_num": Entry(_nan_to_num, static=("copy",)),
+    "isclose": Entry(isclose, static=("equal_nan",)),
+    "float_power": Entry(_float_power),
+    "ldexp": Entry(_ldexp),
+    "frexp": Entry(_frexp),
+    "modf": Entry(_modf),
+    "divmod": Entry(_divmod),
+    "real": Entry(_same, memory="place"),
+    "conj": Entry(_same),
+    "conjugate": Entry(_same),
+    "real_if_close": Entry(_same, memory="same"),
+    "imag": Entry(_imag, memory="part"),
+    "isposinf": Entry(_is_infinity(1.0)),
+    "isneginf": Entry(_is_infinity(-1.0)),
+    "isrealobj": Entry(lambda b, x: True),
+    "iscomplexobj": Entry(lambda b, x: False),
+}
+
+
+# ------------------------------------------------------------------------------------------------------- math
+
+
+def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
+    """A scalar argument of a function of ``math``, as a Python float (or int)."""
+    x = b.expr(x)
+    if x.dims:
+        raise RuleError(f"math.{name} takes a number, not an array of type {x.type}", "T201", f"use np.{name}")
+    if to is INT and x.type.is_float:
+        raise RuleError(f"math.{name} takes an integer, not {x.type}", "T201", "convert it with int(...)")
+    return b.cast(x, to)
+
+
+def scalar(prim: str, arity: int, name: str, to: Type = FLOAT) -> Entry:
+    """A function of ``math`` on floats that gives a float (or a bool)."""
+
+    def one(b: Builder, x: Any) -> Expr:
+        return b.elementwise(prim, number(b, x, name, to), via="math")
+
+    def two(b: Builder, x: Any, y: Any) -> Expr:
+        return b.elementwise(prim, number(b, x, name, to), number(b, y, name, to), via="math")
+
+    return Entry((one, two)[arity - 1], via="math")
+
+
+def integers(prim: str, arity: int, name: str, to: Type = INT) -> Entry:
+    """A function of ``math`` that gives an int and is printed as it is."""
+
+    def one(b: Builder, x: Any) -> Expr:
+        return b.elementwise(prim, number(b, x, name, to))
+
+    def two(b: Builder, n: Any, k: Any) -> Expr:
+        return b.elementwise(prim, number(b, n, name, to), number(b, k, name, to))
+
+    return Entry((one, two)[arity - 1], via="math")
+
+
+def _perm(b: Builder, n: Any, k: Any = None) -> Expr:
+    if k is None:
+        return b.elementwise("factorial", number(b, n, "perm", INT))
+    return b.elementwise("perm", number(b, n, "perm", INT), number(b, k, "perm", INT))
+
+
+def _math_log(b: Builder, x: Any, base: Any = None) -> Expr:
+    y = b.elementwise("log", number(b, x, "log"), via="math")
+    return y if base is None else y / b.elementwise("log", number(b, base, "log"), via="math")
+
+
+def _math_hypot(b: Builder, *coordinates: Any) -> Expr:
+    if not coordinates:
+        return b.expr(0.0)
+    numbers = [number(b, c, "hypot") for c in coordinates]
+    total = numbers[0]
+    if len(numbers) == 1:
+        return b.elementwise("absolute", total, py=True)
+    for x in numbers[1:]:
+        total = b.elementwise("hypot", total, x, via="math")
+    return total
+
+
+def elements(b: Builder, values: Any, name: str) -> list[Expr] | Expr:
+    """The numbers of a sequence argument, or the vector itself."""
+    if isinstance(values, (list, tuple)):
+        return [b.expr(v) for v in values]
+    x = b.expr(values)
+    if x.rank != 1:
+        raise RuleError(f"math.{name} takes a sequence of numbers, not {x.type}", "T201")
+    return x
+
+
+def _math_dist(b: Builder, p: Any, q: Any) -> Expr:
+    first, second = elements(b, p, "dist"), elements(b, q, "dist")
+    if isinstance(first, list) and isinstance(second, list):
+        if len(first) != len(second):
+            raise RuleError("both points must have the same number of dimensions", "T202")
+        return _math_hypot(b, *(x - y for x, y in zip(first, second)))
+    if isinstance(first, Expr) and isinstance(second, Expr):
+        must_agree(b, first, second, "both points must have the same number of dimensions")
+        d = b.cast(first, "float64") - b.cast(second, "float64")
+        return b.cast(b.let("norm", d, axes=(0,), keepdims=False), FLOAT)
+    raise RuleError("math.dist takes two tuples of numbers or two vectors", "T201", "use np.linalg.norm(p - q)")
+
+
+def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any, to: Type | None) -> Expr:
+    found = elements(b, values, name)
+    if isinstance(found, list):
+        total = b.expr(empty)
+        for k, x in enumerate(found):
+            x = x if to is None else number(b, x, name, to)
+            total = x if k == 0 else b.elementwise(prim, total, x)
+        return total
+    total = b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
+    return total if to is None else b.cast(total, to)
+
+
+def _fsum(b: Builder, seq: Any) -> Expr:
+    found = elements(b, seq, "fsum")
+    if isinstance(found, list):
+        return b.let("fsum", *(number(b, x, "fsum") for x in found)) if found else b.expr(0.0)
+    return _reduced(b, seq, "fsum", "add", 0.0, FLOAT)
+
+
+def _math_prod(b: Builder, iterable: Any, *, start: Any = None) -> Expr:
+    product = _reduced(b, iterable, "prod", "mul", 1, None)
+    return product if start is None else b.expr(start) * product
+
+
+def _sumprod(b: Builder, p: Any, q: Any) -> Expr:
+    first, second = elements(b, p, "sumprod"), elements(b, q, "sumprod")
+    if isinstance(first, list) and isinstance(second, list):
+        if len(first) != len(second):
+            raise RuleError("inputs are not the same length", "T202")
+        return _reduced(b, [x * y for x, y in zip(first, second)], "sumprod", "add", 0, None)
+    raise RuleError("math.sumprod takes two sequences of numbers", "T201", "use np.dot")
+
+
+def _fma(b: Builder, x: Any, y: Any, z: Any) -> Expr:
+    return b.elementwise("fma", *(number(b, v, "fma") for v in (x, y, z)))
+
+
+def _math_frexp(b: Builder, x: Any) -> tuple[Expr, Expr]:
+    x = number(b, x, "frexp")
+    n = b.elementwise("exponent_int", x)
+    return b.elementwise("ldexp", x, -n, via="math"), n
+
+
+def _math_modf(b: Builder, x: Any) -> tuple[Expr, Expr]:
+    x = number(b, x, "modf")
+    return b.elementwise("fraction", x, via="math"), b.elementwise("trunc", x, via="math")
+
+
+def _math_ldexp(b: Builder, x: Any, i: Any) -> Expr:
+    return b.elementwise("ldexp", number(b, x, "ldexp"), number(b, i, "ldexp", INT), via="math")
+
+
+def _math_isclose(b: Builder, x: Any, y: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
+    x, y = number(b, x, "isclose"), number(b, y, "isclose")
+    near, far = b.expr(abs_tol), b.expr(rel_tol)
+    known = _known(far, near)
+    if known is not None:
+        return b.elementwise("math_isclose", x, y, rtol=known[0], atol=known[1])
+    near, far = number(b, near, "isclose"), number(b, far, "isclose")
+    for tolerance in (near, far):
+        if not isinstance(tolerance.op, ir.Const) or tolerance.op.value < 0:
+            raise_if(tolerance < 0.0, "ValueError", "tolerances must be non-negative")
+    distance = b.elementwise("absolute", x - y)
+    largest = b.elementwise("maximum", b.elementwise("absolute", x), b.elementwise("absolute", y))
+    within = _either(b, _no_more(b, distance, far * largest), _no_more(b, distance, near))
+    finite = b.elementwise("isfinite", largest)
+    return _either(b, x.eq(y), b.elementwise("logical_and", finite, within))
+
+
+def _chained(prim: str) -> Callable[..., Expr]:
+    """``math.gcd`` and ``math.lcm`` of any number of integers."""
+
+    def build(b: Builder, *numbers: Any) -> Expr:
+        total = b.expr(0 if prim == "gcd" else 1)
+        for k, x in enumerate(numbers):
+            x = number(b, x, prim, INT)
+            total = x if k == 0 else b.elementwise(prim, total, x, via="math")
+        return b.elementwise("absolute", total, py=True) if len(numbers) == 1 else total
+
+    return build
+
+
+def _whole(prim: str) -> Callable[..., Expr]:
+    """``math.floor`` and ``math.ceil``: of an int, the int."""
+
+    def build(b: Builder, x: Any) -> Expr:
+        e = b.expr(x)
+        return number(b, e, prim, INT) if e.type.is_int else b.elementwise(prim, number(b, e, prim))
+
+    return build
+
+
+_MATH_UNARY: dict[str, str] = {
+    **{
+        name: name
+        for name in (
+            "exp exp2 expm1 log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf "
+            "isfinite gamma erf erfc"
+        ).split()
+    },
+    **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh".split()},
+    "lgamma": "gammaln",
+    "ulp": "spacing",
+}
+_MATH_BINARY = {"pow": "pow", "atan2": "arctan2", "fmod": "fmod", "copysign": "copysign", "nextafter": "nextafter"}
+
+MATH: dict[str, Entry] = {
+    **{name: scalar(prim, 1, name) for name, prim in _MATH_UNARY.items()},
+    **{name: scalar(prim, 2, name) for name, prim in _MATH_BINARY.items()},
+    **{name: integers(name, 1, name) for name in ("isqrt", "factorial")},
+    "comb": integers("comb", 2, "comb"),
+    "perm": Entry(_perm, via="math"),
+    "remainder": scalar("ieee_remainder", 2, "remainder"),
+    "log": Entry(_math_log, via="math"),
+    "hypot": Entry(_math_hypot, via="math"),
+    "dist": Entry(_math_dist, via="math"),
+    "fsum": Entry(_fsum, via="math"),
+    "prod": Entry(_math_prod, via="math"),
+    "sumprod": Entry(_sumprod, via="math"),
+    "fma": Entry(_fma, via="math"),
+    "frexp": Entry(_math_frexp, via="math"),
+    "modf": Entry(_math_modf, via="math"),
+    "ldexp": Entry(_math_ldexp, via="math"),
+    "isclose": Entry(_math_isclose, via="math"),
+    "gcd": Entry(_chained("gcd"), via="math"),
+    "lcm": Entry(_chained("lcm"), via="math"),
+    "floor": Entry(_whole("floor_int"), via="math"),
+    "ceil": Entry(_whole("ceil_int"), via="math"),
+    "trunc": Entry(lambda b, x: b.cast(number(b, x, "trunc"), INT), via="math"),
+}
+
+
+# --------------------------------------------------------------------------------------------------- builtins
+
+
+def _abs(b: Builder, x: Any) -> Expr:
+    return b.elementwise("absolute", x, py=True)
+
+
+def _pow(b: Builder, base: Any, exp: Any) -> Expr:
+    return b.elementwise("pow", base, exp)
+
+
+def _py_round(b: Builder, number: Any, ndigits: int | None = None) -> Expr:
+    x = b.expr(number)
+    if x.dims:
+        return _round(b, x, ndigits or 0)
+    if ndigits is None:
+        return b.cast(x, INT) if x.type.is_int else b.elementwise("round_int", x)
+    return b.elementwise("round_to", x, decimals=ndigits, py=True)
+
+
+def _py_divmod(b: Builder, x: Any, y: Any) -> tuple[Expr, Expr]:
+    return b.elementwise("floordiv", x, y), b.elementwise("mod", x, y)
+
+
+BUILTINS: dict[str, Entry] = {
+    "abs": Entry(_abs, elementwise="absolute"),
+    "pow": Entry(_pow, elementwise="pow"),
+    "round": Entry(_py_round, static=("ndigits",)),
+    "divmod": Entry(_py_divmod),
+}
+
+_OPERATORS: dict[str, str] = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
+    "neg": "neg", "pos": "positive", "abs": "absolute", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "invert": "invert", "lshift": "left_shift", "rshift": "right_shift", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+}  # fmt: skip
+
+
+def _operator(prim: str) -> Entry:
+    def build(b: Builder, *operands: Any) -> Expr:
+        return b.elementwise(prim, *operands)
+
+    return Entry(build)
+
+
+def _itemsize(b: Builder, x: Any) -> int:
+    return np.dtype(b.expr(x).dtype).itemsize
+
+
+def _nbytes(b: Builder, x: Any) -> Expr:
+    return b.size(b.expr(x).dims) * _itemsize(b, x)
+
+
+def _prefixed(prefix: str, table: dict[str, Entry]) -> Sequence[tuple[str, Entry]]:
+    return [(f"{prefix}.{name}", entry) for name, entry in table.items()]
+
+
+_STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
+
+TABLE: dict[str, Entry] = dict(
+    [
+        ("transpile.stop_gradient", _STOP),
+        ("ndarray.conj", Entry(_same, memory="place")),
+        ("ndarray.conjugate", Entry(_same, memory="place")),
+        ("ndarray.itemsize", Entry(_itemsize)),
+        ("ndarray.nbytes", Entry(_nbytes)),
+        *_prefixed("numpy", NUMPY),
+        *_prefixed("math", MATH),
+        *_prefixed("builtins", BUILTINS),
+        *_prefixed("operator", {name: _operator(prim) for name, prim in _OPERATORS.items()}),
+    ]
+)

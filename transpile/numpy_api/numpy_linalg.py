@@ -1,0 +1,320 @@
+"""``numpy.linalg`` by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.numpy_products import matmul
+from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_shape import moved, reshape
+from transpile.numpy_api.numpy_sorting import compressed
+from transpile.ops import language as m
+from transpile.ops.factorisations import mirrored
+from transpile.ops.linalg import eye
+
+try:  # what these functions return, since NumPy 1.25
+    from numpy.linalg import _linalg as _results
+except ImportError:  # NumPy before 2.0 keeps them elsewhere
+    from numpy.linalg import linalg as _results  # type: ignore[attr-defined, no-redef]
+
+EighResult: Any = _results.EighResult
+QRResult: Any = _results.QRResult
+SlogdetResult: Any = _results.SlogdetResult
+SVDResult: Any = _results.SVDResult
+
+
+def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
+    """An argument that is a matrix or a stack of them, as floats."""
+    (x,) = floats(b, a)
+    if x.rank < 2:
+        raise RuleError(f"{what} takes a matrix, not {x.type}", "T202")
+    if square and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
+        raise RuleError(f"{what} takes a square matrix, not one of shape {shape_text(x.dims)}", "T202")
+    return x
+
+
+def items(found: Expr) -> tuple[Expr, ...]:
+    return tuple(found.b.let("item", found, k=k) for k in range(len(found.type.items)))
+
+
+# -------------------------------------------------------------------------------------------------------- norms
+
+
+def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Expr:
+    (v,) = floats(b, x)
+    order = _order(ord)
+    if not v.rank:
+        return m.absolute(strong(v))
+    if axis is None:
+        if order is None or (order == "fro" and v.rank == 2) or (order == 2 and v.rank == 1):
+            return _euclidean(v, tuple(range(v.rank)), keepdims)
+        if v.rank > 2:
+            raise RuleError("Improper number of dimensions to norm.", "T202")
+        axis = tuple(range(v.rank))
+    axes = [axis_of(k, v.rank) for k in (axis if isinstance(axis, tuple) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise RuleError("Duplicate axes given.", "T208")
+    if len(axes) == 1:
+        return vector_norm(v, order, axes[0], keepdims)
+    if len(axes) != 2:
+        raise RuleError("Improper number of dimensions to norm.", "T202")
+    return matrix_norm(v, order, axes, keepdims)
+
+
+def _order(ord: Any) -> Any:
+    """The order as None, a name or a number."""
+    return ord.op.value if isinstance(ord, Expr) and isinstance(ord.op, ir.Const) else ord
+
+
+def _euclidean(x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
+    return x.b.let("norm", x, axes=tuple(sorted(axes)), keepdims=bool(keepdims))
+
+
+def vector_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
+    size = m.absolute
+    if order is None or order == 2:
+        return _euclidean(x, (axis,), keepdims)
+    if order == np.inf:
+        return reduce("max", size(x), axis, keepdims)
+    if order == -np.inf:
+        return reduce("min", size(x), axis, keepdims)
+    if order == 0:
+        return x.b.cast(reduce("count_nonzero", x, axis, keepdims), x.dtype)
+    if order == 1:
+        return reduce("sum", size(x), axis, keepdims)
+    if isinstance(order, str):
+        raise RuleError(f"Invalid norm order {order!r} for vectors", "T201")
+    return _power_norm(x, order, axis, keepdims)
+
+
+def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
+    """Scaled by nothing, as NumPy does it; at 0 the derivative is 0."""
+    total = reduce("sum", m.pow(m.absolute(x), order), axis, keepdims)
+    none = total.eq(0)
+    exponent = 1.0 / order
+    return strong(x.b.cast(m.where(none, 0.0, m.pow(m.where(none, 1.0, total), exponent)), x.dtype))
+
+
+def matrix_norm(x: Expr, order: Any, axes: Sequence[int], keepdims: bool) -> Expr:
+    if order in (None, "fro"):
+        return _euclidean(x, axes, keepdims)
+    if order in (1, -1, np.inf, -np.inf):
+        summed, other = (axes[0], axes[1]) if order in (1, -1) else (axes[1], axes[0])
+        sums = reduce("sum", m.absolute(x), summed, True)
+        found = reduce("max" if order > 0 else "min", sums, other, True)
+    elif order in (2, -2, "nuc"):
+        s = x.b.let("svdvals", moved(x, tuple(axes), (-2, -1)))
+        found = reduce({2: "max", -2: "min", "nuc": "sum"}[order], s, -1, False)
+    else:
+        raise RuleError(f"Invalid norm order {order!r} for matrices", "T201")
+    dims = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
+    return reshape(found, dims if keepdims else [d for k, d in enumerate(x.dims) if k not in axes])
+
+
+def _vector_norm(b: Builder, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Expr:
+    (v,) = floats(b, x)
+    axes = axes_of(axis, v.rank)
+    if len(axes) == 1:
+        return vector_norm(v, _order(ord), axes[0], keepdims)
+    order = [k for k in range(v.rank) if k not in axes] + list(axes)
+    kept = [d for k, d in enumerate(v.dims) if k not in axes]
+    total = v.b.size([v.dims[k] for k in axes])
+    flat = reshape(m.transpose(v, order), [*kept, b.form(total)])
+    y = vector_norm(flat, _order(ord), flat.rank - 1, False)
+    return reshape(y, [Dim(1) if k in axes else d for k, d in enumerate(v.dims)]) if keepdims else y
+
+
+def _matrix_norm(b: Builder, x: Any, keepdims: bool = False, ord: Any = "fro") -> Expr:
+    v = matrix(b, x, "matrix_norm", square=False)
+    return matrix_norm(v, _order(ord), (v.rank - 2, v.rank - 1), keepdims)
+
+
+# ------------------------------------------------------------------------------------------- systems and inverses
+
+
+def _solve(build: Builder, a: Any, b: Any) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "np.linalg.solve")
+    _fits(build, x, y)
+    return general(build, x, y)
+
+
+def general(build: Builder, x: Expr, y: Expr) -> Expr:
+    """``solve``: of one system or a stack. A right side of rank 1 is one vector, all else a matrix."""
+    if y.rank > 1:
+        batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+        return build.let("solve", *(build.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
+    if x.rank == 2:
+        return build.let("solve", x, y)
+    column = build.let("solve", x, reshape(y, [y.dims[0], Dim(1)]))  # a stack of matrices, one right side
+    return reshape(column, column.dims[:-1])
+
+
+def stacked(build: Builder, x: Expr, y: Expr, solution: Callable[[Expr, Expr], Expr]) -> Expr:
+    """``solution`` of one system or a stack, the matrices and the right sides broadcast against each other before."""
+    if x.rank == 2 and y.rank <= 2:
+        return solution(x, y)
+    if y.rank == 1:
+        column = stacked(build, x, reshape(y, [y.dims[0], Dim(1)]), solution)
+        return reshape(column, column.dims[:-1])
+    batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
+    return solution(*(build.broadcast(v, (*batch, *v.dims[-2:])) for v in (x, y)))
+
+
+def _fits(b: Builder, x: Expr, y: Expr) -> None:
+    if not y.rank:
+        raise RuleError("the right side is a number", "T202")
+    n = y.dims[0] if y.rank == 1 else y.dims[-2]
+    if not (n == x.dims[-2] or b.same(n, x.dims[-2])):
+        raise RuleError(
+            f"the system of shape {shape_text(x.dims)} does not fit a right side of shape {shape_text(y.dims)}", "T202"
+        )
+
+
+def _square(prim: str, what: str, **params: Any) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any) -> Expr:
+        return b.let(prim, matrix(b, a, what), **params)
+
+    return build
+
+
+def _slogdet(b: Builder, a: Any) -> tuple[Expr, ...]:
+    return SlogdetResult(*items(b.let("slogdet", matrix(b, a, "np.linalg.slogdet"))))
+
+
+def _cholesky(b: Builder, a: Any, *, upper: bool = False) -> Expr:
+    return b.let("cholesky", matrix(b, a, "np.linalg.cholesky"), upper=bool(upper))
+
+
+def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
+    x = matrix(b, a, "np.linalg.qr", square=False)
+    square = b.surely(x.dims[-1], x.dims[-2])
+    if mode not in ("reduced", "r") and not (mode == "complete" and square):
+        raise RuleError(f"the mode {mode!r} of np.linalg.qr is not supported", "T201", "use mode='reduced'")
+    found = items(b.let("qr", x, mode="reduced"))
+    return found[1] if mode == "r" else QRResult(*found)
+
+
+def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    x = matrix(b, a, "np.linalg.svd", square=False)
+    if hermitian:
+        x = mirrored(x)
+    if not compute_uv:
+        return b.let("svdvals", x)
+    refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
+    if full_matrices and not b.surely(x.dims[-1], x.dims[-2]):
+        u, _, vt = items(b.let("svd_full", x))
+        return SVDResult(u, b.let("svdvals", x), vt)
+    return SVDResult(*items(b.let("svd", x, full_matrices=False)))
+
+
+def _svdvals(b: Builder, x: Any) -> Expr:
+    return b.let("svdvals", matrix(b, x, "np.linalg.svdvals", square=False))
+
+
+def _eigh(b: Builder, a: Any, UPLO: str = "L") -> Any:
+    return EighResult(*items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO)))
+
+
+def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
+    return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=UPLO)
+
+
+def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
+    refuse_options("np.linalg.pinv", rcond=(rcond, None), rtol=(rtol, None))
+    x = matrix(b, a, "np.linalg.pinv", square=False)
+    return b.let("pinv", mirrored(x) if hermitian else x)
+
+
+def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
+    """Solution, sums of squares (none where the rows do not say more than the columns ask), rank, singular values; those that
+    are not used vanish again."""
+    x, y = floats(build, a, b)
+    if rcond != -1:
+        refuse_options("np.linalg.lstsq", rcond=(rcond, None))
+    if x.rank != 2 or y.rank not in (1, 2):
+        raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
+    _fits(build, x, y)
+    found = build.let("lstsq", x, y, rcond=None)
+    squares, is_over = _rest(build, x, y, found)
+    squares = squares if squares.rank else reshape(squares, (Dim(1),))
+    squares = compressed(build, build.broadcast(is_over, squares.dims), squares, 0)
+    return found, squares, build.cast(build.let("matrix_rank", x), "int32"), build.let("svdvals", x)
+
+
+def _rest(build: Builder, x: Expr, y: Expr, found: Expr) -> tuple[Expr, Expr]:
+    """The sums of squares of what a solution leaves, and whether LAPACK gives them."""
+    rest = y - m.matmul(x, found)
+    rows, columns = (build.dim(d) for d in x.dims)
+    is_over = build.elementwise("logical_and", rows > columns, build.let("matrix_rank", x).eq(columns))
+    return m.sum(rest * rest, (0,)), is_over
+
+
+def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
+    """By repeated squaring."""
+    x = matrix(b, a, "np.linalg.matrix_power")
+    if not isinstance(n, (int, np.integer)):
+        raise RuleError("exponent must be an integer", "T201")
+    x = x if n < 0 else array(b, a)  # of integers, as long as nothing is inverted
+    if n == 0:
+        return b.broadcast(eye(x), x.dims)
+    if n < 0:
+        x, n = b.let("inv", x), -n
+    if n == 3:
+        return matmul(b, matmul(b, x, x), x)
+    total: Expr | None = None
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            total = x if total is None else matmul(b, total, x)
+        if n:
+            x = matmul(b, x, x)
+    assert total is not None
+    return total
+
+
+def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
+    refuse_options("np.linalg.matrix_rank", tol=(tol, None), hermitian=(hermitian, False), rtol=(rtol, None))
+    return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
+
+
+def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
+    a = matrix(b, x, "np.linalg.cond", square=False)
+    axes = (a.rank - 2, a.rank - 1)
+    if p in (None, 2, -2):
+        s = b.let("svdvals", a)
+        first, last = reduce("max", s, -1), reduce("min", s, -1)
+        return last / first if p == -2 else first / last
+    return matrix_norm(a, p, axes, False) * matrix_norm(b.let("inv", a), p, axes, False)
+
+
+_LINALG: dict[str, Entry] = {
+    "norm": Entry(_norm, static=("ord", "axis", "keepdims")),
+    "vector_norm": Entry(_vector_norm, static=("ord", "axis", "keepdims")),
+    "matrix_norm": Entry(_matrix_norm, static=("keepdims", "ord")),
+    "inv": Entry(_square("inv", "np.linalg.inv")),
+    "solve": Entry(_solve),
+    "det": Entry(_square("det", "np.linalg.det")),
+    "slogdet": Entry(_slogdet),
+    "cholesky": Entry(_cholesky, static=("upper",)),
+    "qr": Entry(_qr, static=("mode",)),
+    "svd": Entry(_svd, static=("full_matrices", "compute_uv", "hermitian")),
+    "svdvals": Entry(_svdvals),
+    "eigh": Entry(_eigh, static=("UPLO",)),
+    "eigvalsh": Entry(_eigvalsh, static=("UPLO",)),
+    "pinv": Entry(_pinv, static=("rcond", "hermitian", "rtol")),
+    "lstsq": Entry(_lstsq, static=("rcond",)),
+    "matrix_power": Entry(_matrix_power, static=("n",), memory="place"),
+    "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
+    "cond": Entry(_cond, static=("p",)),
+}
+TABLE: dict[str, Entry] = {f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()}

@@ -1,0 +1,428 @@
+"""Reductions of NumPy by dotted name, those of ufuncs included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import array, axes_of, axis_of, cast_to, floats, from_nested, product, strong
+from transpile.numpy_api.entry_record import Entry
+from transpile.ops import language as m
+from transpile.ops.reduction import lowest
+from transpile.ops.slicing import raise_if
+
+Axis = Any  # None, an int or a tuple of ints
+
+REDUCED = ("axis", "dtype", "keepdims")
+
+
+def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **params: Any) -> Expr:
+    if isinstance(axis, list):
+        raise RuleError("the axes of a reduction stand in a tuple, not in a list", "T201")
+    axes = axes_of(axis, x.rank)
+    if not x.rank and prim in ("sum", "prod", "mean", "max", "min", "nansum", "nanmax", "nanmin", "nanmean"):
+        return _of_number(prim, x)
+    return x.b.let(prim, x, axes=axes, keepdims=bool(keepdims), **params)
+
+
+def _check_of_number(axis: Axis) -> None:
+    """A number has no axes; NumPy lets 0 and -1 pass."""
+    if axis is not None and axis not in (0, -1, ()):
+        axes_of(axis, 0)
+
+
+def _of_number(prim: str, x: Expr) -> Expr:
+    if prim == "nansum":
+        return m.where(m.isnan(x), 0.0, strong(x)) if x.type.is_float else strong(x)
+    if prim in ("mean", "nanmean") and not x.type.is_float:
+        return x.b.cast(x, "float64")
+    if prim in ("sum", "prod") and not x.type.is_float:
+        return x.b.cast(x, "uint64" if x.dtype.startswith("u") else "int64")
+    return strong(x)
+
+
+def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
+    """``x`` where the mask holds, what changes nothing elsewhere."""
+    if where is None or where is True:
+        return x
+    mask = array(b, where)
+    if mask.rank > x.rank:
+        raise RuleError(f"where= of {mask.rank} dimensions for an array of {x.rank}", "T202")
+    if isinstance(mask.op, ir.Const) and x.rank:
+        return x if mask.op.value else b.let("full", neutral, dims=x.dims, dtype=x.dtype)
+    return b.elementwise("where", b.broadcast(mask, x.dims) if mask.rank else mask, x, neutral)
+
+
+# ------------------------------------------------------------------------------------------------ sum and prod
+
+
+def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
+        x = cast_to(array(b, a), dtype)
+        x = _masked(b, x, where, float(neutral) if x.type.is_float else bool(neutral) if x.type.is_bool else neutral)
+        y = reduce(prim, x, axis, keepdims)
+        return y if initial is None else _with_initial(join, y, initial)
+
+    return build
+
+
+def _with_initial(join: str, y: Expr, initial: Any) -> Expr:
+    """The fold that begins at ``initial``, in the dtype of the result."""
+    b = y.b
+    return b.elementwise(join, y, b.cast(b.expr(initial), y.dtype), strong=True)
+
+
+def _mean(b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None) -> Expr:
+    x = cast_to(array(b, a), dtype)
+    if where is None:
+        return reduce("mean", x, axis, keepdims)
+    return reduce("sum", _masked(b, x, where, 0.0), axis, keepdims) / _count(b, x, where, axis, keepdims)
+
+
+def _count(b: Builder, x: Expr, where: Any, axis: Axis, keepdims: bool) -> Expr:
+    mask = b.broadcast(array(b, where), x.dims)
+    return b.cast(reduce("count_nonzero", mask, axis, keepdims), x.dtype if x.type.is_float else "float64")
+
+
+def _nan_prod(
+    b: Builder,
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Expr:
+    x = array(b, a)
+    x = m.where(m.isnan(x), 1.0, x) if x.type.is_float else x
+    return _folded("prod", 1, "mul")(b, x, axis, dtype, keepdims, initial, where)
+
+
+def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
+    """``nansum`` and ``nanmean``: without a mask one primitive."""
+
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
+        x = array(b, a)
+        if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
+            x = m.where(m.isnan(x), 0.0, x) if prim == "nansum" else x  # before it is cast to what has no NaN
+        x = cast_to(x, dtype)
+        if not x.type.is_float:
+            given = {"where": where, "initial": initial}
+            return plain(b, x, axis, None, keepdims, **{k: v for k, v in given.items() if v is not None})
+        if where is not None:
+            x = _masked(b, x, where, np.nan)
+        y = reduce(prim, x, axis, keepdims)
+        return y if initial is None else _with_initial("add", y, initial)
+
+    return build
+
+
+# ------------------------------------------------------------------------------------------------- max and min
+
+
+def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
+    def build(
+        b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Expr:
+        x = array(b, a)
+        if where is not None:
+            if initial is None:
+                raise RuleError(
+                    f"reduction operation '{join}' does not have an identity, so to use a where mask one has "
+                    "to specify 'initial'",
+                    "T201",
+                )
+            x = _masked(b, x, where, worst if x.type.is_float else b.cast(b.expr(initial), x.dtype))
+        if initial is None:
+            return reduce(prim, x, axis, keepdims)
+        skips_nan = x.type.is_float and prim in ("nanmax", "nanmin")
+        start = np.nan if skips_nan else lowest(x.dtype, 1 if worst < 0 else -1)
+        y = reduce(prim, x, axis, keepdims, initial=start) if x.rank else reduce(prim, x)
+        first = b.expr(initial).op
+        nothing = isinstance(first, ir.Const) and first.value == start
+        return y if nothing else _with_initial(join, y, initial)
+
+    return build
+
+
+def _ptp(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+    x = array(b, a)
+    return reduce("max", x, axis, keepdims) - reduce("min", x, axis, keepdims)
+
+
+# ------------------------------------------------------------------------------------------------- var and std
+
+
+def _spread(prim: str) -> Callable[..., Expr]:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Expr:
+        x = cast_to(array(b, a), dtype)
+        ddof = _freedom(ddof, correction)
+        if where is None and mean is None and x.rank:
+            return reduce(prim, x, axis, keepdims, ddof=ddof)
+        total, n = _squares(b, x, axis, keepdims, where, mean)
+        y = total / (m.maximum(n - ddof, 0, py=where is None) if ddof else n)
+        return _root(y) if prim == "std" else y
+
+    return build
+
+
+def _freedom(ddof: Any, correction: Any) -> Any:
+    """The number that is taken off the count, under either name."""
+    if correction is not None and ddof != 0:
+        raise RuleError("ddof and correction can't be provided simultaneously.", "T201")
+    return ddof if correction is None else correction
+
+
+def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: Any) -> tuple[Expr, Expr]:
+    """The sum of the squares of what stands off the mean, and how many they are."""
+    d = x - (_mean(b, x, axis, None, True, where) if mean is None else array(b, mean))
+    if where is None:
+        return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))
+    return reduce("sum", _masked(b, d * d, where, 0.0), axis, keepdims), _count(b, x, where, axis, keepdims)
+
+
+def _root(y: Expr) -> Expr:
+    """``sqrt`` with derivative 0 at 0: no spread."""
+    none = y.eq(0)
+    return m.where(none, 0.0, m.sqrt(m.where(none, 1.0, y)))
+
+
+def _nan_spread(prim: str) -> Callable[..., Expr]:
+    def build(
+        b: Builder,
+        a: Any,
+        axis: Axis = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Expr:
+        x = cast_to(array(b, a), dtype)
+        if not x.type.is_float:
+            return _spread(prim)(b, x, axis, None, ddof, keepdims, where, mean, correction)
+        valid = m.logical_not(m.isnan(x))
+        valid = valid if where is None else m.logical_and(valid, array(b, where))
+        mean = mean if mean is None else b.cast(array(b, mean), x.dtype)
+        total, n = _squares(b, x, axis, keepdims, valid, mean)
+        ddof = _freedom(ddof, correction)
+        left = n - ddof if ddof else n
+        y = total / left
+        y = m.where(left <= 0, np.nan, y) if ddof else y
+        return _root(y) if prim == "std" else y
+
+    return build
+
+
+# ------------------------------------------------------------------------------------------------ truth, places
+
+
+def _truth(prim: str, neutral: bool) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, where: Any = None) -> Expr:
+        x = array(b, a)
+        if where is not None:
+            x = _masked(b, x if x.type.is_bool else x.ne(0), where, neutral)
+        if not x.rank:
+            _check_of_number(axis)
+            return b.cast(x, "bool") if x.type.is_bool else x.ne(0)
+        return reduce(prim, x, axis, keepdims)
+
+    return build
+
+
+def _count_nonzero(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+    x = array(b, a)
+    if not x.rank:
+        _check_of_number(axis)
+        return b.cast(x.ne(0), "int64")
+    return reduce("count_nonzero", x, axis, keepdims)
+
+
+def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
+    """``argmax`` and ``argmin``; those that leave NaN out put ``worst`` there."""
+
+    def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+        x = array(b, a)
+        if worst is not None and x.type.is_float:
+            x = m.where(m.isnan(x), worst, x)
+        return b.let(prim, x, axis=None if axis is None else axis_of(axis, x.rank), keepdims=bool(keepdims))
+
+    return build
+
+
+def ravel(x: Expr) -> Expr:
+    return x if x.rank == 1 else x.b.let("reshape", x, dims=(product(x.dims),))
+
+
+def as_vector(x: Expr) -> Expr:
+    return x if x.rank else x.b.let("reshape", strong(x), dims=(Dim(1),))
+
+
+# ----------------------------------------------------------------------------------------------------- average
+
+
+def _average(
+    b: Builder, a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+) -> Any:
+    x = array(b, a)
+    if weights is None:
+        y = reduce("mean", x, axis, keepdims)
+        count = b.cast(m.size(x, axes_of(axis, x.rank)), y.dtype)
+        return (y, b.broadcast(count, y.dims)) if returned else y
+    w = array(b, weights)
+    if w.rank != x.rank:
+        if axis is None:
+            raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
+        given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+        if w.rank != len(given):
+            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
+        if not all(b.same(d, x.dims[k]) for d, k in zip(w.dims, given)):
+            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
+        total = reduce("sum", w, None)
+        if given != [x.rank - 1]:
+            w = m.transpose(w, np.argsort(given).tolist()) if len(given) > 1 else w
+            sizes = iter(w.dims)
+            w = b.let("reshape", w, dims=tuple(next(sizes) if k in given else Dim(1) for k in range(x.rank)))
+    elif not all(b.same(d, e) for d, e in zip(x.dims, w.dims)):
+        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
+    else:
+        total = reduce("sum", w, axis, keepdims)
+    product = x * w
+    common = product.dtype if x.type.is_float else "float64"
+    total = b.cast(total, common)
+    raise_if(
+        reduce("any", total.eq(0)) if total.rank else total.eq(0),
+        "ZeroDivisionError",
+        "Weights sum to zero, can't be normalized",
+    )
+    y = reduce("sum", b.cast(product, common), axis, keepdims) / total
+    return (y, b.broadcast(total, y.dims)) if returned else y
+
+
+# ---------------------------------------------------------------------------------------------- ufunc methods
+
+
+def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
+    """``np.add.reduce``: the axis is 0 unless said otherwise."""
+
+    def reduced(
+        b: Builder,
+        array: Any,
+        axis: Axis = 0,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
+        x = cast_to(from_nested(b, array), dtype)
+        axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
+        more = {k: v for k, v in (("initial", initial), ("where", where)) if v is not None}
+        return build(b, x, axis, keepdims=keepdims, **more)
+
+    return reduced
+
+
+def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
+    """``np.logaddexp.reduce``: the largest comes out, so that nothing overflows; -inf where there is nothing to add."""
+
+    def reduced(
+        b: Builder,
+        array: Any,
+        axis: Axis = 0,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Expr:
+        (x,) = floats(b, cast_to(from_nested(b, array), dtype))
+        x = _masked(b, x, where, -np.inf)
+        top = reduce("max", x, axis, True, initial=-np.inf) if x.rank else x
+        top = b.elementwise("stop_gradient", top)
+        top = m.where(b.elementwise("isfinite", top), top, 0.0)
+        total = reduce("sum", b.elementwise(power, x - top), axis, True)
+        empty = total.eq(0)
+        y = b.elementwise(log, m.where(empty, 1.0, total)) + m.where(empty, -np.inf, top)
+        if not keepdims:
+            axes = axes_of(axis, x.rank)
+            y = b.let("reshape", y, dims=tuple(d for k, d in enumerate(x.dims) if k not in axes))
+        return y if initial is None else b.elementwise(join, y, initial, strong=True)
+
+    return reduced
+
+
+_SUM, _PROD = _folded("sum", 0, "add"), _folded("prod", 1, "mul")
+_MAX, _MIN = _extremum("max", "maximum", -np.inf), _extremum("min", "minimum", np.inf)
+_ALL, _ANY = _truth("all", True), _truth("any", False)
+_REDUCE = {
+    "add": _SUM, "multiply": _PROD, "maximum": _MAX, "minimum": _MIN, "logical_and": _ALL, "logical_or": _ANY,
+    "fmax": _extremum("nanmax", "fmax", -np.inf), "fmin": _extremum("nanmin", "fmin", np.inf),
+}  # fmt: skip
+
+
+def _entry(build: Callable[..., Any], *more: str) -> Entry:
+    return Entry(build, static=(*REDUCED, *more))
+
+
+_NUMPY: dict[str, Entry] = {
+    "sum": _entry(_SUM),
+    "prod": _entry(_PROD),
+    "mean": _entry(_mean),
+    "nansum": _entry(_nan_folded("nansum", _SUM)),
+    "nanprod": _entry(_nan_prod),
+    "nanmean": _entry(_nan_folded("nanmean", _mean)),
+    **{name: _entry(_MAX) for name in ("max", "amax")},
+    **{name: _entry(_MIN) for name in ("min", "amin")},
+    "nanmax": _entry(_extremum("nanmax", "fmax", -np.inf)),
+    "nanmin": _entry(_extremum("nanmin", "fmin", np.inf)),
+    "ptp": _entry(_ptp),
+    "var": _entry(_spread("var"), "ddof", "correction"),
+    "std": _entry(_spread("std"), "ddof", "correction"),
+    "nanvar": _entry(_nan_spread("var"), "ddof", "correction"),
+    "nanstd": _entry(_nan_spread("std"), "ddof", "correction"),
+    "all": _entry(_ALL),
+    "any": _entry(_ANY),
+    "count_nonzero": _entry(_count_nonzero),
+    "argmax": _entry(_position("argmax")),
+    "argmin": _entry(_position("argmin")),
+    "nanargmax": _entry(_position("argmax", -np.inf)),
+    "nanargmin": _entry(_position("argmin", np.inf)),
+    "average": _entry(_average, "returned"),
+    **{f"{name}.reduce": _entry(_ufunc_reduce(build)) for name, build in _REDUCE.items()},
+    "logaddexp.reduce": _entry(_log_sum("logaddexp", "exp", "log")),
+    "logaddexp2.reduce": _entry(_log_sum("logaddexp2", "exp2", "log2")),
+}
+
+TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

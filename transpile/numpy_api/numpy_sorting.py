@@ -1,0 +1,353 @@
+"""Sorting, searching, selecting and counting of NumPy by dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import (
+    array,
+    arrays,
+    axis_of,
+    integer,
+    must_agree,
+    one_of,
+    refuse_options,
+    size_of,
+    strong,
+)
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.numpy_reduction import ravel, reduce
+from transpile.ops import language as m
+from transpile.ops.slicing import at_least, fresh_size, gather, on_axis, point, raise_if, settle_size, slice_axis
+
+# --------------------------------------------------------------------------------------------------------- sort
+
+
+def _flat(x: Expr, axis: Any) -> tuple[Expr, int]:
+    return (ravel(x), 0) if axis is None else (x, axis_of(axis, x.rank))
+
+
+_KINDS = frozenset("qhmsQHMS")
+
+
+def _check_sort(what: str, kind: Any, order: Any, stable: Any = None) -> None:
+    """Refuses what NumPy does not take for the way to sort."""
+    refuse_options(what, order=(order, None))
+    if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
+        raise RuleError(f"{what}: kind={kind!r} is none of NumPy's", "T131")
+    if kind is not None and stable is not None:
+        raise RuleError("`kind` and `stable` parameters can't be provided at the same time.", "T131")
+
+
+_SORTS = tuple("quicksort heapsort mergesort stable quick heap merge q h m s".split())
+
+
+def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.sort", kind, order, stable)
+    x, at = _flat(array(b, a), axis)
+    return b.let("sort", x, axis=at)
+
+
+def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.argsort", kind, order, stable)
+    x, at = _flat(array(b, a), axis)
+    return b.let("argsort", x, axis=at, kind="stable" if stable else kind)
+
+
+def _partition(prim: str) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Expr:
+        refuse_options(f"np.{prim}", order=(order, None), kind=(kind, "introselect"))
+        x, at = _flat(array(b, a), axis)
+        if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
+            raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
+        n, places = x.dims[at % x.rank], kth if isinstance(kth, (tuple, list)) else (kth,)
+        at_least(b, n, max((k + 1 if k >= 0 else -k for k in places), default=0), f"kth(={kth}) out of bounds")
+        return b.let(prim, x, kth=kth, axis=at)
+
+    return build
+
+
+def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
+    refuse_options("np.lexsort", axis=(axis, -1))
+    found = arrays(b, keys)
+    for key in found[1:]:
+        must_agree(b, key, found[0], "all keys need to be the same shape")
+    return b.let("lexsort", *found)
+
+
+def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Expr:
+    x = array(b, a)
+    one_of("np.searchsorted", "side", side, "left", "right")
+    if x.rank != 1:
+        raise RuleError(f"np.searchsorted looks into a vector, not {x.type}", "T203")
+    if sorter is not None:
+        order = array(b, sorter)
+        must_agree(b, order, x, "sorter.size must equal a.size")
+        x = gather(x, 0, order)
+    return b.let("searchsorted", x, strong(array(b, v)), side=side)
+
+
+def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
+    edges = array(b, bins)
+    if isinstance(bins, Expr):
+        n = edges.dims[0]
+        here, there = slice_axis(edges, 0, 0, n - 1, clip=True), slice_axis(edges, 0, 1, n, clip=True)
+        both = m.logical_and(reduce("any", here < there), reduce("any", here > there))
+        raise_if(both, "ValueError", "bins must be monotonically increasing or decreasing")
+    return b.let("digitize", strong(array(b, x)), edges, right=right)
+
+
+def _unique(
+    b: Builder,
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    given = array(b, ar)
+    x = given if given.rank else ravel(strong(given))
+    refuse_options("np.unique", equal_nan=(equal_nan, True))
+    if axis is not None and x.rank != 1:
+        raise RuleError("np.unique along an axis is not supported", "T201")
+    symbol = fresh_size(b, "unique")
+    params: dict[str, Any] = {
+        "return_index": return_index,
+        "return_inverse": return_inverse,
+        "return_counts": return_counts,
+    }
+    found = b.let("unique", x, dims=(symbol,), **params)
+    if found.type.kind != "tuple":
+        return settle_size(b, found, 0, symbol)
+    items = [b.let("item", found, k=k) for k in range(len(found.type.items))]
+    settle_size(b, items[0], 0, symbol)
+    if return_inverse and not given.rank:
+        at = 1 + bool(return_index)
+        items[at] = b.let("reshape", items[at], dims=())
+    return tuple(items)
+
+
+def _isin(b: Builder, element: Any, test_elements: Any, assume_unique: Any = False, invert: bool = False) -> Expr:
+    return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=invert)
+
+
+# ---------------------------------------------------------------------------------------------------- positions
+
+
+def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
+    """One index array an axis; how long they are only the run knows."""
+    x = array(b, a)
+    if not x.rank:
+        raise RuleError("nonzero of a number", "T202", "use np.atleast_1d")
+    symbol = fresh_size(b, "found")
+    found = b.let("nonzero", x, dims=(symbol,))
+    items = tuple(b.let("item", found, k=k) for k in range(x.rank))
+    settle_size(b, items[0], 0, symbol)
+    return items
+
+
+def flat_nonzero(b: Builder, a: Any) -> Expr:
+    return nonzero(b, ravel(array(b, a)))[0]
+
+
+def _argwhere(b: Builder, a: Any) -> Expr:
+    items = nonzero(b, a)
+    return b.let("stack", *items, axis=1)
+
+
+def compressed(b: Builder, mask: Expr, x: Expr, axis: int) -> Expr:
+    """The entries of an axis where a mask of its length holds."""
+    return b.read(x, on_axis(x.rank, axis, ir.Mask(0)), (mask,), name="kept")
+
+
+def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
+    x, at = _flat(array(b, a), axis)
+    mask = array(b, condition)
+    mask = mask if mask.type.is_bool else mask.ne(0)
+    n = mask.dims[0]
+    if not b.surely(n, x.dims[at]):
+        x = slice_axis(x, at, 0, n)
+    return compressed(b, mask, x, at)
+
+
+def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
+    mask, x = array(b, condition), array(b, arr)
+    mask = mask if mask.type.is_bool else mask.ne(0)
+    if mask.rank == x.rank and all(b.surely(d, e) for d, e in zip(mask.dims, x.dims)):
+        return compressed(b, ravel(mask), ravel(x), 0)
+    return gather(ravel(x), 0, flat_nonzero(b, mask))
+
+
+# -------------------------------------------------------------------------------------------------------- taking
+
+
+def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Expr:
+    one_of("np.take", "mode", mode, "raise", "clip", "wrap")
+    x, at = _flat(array(b, a), axis)
+    where = array(b, indices)
+    n = b.dim(x.dims[at])
+    if mode == "clip":
+        where = m.minimum(m.maximum(where, 0), n - 1)
+    elif mode == "wrap":
+        where = where % n
+    return point(x, at, where) if not where.rank else gather(x, at, where)
+
+
+def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr:
+    x, where = array(b, arr), array(b, indices)
+    if axis is None:
+        return gather(ravel(x), 0, ravel(where))
+    at = axis_of(axis, x.rank)
+    if x.rank == 1:
+        return gather(x, 0, where)
+    dims = tuple(d if k == at else e for k, (d, e) in enumerate(zip(where.dims, x.dims)))
+    where = b.broadcast(where, dims)
+    wide = b.broadcast_dims([tuple(Dim(1) if k == at else d for k, d in enumerate(t.dims)) for t in (x, where)])
+    x = b.broadcast(x, tuple(x.dims[k] if k == at else d for k, d in enumerate(wide)))
+    return b.let("take_along_axis", x, where, axis=at)
+
+
+def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Expr:
+    tests, parts = arrays(b, condlist), arrays(b, choicelist)
+    if len(tests) != len(parts):
+        raise RuleError("list of cases must be same length as list of conditions", "T202")
+    odd = next((t.type for t in tests if not t.type.is_bool), None)
+    if odd is not None:
+        raise RuleError(f"the conditions of np.select are truth values, not {odd}", "T201")
+    found = array(b, default)
+    for test, part in zip(reversed(tests), reversed(parts)):
+        found = m.where(test, part, found)
+    return strong(found)
+
+
+# ------------------------------------------------------------------------------------------------------ counting
+
+
+def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Expr:
+    where = array(b, x)
+    if not np.can_cast(where.dtype, "int64", "safe"):
+        raise RuleError(f"np.bincount counts integers, not {where.type}", "T201", "convert with .astype(int)")
+    least = integer(minlength)
+    more = [] if weights is None else [b.cast(array(b, weights), "float64")]
+    if more:
+        must_agree(b, where, more[0], "The weights and list don't have the same length")
+    if least is None:  # only the run knows it: counted with weights of one
+        more = more or [b.let("full", 1.0, dims=where.dims, dtype="float64")]
+        more.append(b.expr(minlength))
+    symbol = fresh_size(b, "bins")
+    params: dict[str, Any] = {"minlength": size_of(b, minlength) if least is None else least}
+    found = settle_size(b, b.let("bincount", where, *more, dims=(symbol,), **params), 0, symbol)
+    return b.cast(found, "int64") if weights is None else found
+
+
+def _histogram(
+    b: Builder, a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> Any:
+    """Counts and edges; the counts have a derivative in the weights only."""
+    x = ravel(array(b, a))
+    if weights is not None:
+        must_agree(b, array(b, a), array(b, weights), "weights should have the same shape as a")
+    edges = array(b, bins)
+    if not edges.rank:
+        low, high = (
+            (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False))
+            if range is None
+            else (b.expr(range[0]), b.expr(range[1]))
+        )
+        count = b.form(edges)
+        dtype = x.dtype if x.type.is_float else "float64"
+        low, high = b.cast(low, dtype), b.cast(high, dtype)
+        if range is not None:
+            raise_if(low > high, "ValueError", "max must be larger than min in range parameter.")
+        pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
+        edges = b.let(
+            "linspace",
+            b.cast(low - pad, dtype),
+            b.cast(high + pad, dtype),
+            edges + 1,
+            dims=(count + 1,),
+            dtype=dtype,
+            endpoint=True,
+        )
+    else:
+        falls = slice_axis(edges, 0, 1) < slice_axis(edges, 0, 0, edges.dims[0] - 1)
+        raise_if(reduce("any", falls), "ValueError", "`bins` must increase monotonically, when an array")
+    n = edges.dims[0] - 1
+    if n == Dim(0):  # one edge has nothing beside it
+        return b.let("full", 0, dims=(n,), dtype="float64" if density else "int64"), edges
+    at_least(b, edges.dims[0], 2, "np.histogram takes two edges or more")
+    last = point(edges, 0, -1)
+    inside = m.logical_and(x >= point(edges, 0, 0), x <= last)
+    place = m.minimum(b.let("searchsorted", edges, x, side="right") - 1, b.dim(n) - 1)
+    one = (
+        b.let("full", 1.0, dims=x.dims, dtype="float64")
+        if weights is None
+        else b.cast(ravel(array(b, weights)), "float64")
+    )
+    total = b.let("scatter_add", m.where(inside, place, 0), m.where(inside, one, 0.0), b.dim(n), dims=(n,))
+    counts = b.cast(total, array(b, weights).dtype if weights is not None else "float64" if density else "int64")
+    if density:
+        width = slice_axis(edges, 0, 1) - slice_axis(edges, 0, 0, n)
+        counts = total / width / b.let("sum", total, axes=(0,), keepdims=False)
+    return counts, edges
+
+
+def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Expr:
+    at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
+    at_least(b, places.dims[0], 1, "array of sample points is empty")
+    must_agree(b, places, values, "fp and xp are not of the same length")
+    if period is not None:  # both are brought into one period, with one place more on each side
+        left = right = None
+        wide = m.absolute(b.expr(period))
+        at, places = at % wide, places % wide
+        order = b.let("argsort", places, axis=0)
+        places, values = gather(places, 0, order), gather(values, 0, order)
+        ends = [slice_axis(v, 0, k, None if k else 1) for v in (places, values) for k in (places.dims[0] - 1, 0)]
+        places = b.let("concatenate", ends[0] - wide, places, ends[1] + wide, axis=0)
+        values = b.let("concatenate", ends[2], values, ends[3], axis=0)
+    y = b.let("interp", at, places, values)
+    if left is not None:
+        y = m.where(at < point(places, 0, 0), left, y)
+    return y if right is None else m.where(at > point(places, 0, -1), right, y)
+
+
+_NUMPY: dict[str, Entry] = {
+    "sort": Entry(_sort, static=("axis", "kind", "order", "stable")),
+    "argsort": Entry(_argsort, static=("axis", "kind", "order", "stable")),
+    "partition": Entry(_partition("partition"), static=("kth", "axis", "kind", "order")),
+    "argpartition": Entry(_partition("argpartition"), static=("kth", "axis", "kind", "order")),
+    "lexsort": Entry(_lexsort, static=("axis",)),
+    "searchsorted": Entry(_searchsorted, static=("side",)),
+    "digitize": Entry(_digitize, static=("right",)),
+    "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted")),
+    "unique_values": Entry(_unique),
+    "isin": Entry(_isin, static=("assume_unique", "invert"), memory="array"),
+    "in1d": Entry(_isin, static=("assume_unique", "invert")),
+    "nonzero": Entry(nonzero),
+    "flatnonzero": Entry(flat_nonzero),
+    "argwhere": Entry(_argwhere),
+    "compress": Entry(_compress, static=("axis",)),
+    "extract": Entry(_extract),
+    "take": Entry(_take, static=("axis", "mode")),
+    "take_along_axis": Entry(_take_along_axis, static=("axis",)),
+    "select": Entry(_select, memory="array"),
+    "bincount": Entry(_bincount),
+    "histogram": Entry(_histogram, static=("density",)),
+    "interp": Entry(_interp),
+}
+
+TABLE: dict[str, Entry] = {
+    **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
+    "ndarray.sort": _NUMPY["sort"],
+    "ndarray.partition": _NUMPY["partition"],
+    "ndarray.compress": Entry(lambda b, a, condition, axis=None: _compress(b, condition, a, axis), static=("axis",)),
+}

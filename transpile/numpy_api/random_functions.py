@@ -1,0 +1,116 @@
+"""The callables of `transpile_runtime.random`, which `transpile.random` is written in, and those of `transpile.random`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import array, dtype_of, shape_of
+from transpile.numpy_api.entry_record import Entry
+from transpile.ops.slicing import raise_if
+
+_KEY = "make one with tp.random.key(seed), or take one of tp.random.split(key)"
+
+
+def _keys(b: Builder, key: Any) -> Expr:
+    """An array of keys."""
+    x = array(b, key)
+    if x.dtype != "uint32" or not x.rank or not (x.dims[-1] == Dim(2) or b.same(x.dims[-1], Dim(2))):
+        raise RuleError(f"a key is an array uint32[2], not {x.type}", "T201", _KEY)
+    return x
+
+
+def _single(b: Builder, key: Any) -> Expr:
+    x = _keys(b, key)
+    if x.rank > 1:
+        hint = "take one of them: keys[0]; or draw with each: tp.vmap(...)(keys)"
+        raise RuleError(f"one key is wanted, not the keys {x.type}", "T201", hint)
+    return x
+
+
+def _split(b: Builder, key: Any, shape: Any = (2,)) -> Expr:
+    return b.let("random_split", _keys(b, key), dims=shape_of(b, shape))
+
+
+def _fold_in(b: Builder, key: Any, data: Any) -> Expr:
+    x, number = _keys(b, key), array(b, data)
+    if not number.type.is_int and not number.type.is_bool:
+        raise RuleError(f"what is folded into a key is an integer, not {number.type}", "T201")
+    if number.rank != x.rank - 1:
+        raise RuleError(f"one integer is folded into a key, not {number.type}", "T201")
+    return b.let("random_fold_in", x, number)
+
+
+def _draw(prim: str, default: str, *dtypes: str) -> Any:
+    def build(b: Builder, key: Any, shape: Any = (), dtype: Any = None) -> Expr:
+        wanted = dtype_of(dtype, default)
+        if wanted not in dtypes:
+            raise RuleError(f"the dtype is {' or '.join(dtypes)}, not {wanted}", "T209")
+        return b.let(prim, _keys(b, key), dims=shape_of(b, shape), dtype=wanted)
+
+    return build
+
+
+def _log_gamma(b: Builder, key: Any, a: Any) -> Expr:
+    x, shape = _keys(b, key), array(b, a)
+    if shape.dtype not in ("float64", "float32"):
+        raise RuleError(f"the shape of a gamma variable is float64 or float32, not {shape.type}", "T201")
+    return b.let("random_log_gamma", x, b.cast(shape, shape.type.strong))
+
+
+def _between(b: Builder, u: Any, low: Any, high: Any) -> Expr:
+    """Between 0 and 1 it is the number itself."""
+    x = array(b, u)
+    if _is(low, 0.0) and _is(high, 1.0):
+        return x
+    return b.elementwise("random_between", x, *(b.cast(array(b, v), x.dtype) for v in (low, high)), strong=True)
+
+
+def _offset(b: Builder, higher: Any, lower: Any, span: Any) -> Expr:
+    parts = [array(b, v) for v in (higher, lower, span)]
+    if parts[0].dtype not in ("uint32", "uint64") or any(p.dtype != parts[0].dtype for p in parts):
+        raise RuleError(f"bits and span are uint32 or uint64, not {', '.join(str(p.type) for p in parts)}", "T201")
+    return b.elementwise("random_offset", *parts, strong=True)
+
+
+def _is(x: Any, value: float) -> bool:
+    op = getattr(x, "op", x)
+    return isinstance(op, ir.Const) and bool(op.value == value)
+
+
+def _demand(exception: str, code: str) -> Any:
+    """What must hold: where it is known not to, the function is refused; else the program asks."""
+
+    def build(b: Builder, test: Any, message: str) -> None:
+        x = b.expr(test)
+        if isinstance(x.op, ir.Const) and not x.op.value:
+            raise RuleError(message, code)
+        raise_if(b.elementwise("logical_not", x), exception, message)
+
+    return build
+
+
+_DRAWN = (
+    "key PRNGKey split fold_in bits uniform normal randint bernoulli categorical choice permutation gumbel exponential laplace "
+    "logistic truncated_normal gamma beta dirichlet multivariate_normal rademacher"
+).split()
+
+TABLE: dict[str, Entry] = {
+    "transpile_runtime.random.demand": Entry(_demand("ValueError", "T131"), static=("message",)),
+    "transpile_runtime.random.demand_type": Entry(_demand("TypeError", "T201"), static=("message",)),
+    "transpile_runtime.random.single": Entry(_single, memory="place"),
+    "transpile_runtime.random.split": Entry(_split),
+    "transpile_runtime.random.fold_in": Entry(_fold_in),
+    "transpile_runtime.random.bits": Entry(_draw("random_bits", "uint32", "uint32", "uint64"), static=("dtype",)),
+    "transpile_runtime.random.unit": Entry(_draw("random_unit", "float64", "float64", "float32"), static=("dtype",)),
+    "transpile_runtime.random.normal": Entry(
+        _draw("random_normal", "float64", "float64", "float32"), static=("dtype",)
+    ),
+    "transpile_runtime.random.log_gamma": Entry(_log_gamma),
+    "transpile_runtime.random.between": Entry(_between),
+    "transpile_runtime.random.offset": Entry(_offset),
+    **{f"transpile.random.{name}": Entry(source=f"transpile.random:{name}") for name in _DRAWN},
+}

@@ -1,0 +1,316 @@
+"""``scipy.linalg`` by dotted name."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.errors import RuleError
+from transpile.numpy_api.api_arguments import array, floats, numeric, one_of, refuse_options
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.numpy_linalg import (
+    _fits,
+    _lstsq,
+    _norm,
+    _pinv,
+    _qr,
+    _rest,
+    _square,
+    _svd,
+    _svdvals,
+    general,
+    items,
+    matrix,
+    stacked,
+)
+from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_shape import reshape
+from transpile.ops import language as m
+from transpile.ops.factorisations import mirrored
+from transpile.ops.linalg import solve_triangular, t
+from transpile.ops.slicing import raise_if, slice_axis, smaller
+
+_FLAGS = (
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_x",
+    "check_finite",
+    "debug",
+    "lapack_driver",
+    "cond",
+    "mode",
+    "driver",
+)
+
+
+def _trans(trans: Any) -> int:
+    found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
+    if found is None:
+        raise RuleError(f"trans={trans!r} is not one of 0, 1, 2, 'N', 'T', 'C'", "T201")
+    return found
+
+
+def _refuse_stack(name: str, *operands: Expr) -> None:
+    """Before SciPy 1.16 a matrix is one, and the further axes of a right side are columns: nothing is broadcast."""
+    import scipy
+
+    takes_stacks = tuple(int(p) for p in scipy.__version__.split(".")[:2]) >= (1, 16)
+    if not takes_stacks and any(x.rank > 2 for x in operands):
+        raise RuleError(
+            f"scipy.linalg.{name} of a stack, which SciPy takes from 1.16 on", "T131", "use np.linalg.solve"
+        )
+
+
+def _solve_triangular(
+    build: Builder,
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve_triangular")
+    _refuse_stack("solve_triangular", x, y)
+    _fits(build, x, y)
+    how = bool(lower), _trans(trans), bool(unit_diagonal)
+    return stacked(build, x, y, lambda x, y: solve_triangular(x, y, *how))
+
+
+def _scipy_solve(
+    build: Builder,
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    assume_a: Any = None,
+    transposed: bool = False,
+) -> Expr:
+    x, y = floats(build, a, b)
+    x = matrix(build, x, "solve")
+    _refuse_stack("solve", x, y)
+    _fits(build, x, y)
+    if assume_a in _SYMMETRIC:
+        x = mirrored(x) if lower else mirrored(t(x))
+    elif assume_a not in (None, "gen", "general"):
+        raise RuleError(f"scipy.linalg.solve: assume_a={assume_a!r} is not supported", "T131", "leave it out")
+    return general(build, t(x) if transposed else x, y)
+
+
+_SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
+"""What makes SciPy read one triangle only."""
+
+
+def _scipy_cholesky(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> Expr:
+    """SciPy reads the triangle that it returns."""
+    return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
+
+
+def _cho_factor(
+    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
+) -> tuple[Any, bool]:
+    """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
+    return _scipy_cholesky(b, a, lower), bool(lower)
+
+
+def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+    factor, lower = c_and_lower
+    lower = getattr(getattr(lower, "op", None), "value", lower)
+    c, y = floats(build, factor, b)
+    lower = bool(lower)
+    c = matrix(build, c, "cho_solve")
+    _refuse_stack("cho_solve", c, y)
+    _fits(build, c, y)
+
+    def solution(c: Expr, y: Expr) -> Expr:
+        first = solve_triangular(c, y, lower, 0 if lower else 1)
+        return solve_triangular(c, first, lower, 1 if lower else 0)
+
+    return stacked(build, c, y, solution)
+
+
+def _scipy_lu(
+    b: Builder,
+    a: Any,
+    permute_l: bool = False,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    p_indices: bool = False,
+) -> Any:
+    x = matrix(b, a, "scipy.linalg.lu", square=False)
+    p, low, up = _lu(b, x)
+    if permute_l:
+        return m.matmul(p, low), up
+    if p_indices:
+        p = b.cast(b.let("argmax", p, axis=p.rank - 1, keepdims=False), "int32")
+    return p, low, up
+
+
+def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
+    """Of a matrix that is not square: the square part as it is, the rest by substitution."""
+    rows, columns = x.dims[-2:]
+    if b.surely(rows, columns):
+        p, low, up = items(b.let("lu", x))
+        return p, low, up
+    k = smaller(rows, columns)
+    p = items(b.let("lu", b.elementwise("stop_gradient", x)))[0]
+    ordered = m.matmul(t(p), x)
+    top, bottom = slice_axis(ordered, -2, 0, k), slice_axis(ordered, -2, k)
+    _, low, up = items(b.let("lu", slice_axis(top, -1, 0, k)))
+    if k != columns:
+        right = solve_triangular(low, slice_axis(top, -1, k), True, 0, True)
+        right_of_up = b.let("concatenate", up, right, axis=x.rank - 1)
+    if k != rows:
+        below = t(solve_triangular(up, t(slice_axis(bottom, -1, 0, k)), False, 1))
+        low = b.let("concatenate", low, below, axis=x.rank - 2)
+    return p, low, up if k == columns else right_of_up
+
+
+def _scipy_svd(
+    b: Builder,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = "gesdd",
+) -> Any:
+    one_of("scipy.linalg.svd", "lapack_driver", lapack_driver, "gesdd", "gesvd")
+    found = _svd(b, a, full_matrices, compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+def _scipy_qr(
+    b: Builder,
+    a: Any,
+    overwrite_a: Any = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: Any = False,
+    check_finite: Any = True,
+) -> Any:
+    if mode not in ("economic", "full") or pivoting:
+        raise RuleError(f"scipy.linalg.qr with mode={mode!r} is not supported", "T201", "use np.linalg.qr")
+    return tuple(_qr(b, a, "reduced" if mode == "economic" else "complete"))
+
+
+def _scipy_lstsq(
+    build: Builder,
+    a: Any,
+    b: Any,
+    cond: Any = None,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = None,
+) -> Any:
+    refuse_options("scipy.linalg.lstsq", cond=(cond, None))
+    one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy has other results
+    found, squares, rank, values = _lstsq(build, a, b)
+    if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
+        x, y = floats(build, a, b)
+        squares, is_over = _rest(build, x, y, found)
+        squares = build.elementwise("where", is_over, squares, float("nan"))
+    return found, squares, rank, values
+
+
+def _scipy_eigh(
+    build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, check_finite: Any = True
+) -> Any:
+    if b is not None:
+        raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131")
+    x = matrix(build, a, "scipy.linalg.eigh")
+    side = "L" if lower else "U"
+    return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side, robust=True))
+
+
+def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, check_finite: Any = True) -> Any:
+    return _scipy_eigh(build, a, b, lower=lower, eigvals_only=True)
+
+
+def _scipy_det(b: Builder, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
+    """A float64, of float32 too."""
+    return b.let("det", b.cast(matrix(b, a, "det"), "float64"))
+
+
+def _scipy_norm(
+    b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
+) -> Expr:
+    return _norm(b, a, ord, axis, keepdims)
+
+
+def _block_diag(b: Builder, *arrs: Any) -> Expr:
+    """Matrices along the diagonal."""
+    parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in numeric(b, *arrs)]
+    rows = []
+    for k, x in enumerate(parts):
+        none = b.cast(0, x.dtype)
+        row = [
+            b.let("full", none, dims=(x.dims[0], y.dims[1]), dtype=x.dtype) if j != k else x
+            for j, y in enumerate(parts)
+        ]
+        rows.append(row[0] if len(row) == 1 else b.let("concatenate", *row, axis=1))
+    return rows[0] if len(rows) == 1 else b.let("concatenate", *rows, axis=0)
+
+
+def _finite(entry: Entry) -> Entry:
+    """The entry, which raises as SciPy does where an operand has an infinity or a NaN, unless told not to look."""
+    build = entry.build
+    assert build is not None
+    signature = inspect.signature(build)
+    operands = [name for name in list(signature.parameters)[1:] if name in ("a", "b", "c_and_lower")]
+
+    @wraps(build)
+    def checked(b: Builder, *args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(b, *args, **kwargs).arguments
+        if given.get("check_finite", True):
+            found = {name: given[name] for name in operands if given.get(name) is not None}
+            _check(b, [array(b, v[0] if name == "c_and_lower" else v) for name, v in found.items()])
+        return build(b, *args, **kwargs)
+
+    return replace(entry, build=checked)
+
+
+def _check(b: Builder, operands: list[Expr]) -> None:
+    finite = [b.elementwise("isfinite", x) for x in operands if x.type.is_float]
+    tests = [reduce("all", x) if x.rank else x for x in finite]
+    if tests:
+        passes = tests[0] if len(tests) == 1 else b.elementwise("logical_and", *tests)
+        raise_if(m.logical_not(passes), "ValueError", "array must not contain infs or NaNs")
+
+
+_ENTRIES: dict[str, Entry] = {
+    "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
+    "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
+    "cholesky": Entry(_scipy_cholesky, static=(*_FLAGS, "lower")),
+    "cho_factor": Entry(_cho_factor, static=(*_FLAGS, "lower")),
+    "cho_solve": Entry(_cho_solve, static=_FLAGS),
+    "expm": Entry(_square("expm", "scipy.linalg.expm")),
+    "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
+    "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
+    "det": Entry(_scipy_det, static=_FLAGS),
+    "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
+    "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
+    "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
+    "pinv": Entry(lambda b, a, *, check_finite=True: _pinv(b, a), static=_FLAGS),
+    "lstsq": Entry(_scipy_lstsq, static=_FLAGS),
+    "eigh": Entry(_scipy_eigh, static=(*_FLAGS, "lower", "eigvals_only")),
+    "eigvalsh": Entry(_scipy_eigvalsh, static=(*_FLAGS, "lower")),
+    "norm": Entry(_scipy_norm, static=(*_FLAGS, "ord", "axis", "keepdims")),
+    "block_diag": Entry(_block_diag),
+}
+
+_UNCHECKED = ("expm", "block_diag")
+TABLE: dict[str, Entry] = {
+    f"scipy.linalg.{name}": entry if name in _UNCHECKED else _finite(entry) for name, entry in _ENTRIES.items()
+}

@@ -1,0 +1,96 @@
+"""What lanes know of each other: primitives of the function of one lane, which `transpile.transform.batching` takes away.
+
+The last operand is the axis: a hidden parameter, an array with one entry for each lane (`transpile.base.axis_names`). A
+derivative in the function of one lane is that of the sum of all lanes' results: the transpose of a sum over the lanes is the sum
+over the lanes. ``params["at"]``: where the axis of the lanes stands in the larger array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.types import INT, Type
+from transpile.ops import language as m
+from transpile.ops.record import ZERO, Prim
+
+OWN = ("axis_index", "ppermute", "psum_scatter")  # each lane has another result, all others are the same in all
+COLLECTIVES = ("psum", "pmax", "pmin", "all_gather", *OWN)
+
+
+def _summed_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type("int64" if types[0].is_bool else types[0].dtype, types[0].dims)
+
+
+def _same_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type(types[0].dtype, types[0].dims)
+
+
+def _gathered_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    x, axis = types
+    at = params["at"]
+    return Type(x.dtype, (*x.dims[:at], axis.dims[0], *x.dims[at:]))
+
+
+def _scattered_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    at = params["at"]
+    return Type(_summed_type(types, params).dtype, (*types[0].dims[:at], *types[0].dims[at + 1 :]))
+
+
+def _linear(prim: str, transpose: str) -> dict[str, Any]:
+    """The derivatives of a sum over the lanes, and of a part of one."""
+
+    def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+        return None if dots[0] is None else m.call(prim, dots[0], args[-1], **params)
+
+    def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+        return m.call(transpose, y_bar, args[-1], **params), None
+
+    return {"jvp": jvp, "vjp": vjp, "linear": True, "cost": 2}
+
+
+def _permute_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[0] is None else m.call("ppermute", dots[0], *args[1:])
+
+
+def _permute_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    _, sources, targets, axis = args
+    return m.call("ppermute", y_bar, targets, sources, axis), None, None, None
+
+
+def _extreme(is_behind: str) -> dict[str, Any]:
+    """As `transpile.ops.reduction` has it for ``max`` and ``min``: those that attain it share; where it is NaN all are NaN."""
+
+    def shares(y: Expr, x: Expr, axis: Expr) -> tuple[Expr, Expr]:
+        hits = m.logical_not(y.b.elementwise(is_behind, x, y))
+        return hits, y.b.cast(m.call("psum", hits, axis), y.dtype)
+
+    def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+        if dots[0] is None:
+            return None
+        hits, count = shares(y, *args)
+        return m.where(m.isnan(y), y, m.call("psum", m.where(hits, dots[0], 0.0), args[1]) / count)
+
+    def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+        hits, count = shares(y, *args)
+        total = m.call("psum", y_bar, args[1])
+        is_nan = m.logical_and(m.isnan(y), total.ne(0.0))  # as in the side of a *where* that is not taken
+        return m.where(hits, m.where(is_nan, y, total / count), 0.0), None
+
+    return {"jvp": jvp, "vjp": vjp, "cost": 2}
+
+
+def _prim(name: str, type_rule: Any, **traits: Any) -> Prim:
+    return Prim(name, type_rule, None, family="collective", **traits)
+
+
+TABLE = [
+    _prim("psum", _summed_type, **_linear("psum", "psum")),
+    _prim("pmax", _same_type, **_extreme("less")),
+    _prim("pmin", _same_type, **_extreme("greater")),
+    _prim("all_gather", _gathered_type, **_linear("all_gather", "psum_scatter")),
+    _prim("psum_scatter", _scattered_type, **_linear("psum_scatter", "all_gather")),
+    # args[1:3]: the numbers of the lanes that send, and of those that get it; who gets nothing has zeros
+    _prim("ppermute", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, linear=True, cost=2),
+    _prim("axis_index", lambda types, params: INT, jvp=ZERO, vjp=ZERO, linear=True, cost=0),
+]

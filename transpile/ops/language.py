@@ -1,0 +1,100 @@
+"""The functions that rules are written in: each emits a primitive into the builder of its operands.
+
+>>> from transpile.core.builder import Builder
+>>> from transpile.core.nodes import Var
+>>> from transpile.core.types import FLOAT
+>>> from transpile.ops.tables import prims
+>>> b = Builder(prims())
+>>> str(exp(b.expr(Var("x", FLOAT))).type)
+'float'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+
+
+def _builder(args: Sequence[Any]) -> Any:
+    for a in args:
+        if isinstance(a, Expr):
+            return a.b
+    raise TypeError("a rule's function needs at least one Expr")
+
+
+def _elementwise(prim: str) -> Callable[..., Expr]:
+    def build(*args: Any, **params: Any) -> Expr:
+        return _builder(args).elementwise(prim, *args, **params)
+
+    build.__name__ = prim
+    return build
+
+
+exp, expm1, log, log1p, sqrt, sin, cos, tan = map(_elementwise, "exp expm1 log log1p sqrt sin cos tan".split())
+sinh, cosh, tanh, absolute, sign, floor = map(_elementwise, "sinh cosh tanh absolute sign floor".split())
+maximum, minimum, where, pow, isnan = map(_elementwise, "maximum minimum where pow isnan".split())
+logical_and, logical_or, logical_not = map(_elementwise, "logical_and logical_or logical_not".split())
+
+
+def elementwise(prim: str, *args: Any, **params: Any) -> Expr:
+    """Any elementwise primitive by name."""
+    return _builder(args).elementwise(prim, *args, **params)
+
+
+def call(prim: str, *args: Any, **params: Any) -> Expr:
+    """Any primitive by name, operands as they are (no promotion, no broadcasting)."""
+    return _builder(args).let(prim, *args, **params)
+
+
+def sum(x: Expr, axes: Sequence[int] | None = None, keepdims: bool = False) -> Expr:
+    """The sum over ``axes`` (None: all)."""
+    axes = tuple(range(x.rank)) if axes is None else tuple(sorted(a % x.rank for a in axes))
+    return x.b.let("sum", x, axes=axes, keepdims=keepdims)
+
+
+def broadcast(x: Expr, dims: Sequence[Dim]) -> Expr:
+    return x.b.broadcast(x, tuple(dims))
+
+
+def expand(x: Expr, axes: Sequence[int], dims: Sequence[Dim]) -> Expr:
+    """What a reduction over ``axes`` left, put back to ``dims``: the axes as 1, then broadcast."""
+    if x.rank == 0 or x.rank == len(dims):
+        return broadcast(x, dims)
+    kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))
+    return broadcast(reshape(x, kept), dims)
+
+
+def reshape(x: Expr, dims: Sequence[Dim]) -> Expr:
+    return x.b.let("reshape", x, dims=tuple(dims))
+
+
+def transpose(x: Expr, axes: Sequence[int]) -> Expr:
+    return x.b.let("transpose", x, axes=tuple(axes))
+
+
+def swap_last(x: Expr) -> Expr:
+    """The last two axes swapped."""
+    axes = list(range(x.rank))
+    axes[-1], axes[-2] = axes[-2], axes[-1]
+    return transpose(x, axes)
+
+
+def matmul(x: Expr, y: Expr) -> Expr:
+    return x.b.let("matmul", x, y)
+
+
+def zeros(x: Expr) -> Expr:
+    """Zeros of the type of ``x``."""
+    return x.b.let("full", 0.0, dims=x.dims, dtype=x.dtype)
+
+
+def index(x: Expr, path: Any, *args: Any) -> Expr:
+    return x.b.let("index", x, *args, path=path)
+
+
+def size(x: Expr, axes: Sequence[int] | None = None) -> Expr:
+    """The number of elements along ``axes`` (None: all), an integer."""
+    return x.b.size([d for k, d in enumerate(x.dims) if axes is None or k in axes])

@@ -1,0 +1,73 @@
+"""Random numbers that are functions of a key: what `transpile_runtime.random` draws.
+
+``params["dims"]`` is the shape that is asked for. A key is ``uint32[2]``; keys ``uint32[*lanes, 2]`` give each lane what its key
+alone would give, so that to batch a draw is to put the axes of the lanes in front of its key and of its result. A draw is pure: it
+may be made again, in a reverse sweep too. In a key it has no derivative; a gamma variable has one in its shape ``a``, by the
+implicit function theorem: ``P(a, x)`` stays what it is, and ``dx/da = -(dP/da) / (dP/dx)`` (Figurnov, Mohamed and Mnih, 2018).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.ops.arithmetic import same
+from transpile.ops.language import elementwise as f
+from transpile.ops.language import exp, where
+from transpile.ops.record import ZERO, Prim
+
+DRAWS = ("random_bits", "random_unit", "random_normal")
+NEAR_ZERO = -37.0  # the logarithm of what is nothing beside 1
+
+
+def _split_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type("uint32", (*types[0].dims[:-1], *params["dims"], Dim(2)))
+
+
+def _draw_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type(params["dtype"], (*types[0].dims[:-1], *params["dims"]))
+
+
+def _draw(name: str) -> Prim:
+    return Prim(name, _draw_type, name, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
+
+
+def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
+    """The derivative in ``a`` of a gamma variable's logarithm ``y``, with ``P`` held.
+
+    Near 0 ``P = x**a / gamma(a + 1)`` to all digits; there the quotient would be one of numbers that underflow.
+    """
+    near = y < NEAR_ZERO
+    x = exp(where(near, 0.0, y))
+    far = -f("gammainc_moment1", a, x) / exp(a * where(near, 0.0, y) - x - f("gammaln", a))
+    return where(near, (f("digamma", a) + 1 / a - y) / a, far)
+
+
+def _log_gamma_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[1] is None else log_gamma_slope(y, args[1]) * dots[1]
+
+
+def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return None, (y_bar * log_gamma_slope(y, args[1]) if wants[1] else None)
+
+
+TABLE = [
+    # new keys of a key
+    Prim("random_split", _split_type, "random_split", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+    # the key of a key and an integer; of keys and as many integers
+    Prim("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", jvp=ZERO, vjp=ZERO,
+         cost=2, linear=True, family="draw"),
+    *map(_draw, DRAWS),
+    # the logarithms of gamma variables; args[1]: their shapes, an array of params["dims"] behind the axes of the lanes
+    Prim("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
+         jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
+    # args[0] in [0, 1) stretched to what lies between two bounds
+    Prim("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", elementwise=True, partials=(
+        lambda y, u, low, high: where(high < low, 0.0, high - low),  # where nothing lies between them it is the lower one
+        lambda y, u, low, high: where(high < low, 1.0, 1 - u),
+        lambda y, u, low, high: where(high < low, 0.0, u))),
+    # a number below args[2] (0: any) of the bits args[0] and args[1]
+    Prim("random_offset", same, "transpile_runtime.random.offset({0}, {1}, {2})", elementwise=True, partials=(ZERO,) * 3,
+         dtype_rule="as_is", cost=2),
+]  # fmt: skip

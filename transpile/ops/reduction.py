@@ -1,0 +1,373 @@
+"""Reductions: what is left of an array when axes are folded.
+
+Conventions: where several entries tie for ``max`` or ``min``, they share the adjoint equally; the norm at 0 and
+``std`` without spread have derivative 0; ``prod`` is exact with zeros (the product of the others, never a
+quotient).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.peephole import definition
+from transpile.core.types import Type
+from transpile.ops import language as m
+from transpile.ops.record import ZERO, Prim
+from transpile.ops.slicing import slice_axis
+from transpile.ops.spelling import Spelling, keywords, reduction
+from transpile.ops.structural import reduced_dims
+
+
+def reduced_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type(types[0].dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
+
+
+def _summed_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """Small integers are summed and multiplied as wide ones."""
+    dtype = types[0].dtype
+    if dtype in ("bool", "int8", "int16", "int32"):
+        dtype = "int64"
+    elif dtype in ("uint8", "uint16", "uint32"):
+        dtype = "uint64"
+    return Type(dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
+
+
+def _typed(dtype: str) -> Any:
+    def rule(types, params) -> Type:  # type: ignore[no-untyped-def]
+        return Type(dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
+
+    return rule
+
+
+def _float_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    dtype = types[0].dtype if types[0].is_float else "float64"
+    return Type(dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
+
+
+def mean(x: Expr, axes: tuple[int, ...] | None = None, keepdims: bool = False) -> Expr:
+    axes = tuple(range(x.rank)) if axes is None else axes
+    return x.b.let("mean", x, axes=axes, keepdims=keepdims)
+
+
+def count_nonzero(x: Expr, axes: tuple[int, ...], keepdims: bool = False) -> Expr:
+    return x.b.let("count_nonzero", x, axes=axes, keepdims=keepdims)
+
+
+# ------------------------------------------------------------------------------------------------------ mean
+
+
+def _same_reduction(prim: str) -> Any:
+    """The tangent of a linear reduction."""
+
+    def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+        return None if dots[0] is None else m.call(prim, dots[0], **params)
+
+    return jvp
+
+
+def _mean_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    return (m.expand(y_bar / m.size(x, params["axes"]), params["axes"], x.dims),)
+
+
+# ------------------------------------------------------------------------------------------------ max and min
+
+
+def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Expr, Expr]:
+    """Which entries attain ``y``, and how many do. At least 1, so that NaN divides nothing by zero."""
+    hits = x.eq(m.expand(y, axes, x.dims))
+    count = count_nonzero(hits, axes, keepdims)
+    return hits, m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1)
+
+
+def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
+    """The derivatives of ``max`` and ``min``, of which an entry that ``is_behind`` the result has no part. Nothing is behind a
+    NaN: then all of them share, and what they share is NaN."""
+
+    def shares(y: Expr, x: Expr, params: Any) -> tuple[Expr, Expr]:
+        behind = y.b.elementwise(is_behind, x, m.expand(y, params["axes"], x.dims))
+        hits = y.b.elementwise("logical_not", behind, name=name)
+        return hits, count_nonzero(hits, params["axes"], params["keepdims"])
+
+    def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+        if dots[0] is None:
+            return None
+        hits, count = shares(y, args[0], params)
+        total = m.call("sum", m.where(hits, dots[0], 0.0), axes=params["axes"], keepdims=params["keepdims"])
+        return m.where(m.call("isnan", y), y, total / _as(count, total))
+
+    def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+        (x,) = args
+        hits, count = shares(y, x, params)
+        is_nan = m.call("isnan", y)
+        if not _is_never_zero(y_bar):  # as in the side of a *where* that is not taken
+            is_nan = y.b.elementwise("logical_and", is_nan, y_bar.ne(0.0))
+        share = m.where(is_nan, y, y_bar / _as(count, y_bar))
+        return (m.where(hits, m.expand(share, params["axes"], x.dims), 0.0),)
+
+    return jvp, vjp
+
+
+def _is_never_zero(x: Expr) -> bool:
+    """Whether all entries are one number that is not 0."""
+    op = x.op
+    while (let := definition(x.b, op)) is not None and let.prim in ("broadcast", "full"):
+        op = let.args[0]
+    return isinstance(op, ir.Const) and op.value != 0
+
+
+_MAX_JVP, _MAX_VJP = _attained("less", "is_max")
+_MIN_JVP, _MIN_VJP = _attained("greater", "is_min")
+
+
+def _extremum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    axes, keepdims = params["axes"], params["keepdims"]
+    hits, count = _shares(y, args[0], axes, keepdims)
+    total = m.call("sum", m.where(hits, dots[0], 0.0), axes=axes, keepdims=keepdims)
+    return total / _as(count, total)
+
+
+def _extremum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    axes = params["axes"]
+    hits, count = _shares(y, x, axes, params["keepdims"])
+    return (m.where(hits, m.expand(y_bar / _as(count, y_bar), axes, x.dims), 0.0),)
+
+
+def _as(count: Expr, like: Expr) -> Expr:
+    """Counts in the dtype of what they divide: float32 / int64 would be float64."""
+    return count if count.type.weak else count.b.cast(count, like.dtype)
+
+
+# ------------------------------------------------------------------------------------------------------ prod
+
+
+def product_of_others(x: Expr, axes: tuple[int, ...]) -> Expr:
+    """For each entry the product of all others along ``axes``: what stands before it times what stands after it."""
+    if len(axes) == 1:
+        return _others_on_axis(x, axes[0])
+    kept = [k for k in range(x.rank) if k not in axes]
+    order = (*kept, *axes)
+    moved = m.transpose(x, order)
+    merged = Dim(1)
+    for k in axes:
+        merged = merged * x.dims[k]
+    flat = m.reshape(moved, (*(x.dims[k] for k in kept), merged))
+    others = m.reshape(_others_on_axis(flat, len(kept)), moved.dims)
+    return m.transpose(others, tuple(np.argsort(order).tolist()))
+
+
+def _others_on_axis(x: Expr, axis: int) -> Expr:
+    before = _exclusive(x, axis)
+    after = m.call("flip", _exclusive(m.call("flip", x, axes=(axis,)), axis), axes=(axis,))
+    return before * after
+
+
+def _exclusive(x: Expr, axis: int) -> Expr:
+    """The cumulative product without the entry itself."""
+    one = x.b.let("full", 1.0, dims=tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims)), dtype=x.dtype)
+    n = x.dims[axis]
+    lead = m.call("concatenate", one, x, axis=axis)
+    return slice_axis(m.call("cumprod", lead, axis=axis), axis, 0, n)
+
+
+def _prod_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    return m.call("sum", product_of_others(args[0], params["axes"]) * dots[0], **params)
+
+
+def _prod_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    return (m.expand(y_bar, params["axes"], x.dims) * product_of_others(x, params["axes"]),)
+
+
+# ------------------------------------------------------------------------------------------- var, std, norm
+
+
+def _centred(x: Expr, axes: tuple[int, ...]) -> Expr:
+    if len(axes) == x.rank:
+        return x - mean(x, axes)
+    return x - mean(x, axes, keepdims=True)
+
+
+def _freedom(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
+    """What the sum of squares is divided by."""
+    n = m.size(x, params["axes"])
+    return n - params["ddof"] if params["ddof"] else n
+
+
+def _or_one(y: Expr) -> Expr:
+    """``y``, and 1 where it is 0: what it divides is 0 there."""
+    return m.where(y.eq(0), 1.0, y)
+
+
+def _var_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    x, axes = args[0], params["axes"]
+    return 2 * m.call("sum", _centred(x, axes) * dots[0], axes=axes, keepdims=params["keepdims"]) / _freedom(x, params)
+
+
+def _var_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    x, axes = args[0], params["axes"]
+    return (m.expand(2 * y_bar / _freedom(x, params), axes, x.dims) * _centred(x, axes),)
+
+
+def _std_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    x, axes = args[0], params["axes"]
+    total = m.call("sum", _centred(x, axes) * dots[0], axes=axes, keepdims=params["keepdims"])
+    return total / (_freedom(x, params) * _or_one(y))
+
+
+def _std_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    x, axes = args[0], params["axes"]
+    return (m.expand(y_bar / (_freedom(x, params) * _or_one(y)), axes, x.dims) * _centred(x, axes),)
+
+
+def _norm_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    return m.call("sum", args[0] * dots[0], **params) / _or_one(y)
+
+
+def _norm_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    x, axes = args[0], params["axes"]
+    return (m.expand(y_bar / _or_one(y), axes, x.dims) * x,)
+
+
+# ------------------------------------------------------------------------------------- what leaves NaN out
+
+
+def _nansum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    return m.call("sum", m.where(m.isnan(args[0]), 0.0, dots[0]), **params)
+
+
+def _nansum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    return (m.where(m.isnan(x), 0.0, m.expand(y_bar, params["axes"], x.dims)),)
+
+
+def _valid_count(x: Expr, params, like: Expr) -> Expr:  # type: ignore[no-untyped-def]
+    count = count_nonzero(m.logical_not(m.isnan(x)), params["axes"], params["keepdims"])
+    return _as(m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1), like)
+
+
+def _nanmean_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if dots[0] is None:
+        return None
+    total = _nansum_jvp(y, args, dots, params)
+    return total / _valid_count(args[0], params, total)
+
+
+def _nanmean_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    (x,) = args
+    return _nansum_vjp(y, y_bar / _valid_count(x, params, y_bar), args, wants, params)
+
+
+# --------------------------------------------------------------------------------------- counting, searching
+
+
+def _position_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    axis, rank = params["axis"], types[0].rank
+    return Type(
+        "int64", reduced_dims(types[0].dims, tuple(range(rank)) if axis is None else (axis,), params["keepdims"])
+    )
+
+
+_POSITION = {"axis": None, "keepdims": False}
+
+
+def _zero_reduction(name: str, call: str, type_rule: Any) -> Prim:
+    return Prim(name, type_rule, reduction(call), jvp=ZERO, vjp=ZERO, cost=1, family="axes")
+
+
+def _arg(name: str) -> Prim:
+    choose = Spelling(lambda params, types: f"np.{name}({{0}}{keywords(params, **_POSITION)})")
+    return Prim(name, _position_type, choose, jvp=ZERO, vjp=ZERO, cost=2, family="axis")
+
+
+def lowest(dtype: str, sign: int) -> float | int | bool:
+    """What the greatest number of none is (``sign`` 1), or the least (-1)."""
+    kind = np.dtype(dtype).kind
+    if kind == "f":
+        return -np.inf * sign
+    if kind == "b":
+        return sign < 0
+    return int(np.iinfo(dtype).min if sign > 0 else np.iinfo(dtype).max)
+
+
+# --------------------------------------------------------------------------------------------------- examples
+
+
+def sample(*shape: int, seed: int = 0) -> Any:
+    """A builder of normal numbers."""
+    return lambda: (np.random.default_rng(seed).standard_normal(shape),)
+
+
+def _with(values: Any) -> Any:
+    return lambda: (np.array(values),)
+
+
+def _cases(*more: Any, **params: Any) -> tuple[Any, ...]:
+    """One array for each way to reduce, then special values."""
+    ways = [((5,), (0,)), ((3, 4), (0,)), ((3, 4), (1,)), ((3, 4), (0, 1)), ((2, 3, 4), (0, 2))]
+    found = [
+        (sample(*shape), {"axes": axes, "keepdims": keep, **params}) for shape, axes in ways for keep in (False, True)
+    ]
+    return (*found, *((args, {"axes": axes, "keepdims": False, **params}) for args, axes in more))
+
+
+def _holes() -> Any:
+    x = np.random.default_rng(3).standard_normal((3, 4))
+    x[0, 1] = x[2, 3] = np.nan
+    return (x,)
+
+
+_NAN_CASES = tuple(
+    (_holes, {"axes": axes, "keepdims": keep}) for axes in ((0,), (1,), (0, 1)) for keep in (False, True)
+)
+_ZEROS = (
+    (_with([2.0, 0.0, 3.0]), (0,)),
+    (_with([[1.5, 0.0], [0.0, 2.0]]), (0, 1)),
+    (_with([[1.5, 0.0], [3.0, 2.0]]), (1,)),
+)
+
+TABLE = [
+    Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
+         examples=_cases(), family="axes"),
+    Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS), family="axes"),
+    Prim("max", reduced_type, reduction("np.max", initial=None), jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1, examples=_cases(),
+         family="axes"),
+    Prim("min", reduced_type, reduction("np.min", initial=None), jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1, examples=_cases(),
+         family="axes"),
+    Prim("var", _float_type, reduction("np.var", ddof=0), jvp=_var_jvp, vjp=_var_vjp, cost=2,
+         examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
+    Prim("std", _float_type, reduction("np.std", ddof=0), jvp=_std_jvp, vjp=_std_vjp, cost=2,
+         examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
+    Prim("norm", _float_type, reduction("np.linalg.norm"), jvp=_norm_jvp, vjp=_norm_vjp, cost=2,
+         examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3), family="axes"),
+    Prim("nansum", _summed_type, reduction("np.nansum"), jvp=_nansum_jvp, vjp=_nansum_vjp, examples=_NAN_CASES, family="axes"),
+    Prim("nanmean", _float_type, reduction("np.nanmean"), jvp=_nanmean_jvp, vjp=_nanmean_vjp, examples=_NAN_CASES,
+         family="axes"),
+    Prim("nanmax", reduced_type, reduction("np.nanmax", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES,
+         family="axes"),
+    Prim("nanmin", reduced_type, reduction("np.nanmin", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES,
+         family="axes"),
+    _zero_reduction("all", "np.all", _typed("bool")),
+    _zero_reduction("any", "np.any", _typed("bool")),
+    _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64")),
+    _arg("argmax"),
+    _arg("argmin"),
+]  # fmt: skip

@@ -1,0 +1,131 @@
+"""Parts of values along one axis, for rules and API tables: slices, single entries, gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.places import is_nonnegative
+from transpile.errors import RuleError
+
+
+def on_axis(rank: int, axis: int, item: ir.Item) -> tuple[ir.Index, ...]:
+    """The path that applies ``item`` to one axis and keeps all others."""
+    return (ir.Index(tuple(item if k == axis else ir.Slice() for k in range(rank))),)
+
+
+def at_least(b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError") -> None:
+    """Refuses an axis that is shorter, or makes the program raise an error where only the run knows it."""
+    if is_nonnegative(size - least):
+        return
+    if size.is_const:
+        raise RuleError(message, "T202")
+    raise_if(b.elementwise("less", b.dim(size), least), exception, message)
+
+
+def raise_if(test: Expr, exception: str, message: str) -> None:
+    """Makes the program raise where a test holds."""
+    if isinstance(test.op, ir.Const) and not test.op.value:
+        return
+    params = {"exception": exception, "parts": (message,), "check": True}
+    test.b.emit(
+        ir.If(test.op, ir.Block(stmts=[ir.Effect("raise", (), params, test.b.loc)]), ir.Block(), (), test.b.loc)
+    )
+
+
+def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:
+    """Path and operands of ``start:stop`` along an axis; bounds that say nothing are left out.
+
+    Both bounds must lie within the axis.
+    """
+    args: list[Expr] = []
+    slots: list[int | None] = [None, None]
+    if start != Dim(0):
+        slots[0] = len(args)
+        args.append(b.dim(start))
+    if stop != dims[axis]:
+        slots[1] = len(args)
+        args.append(b.dim(stop) if not (stop - dims[axis]).is_const else b.expr((stop - dims[axis]).const))
+    return on_axis(len(dims), axis, ir.Slice(slots[0], slots[1])), tuple(args)
+
+
+def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
+    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order, or (``clip``) where
+    the part is empty otherwise."""
+    axis %= x.rank
+    start = Dim.of(start)
+    stop = x.dims[axis] if stop is None else Dim.of(stop)
+    if start == Dim(0) and stop == x.dims[axis]:
+        return x
+    path, args = slice_place(x.b, x.dims, axis, start, stop)
+    size = (stop - start).clip() if clip else stop - start
+    dims = tuple(size if k == axis else d for k, d in enumerate(x.dims))
+    return x.b.let("index", x, *args, path=path, dims=dims)
+
+
+def point(x: Expr, axis: int, k: Any) -> Expr:
+    """``x[..., k, ...]``: one entry of an axis, which goes."""
+    axis %= x.rank
+    dims = tuple(d for j, d in enumerate(x.dims) if j != axis)
+    return x.b.let("index", x, x.b.expr(k), path=on_axis(x.rank, axis, ir.Point(0)), dims=dims)
+
+
+def gather(x: Expr, axis: int, indices: Expr) -> Expr:
+    """``x[..., indices, ...]`` by an integer array."""
+    axis %= x.rank
+    dims = (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :])
+    return x.b.let("index", x, indices, path=on_axis(x.rank, axis, ir.Gather(0)), dims=dims)
+
+
+def new_axis(x: Expr, axis: int) -> Expr:
+    """``x`` with an axis of size 1 put in before ``axis``."""
+    return x.b.let("reshape", x, dims=(*x.dims[:axis], Dim(1), *x.dims[axis:]))
+
+
+def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:
+    """``0, 1, ...`` along an axis, of rank so that it broadcasts with an array of ``dims``."""
+    count = arange(b, dims[axis])
+    if len(dims) == 1:
+        return count
+    kept = tuple(d if k == axis else Dim(1) for k, d in enumerate(dims))
+    return b.let("reshape", count, dims=kept)
+
+
+def arange(b: Builder, n: Dim) -> Expr:
+    """``np.arange(n)``."""
+    return b.let("arange", b.dim(n), dims=(n,), dtype="int64")
+
+
+def fresh_size(b: Builder, name: str) -> Dim:
+    """A size that only the run knows; `settle_size` says which."""
+    return b.fresh_symbol(name)
+
+
+def settle_size(b: Builder, x: Expr, axis: int, symbol: Dim) -> Expr:
+    """Binds the symbol to the size of an axis of ``x``."""
+    value = b.let("dim", x, axis=axis)
+    value.op.form = symbol  # type: ignore[union-attr]
+    b.symbols[str(symbol)] = value.op
+    return x
+
+
+def at_most(a: Dim, b: Dim) -> bool:
+    """Whether ``a <= b`` is known."""
+    return is_nonnegative(b - a)
+
+
+def smaller(a: Dim, b: Dim) -> Dim:
+    """``min(a, b)``."""
+    if at_most(a, b):
+        return a
+    return b if at_most(b, a) else a - (a - b).clip()
+
+
+def larger(a: Dim, b: Dim) -> Dim:
+    """``max(a, b)``."""
+    if at_most(a, b):
+        return b
+    return a if at_most(b, a) else b + (a - b).clip()

@@ -1,0 +1,253 @@
+"""Sorting, searching and counting. Ties are kept in their order (stable): the derivative follows the permutation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.ops import language as m
+from transpile.ops.record import REFUSED, ZERO, Prim, Scatter
+from transpile.ops.reduction import sample
+from transpile.ops.slicing import along, gather, point
+from transpile.ops.spelling import Spelling, keywords, on_last_axis, sequence, with_keywords
+
+
+def argsort(x: Expr, axis: int) -> Expr:
+    return m.call("argsort", x, axis=axis, kind="stable")
+
+
+def take_along(x: Expr, indices: Expr, axis: int) -> Expr:
+    """``np.take_along_axis``; of a vector, plain indexing."""
+    if x.rank == 1:
+        return gather(x, 0, indices)
+    return m.call("take_along_axis", x, indices, axis=axis)
+
+
+def scatter_along_axis(x: Expr, indices: Expr, axis: int, value: Expr) -> Scatter:
+    """What ``take_along_axis`` gives back: each value added where it was taken."""
+    if x.rank == 1:
+        return Scatter((ir.Index((ir.Gather(0),)),), (indices,), value)
+    args = [indices if k == axis else along(x.b, x.dims, k) for k in range(x.rank)]
+    return Scatter((ir.Index(tuple(ir.Gather(k) for k in range(x.rank))),), tuple(args), value)
+
+
+# ------------------------------------------------------------------------------------------------------- sort
+
+
+def _sort_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[0] is None else take_along(dots[0], argsort(args[0], params["axis"]), params["axis"])
+
+
+def _sort_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    axis = params["axis"]
+    rank = argsort(argsort(args[0], axis), axis)  # the inverse permutation: where each entry went
+    return (take_along(y_bar, rank, axis),)
+
+
+def _take_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[0] is None else m.call("take_along_axis", dots[0], args[1], **params)
+
+
+def _take_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    x, indices = args
+    return (scatter_along_axis(x, indices, params["axis"], y_bar), None)
+
+
+def _take_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    x, indices = types
+    axis = params["axis"]
+    dims = tuple(indices.dims[k] if k == axis or d.is_one else d for k, d in enumerate(x.dims))
+    return Type(x.dtype, dims)
+
+
+# ------------------------------------------------------------------------------------------- partition
+
+
+def _partition_order(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
+    return m.call("argpartition", x, **params)
+
+
+def _partition_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[0] is None else take_along(dots[0], _partition_order(args[0], params), params["axis"])
+
+
+def _partition_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    axis = params["axis"]
+    return (take_along(y_bar, argsort(_partition_order(args[0], params), axis), axis),)
+
+
+# ---------------------------------------------------------------------------------------------- counting
+
+
+def _bincount_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type("float64" if len(types) > 1 else "int64", params["dims"])
+
+
+def _bincount_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
+    """bincount(indices), (indices, weights) or (indices, weights, minlength)."""
+    weights = ", weights={1}" if len(types) > 1 else ""
+    least = ", minlength={2}" if len(types) > 2 else keywords(params, minlength=0)
+    return f"np.bincount({{0}}{weights}{least})"
+
+
+def _bincount_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    if len(args) < 2 or dots[1] is None:
+        return None
+    return m.call("bincount", args[0], dots[1], *args[2:], **params)
+
+
+def _bincount_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    if len(args) < 2:
+        return (None,)
+    return (None, args[1].b.cast(gather(y_bar, 0, args[0]), args[1].type), None)[: len(args)]
+
+
+# ---------------------------------------------------------------------------------------------------- interp
+
+
+def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
+    """The segment of each ``x``, whether it lies within, where in its segment, and the slope."""
+    n = m.size(xp)
+    j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
+    left, right = _pick(xp, j), _pick(xp, j + 1)
+    inside = m.logical_and(x >= left, x <= right)
+    width = right - left
+    share = m.where(inside, (x - left) / width, m.where(x < left, 0.0, 1.0))
+    slope = m.where(inside, (_pick(fp, j + 1) - _pick(fp, j)) / width, 0.0)
+    return j, inside, share, slope
+
+
+def _pick(x: Expr, j: Expr) -> Expr:
+    return gather(x, 0, j) if j.rank else point(x, 0, j)
+
+
+def _interp_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    j, _, share, slope = _segments(*args)
+    x_dot, xp_dot, fp_dot = dots
+    total = None if x_dot is None else slope * x_dot
+    if xp_dot is not None:
+        part = slope * ((1 - share) * _pick(xp_dot, j) + share * _pick(xp_dot, j + 1))
+        total = -part if total is None else total - part
+    if fp_dot is not None:
+        part = (1 - share) * _pick(fp_dot, j) + share * _pick(fp_dot, j + 1)
+        total = part if total is None else total + part
+    return total
+
+
+def _interp_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    j, _, share, slope = _segments(*args)
+
+    def to_ends(value: Expr) -> Scatter:
+        ends = m.call("stack", j, j + 1, axis=0)
+        return Scatter(
+            (ir.Index((ir.Gather(0),)),), (ends,), m.call("stack", value * (1 - share), value * share, axis=0)
+        )
+
+    return (
+        y_bar * slope if wants[0] else None,
+        to_ends(-(y_bar * slope)) if wants[1] else None,
+        to_ends(y_bar) if wants[2] else None,
+    )
+
+
+# ---------------------------------------------------------------------------------------- types and spellings
+
+
+def _partition_spelling(call: str) -> Spelling:
+    def choose(params, types) -> str:  # type: ignore[no-untyped-def]
+        return f"{call}({{0}}, {params['kth']}{keywords(params, axis=types[0].rank - 1)})"
+
+    return Spelling(choose)
+
+
+def _scatter_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
+    return None if dots[1] is None else m.call("scatter_add", args[0], dots[1], args[2], **params)
+
+
+def _scatter_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    return (None, gather(y_bar, 0, args[0]), None)
+
+
+def _int(dims_of: int) -> Any:
+    def rule(types, params) -> Type:  # type: ignore[no-untyped-def]
+        return Type("int64", types[dims_of].dims)
+
+    return rule
+
+
+def _pairs_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """One index array an axis, all of the one size in ``params["dims"]``."""
+    one = Type("int64", tuple(params["dims"]))
+    return Type("int64", (), kind="tuple", items=(one,) * max(types[0].rank, 1))
+
+
+def _unique_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """Values, then what was asked for: first positions, the way back, counts."""
+    dims = tuple(params["dims"])
+    values = Type(types[0].dtype, dims)
+    more = {"return_index": dims, "return_inverse": types[0].dims, "return_counts": dims}
+    items = [values, *(Type("int64", d) for k, d in more.items() if params[k])]
+    return values if len(items) == 1 else Type(values.dtype, (), kind="tuple", items=tuple(items))
+
+
+def _lexsort_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
+    return f"np.lexsort({sequence(len(types))})"
+
+
+_UNIQUE = {"return_index": False, "return_inverse": False, "return_counts": False}
+_CASES = tuple((sample(*s), {"axis": a}) for s, a in (((5,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 1)))
+
+
+def _indices(shape: tuple[int, ...], top: int, *source: int) -> Any:
+    return lambda: (sample(*source)()[0], np.random.default_rng(1).integers(0, top, shape))
+
+
+def _interp_case(*shape: int) -> Any:
+    def args() -> Any:
+        xp = np.array([0.0, 0.7, 1.5, 2.0, 3.1])
+        return np.random.default_rng(2).uniform(-0.5, 3.5, shape), xp, np.sin(2 * xp)
+
+    return args
+
+
+TABLE = [
+    Prim("sort", lambda types, params: types[0].strong, on_last_axis("np.sort({0})"), jvp=_sort_jvp, vjp=_sort_vjp,
+         cost=3, examples=_CASES, family="axis"),
+    Prim("argsort", _int(0), on_last_axis("np.argsort({0})", kind=None), jvp=ZERO, vjp=ZERO, cost=3, family="axis"),
+    Prim("partition", lambda types, params: types[0].strong, _partition_spelling("np.partition"),
+         jvp=_partition_jvp, vjp=_partition_vjp, cost=3,
+         examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES), family="axis"),
+    Prim("argpartition", _int(0), _partition_spelling("np.argpartition"), jvp=ZERO, vjp=ZERO, cost=3, family="axis"),
+    Prim("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", jvp=_take_jvp, vjp=_take_vjp,
+         cost=1,
+         linear=True, examples=(
+             (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
+             (_indices((6,), 4, 4), {"axis": 0}),
+         ), family="along"),
+    Prim("searchsorted", _int(1), with_keywords("np.searchsorted({0}, {1})", side="left"), jvp=ZERO, vjp=ZERO, cost=2,
+         family="searched"),
+    Prim("digitize", _int(0), with_keywords("np.digitize({0}, {1})", right=False), jvp=ZERO, vjp=ZERO, cost=2, family="query"),
+    Prim("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), jvp=ZERO,
+         vjp=ZERO, cost=3, family="lane"),
+    # bincount(indices[, weights]): params["dims"] is the size of the result
+    Prim("bincount", _bincount_type, Spelling(_bincount_spelling), jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1,
+         linear=True,
+         examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4,
+         "dims": (Dim(4),)}),), family="lane"),
+    # scatter_add(indices, weights, n): the weights summed by index, for indices below n
+    Prim("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
+         "np.bincount({0}, weights={1}, minlength={2})", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=(
+             (lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0]), 4), {"dims": (Dim(4),)}),), family="lane"),
+    Prim("interp", lambda types, params: Type("float64", types[0].dims), "np.interp({0}, {1}, {2})", jvp=_interp_jvp,
+         vjp=_interp_vjp, cost=2, examples=((_interp_case(6), {}), (_interp_case(2, 3), {}), (_interp_case(), {})), family="query"),
+    Prim("nonzero", _pairs_type, "np.nonzero({0})", jvp=ZERO, vjp=ZERO, cost=1, family="lane"),
+    Prim("unique", _unique_type, with_keywords("np.unique({0})", **_UNIQUE), jvp=REFUSED, vjp=REFUSED, cost=3, family="lane"),
+    Prim("isin", lambda types, params: Type("bool", types[0].dims), with_keywords("np.isin({0}, {1})", invert=False),
+         jvp=ZERO,
+         vjp=ZERO, cost=2, family="query"),
+]  # fmt: skip

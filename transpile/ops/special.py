@@ -1,0 +1,262 @@
+"""``scipy.special``: functions of gamma, error, entropy, probability and Bessel type with their partial derivatives.
+
+Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of
+log-gamma and log-beta variables, computed by quadrature in `transpile_runtime.special`; those moments are closed under
+differentiation, so every order is there. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative
+0 in both arguments, ``kl_div`` 0 and 1; ``entr`` at 0 has the infinite one-sided limit; the order of Bessel functions
+has no derivative (refused).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from transpile.core.types import Type
+from transpile.ops.arithmetic import same
+from transpile.ops.language import elementwise, exp, log, log1p, sign, where
+from transpile.ops.record import UNWRITTEN, ZERO, Prim
+
+# SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
+_PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
+
+
+def special(name: str, *partials: Any, **more: Any) -> Prim:
+    """A function that scipy.special has under this name."""
+    slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
+    render = more.pop("render", f"scipy.special.{name}({slots})")
+    type_rule = more.pop("type_rule", same)
+    dtype_rule = more.pop("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
+    return Prim(
+        name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2),
+        **more,
+    )  # fmt: skip
+
+
+def f(name: str, *args: Any, **params: Any) -> Any:
+    return elementwise(name, *args, **params)
+
+
+# ----------------------------------------------------------------------------------------------------- gamma
+
+
+def _polygamma_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    best = max(types, key=lambda t: t.rank)
+    return Type("float64", best.dims)
+
+
+def polygamma(n: int, x: Any) -> Any:
+    """The n-th derivative of digamma in the dtype of ``x`` (SciPy always gives float64)."""
+    return x.b.cast(f("polygamma", n, x), x.dtype)
+
+
+def _beta_share(y, a, b):  # type: ignore[no-untyped-def]
+    return f("digamma", a) - f("digamma", a + b)
+
+
+GAMMA = [
+    special("gammaln", lambda y, x: f("digamma", x)),
+    special("loggamma", lambda y, x: f("digamma", x)),
+    special("gamma", lambda y, x: y * f("digamma", x)),
+    special("digamma", lambda y, x: polygamma(1, x)),
+    special("polygamma", ZERO, lambda y, n, x: f("polygamma", n + 1, x), type_rule=_polygamma_type, dtype_rule="as_is"),
+    special("betaln", _beta_share, lambda y, a, b: _beta_share(y, b, a)),
+    special("beta", lambda y, a, b: y * _beta_share(y, a, b), lambda y, a, b: y * _beta_share(y, b, a)),
+]
+
+
+# --------------------------------------------------------------------------------- incomplete gamma and beta
+
+ORDERS = 4
+"""How many derivatives with respect to shape parameters are there."""
+
+
+def gamma_density(a, x):  # type: ignore[no-untyped-def]
+    """The density of the gamma distribution; ``xlogy`` keeps a = 1, x = 0 right."""
+    return exp(f("xlogy", a - 1, x) - x - f("gammaln", a))
+
+
+def beta_density(a, b, x):  # type: ignore[no-untyped-def]
+    return exp(f("xlogy", a - 1, x) + f("xlog1py", b - 1, -x) - f("betaln", a, b))
+
+
+def _gamma_moment(n: int, a, x):  # type: ignore[no-untyped-def]
+    return f("gammainc", a, x) if n == 0 else f(f"gammainc_moment{n}", a, x)
+
+
+def _gamma_moment_prim(n: int) -> Prim:
+    """C_n(a, x) = the integral from 0 to x of (log t - digamma(a))**n times the density: d gammainc / d a = C_1."""
+
+    def da(y, a, x):  # type: ignore[no-untyped-def]
+        step = _gamma_moment(n + 1, a, x)
+        return step if n == 0 else step - n * (polygamma(1, a) * _gamma_moment(n - 1, a, x))
+
+    def dx(y, a, x):  # type: ignore[no-untyped-def]
+        # t**(a - 1) log(t)**n has no limit that a float could hold at t = 0
+        centred = log(where(x.eq(0), 1.0, x)) - f("digamma", a)
+        return centred**n * gamma_density(a, x)
+
+    render = f"transpile_runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
+    return special(f"gammainc_moment{n}", da if n < ORDERS else UNWRITTEN, dx, render=render, cost=3)
+
+
+def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
+    return f("betainc", a, b, x) if m == n == 0 else f(f"betainc_moment{m}{n}", a, b, x)
+
+
+def _beta_moment_prim(m: int, n: int) -> Prim:
+    """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a
+    and l_b are the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
+
+    def shape(first: int, second: int, a, b, x, mine, step):  # type: ignore[no-untyped-def]
+        # the derivative of the means: trigamma(mine) - trigamma(a + b) of one, -trigamma(a + b) of the other
+        total = step
+        if first:
+            down = _beta_moment(m - 1, n, a, b, x) if mine is a else _beta_moment(m, n - 1, a, b, x)
+            total = total - first * ((polygamma(1, mine) - polygamma(1, a + b)) * down)
+        if second:
+            down = _beta_moment(m, n - 1, a, b, x) if mine is a else _beta_moment(m - 1, n, a, b, x)
+            total = total + second * (polygamma(1, a + b) * down)
+        return total
+
+    def da(y, a, b, x):  # type: ignore[no-untyped-def]
+        return shape(m, n, a, b, x, a, _beta_moment(m + 1, n, a, b, x))
+
+    def db(y, a, b, x):  # type: ignore[no-untyped-def]
+        return shape(n, m, a, b, x, b, _beta_moment(m, n + 1, a, b, x))
+
+    def dx(y, a, b, x):  # type: ignore[no-untyped-def]
+        inside = where((x > 0) & (x < 1), x, 0.5)
+        both = f("digamma", a + b)
+        left = (log(inside) - (f("digamma", a) - both)) ** m if m else 1.0
+        right = (log1p(-inside) - (f("digamma", b) - both)) ** n if n else 1.0
+        return left * right * beta_density(a, b, x)
+
+    last = m + n == ORDERS
+    render = f"transpile_runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
+    return special(
+        f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3
+    )
+
+
+INCOMPLETE = [
+    special("gammainc", lambda y, a, x: f("gammainc_moment1", a, x), lambda y, a, x: gamma_density(a, x), cost=3),
+    special("gammaincc", lambda y, a, x: -f("gammainc_moment1", a, x), lambda y, a, x: -gamma_density(a, x), cost=3),
+    special(
+        "betainc",
+        lambda y, a, b, x: f("betainc_moment10", a, b, x),
+        lambda y, a, b, x: f("betainc_moment01", a, b, x),
+        lambda y, a, b, x: beta_density(a, b, x),
+        cost=3,
+    ),
+    special(
+        "betaincc",
+        lambda y, a, b, x: -f("betainc_moment10", a, b, x),
+        lambda y, a, b, x: -f("betainc_moment01", a, b, x),
+        lambda y, a, b, x: -beta_density(a, b, x),
+        cost=3,
+    ),
+    *[_gamma_moment_prim(n) for n in range(1, ORDERS + 1)],
+    *[_beta_moment_prim(m, k - m) for k in range(1, ORDERS + 1) for m in range(k, -1, -1)],
+]
+
+
+# ----------------------------------------------------------------------------------------- error, probability
+
+_TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+_ROOT_HALF = math.sqrt(0.5)
+
+
+def _normal_density(x):  # type: ignore[no-untyped-def]
+    return (1 / math.sqrt(2 * math.pi)) * exp(-0.5 * (x * x))
+
+
+def _erfcx(y, x):  # type: ignore[no-untyped-def]
+    # 2 x y - 2 / sqrt(pi) cancels for large x: its asymptotic series from x = 50 on
+    far = x > 50
+    u = 1 / (where(far, x, 50.0) * where(far, x, 50.0))
+    series = u * (u * (u * (u * (6.5625 - u * 29.53125) - 1.875) + 0.75) - 0.5)
+    return where(far, _TWO_BY_ROOT_PI * series, 2 * (x * y) - _TWO_BY_ROOT_PI)
+
+
+ERROR = [
+    special("erf", lambda y, x: _TWO_BY_ROOT_PI * exp(-(x * x))),
+    special("erfc", lambda y, x: -(_TWO_BY_ROOT_PI * exp(-(x * x)))),
+    special("erfcx", _erfcx),
+    special("erfi", lambda y, x: _TWO_BY_ROOT_PI * exp(x * x)),
+    special("erfinv", lambda y, x: (math.sqrt(math.pi) / 2) * exp(y * y)),
+    special("erfcinv", lambda y, x: -((math.sqrt(math.pi) / 2) * exp(y * y))),
+    special("ndtr", lambda y, x: _normal_density(x)),
+    special("ndtri", lambda y, p: math.sqrt(2 * math.pi) * exp(0.5 * (y * y))),
+    # density(x) / ndtr(x) without the cancellation of exp(-x*x/2 - y) far to the left
+    special("log_ndtr", lambda y, x: math.sqrt(2 / math.pi) / f("erfcx", -x * _ROOT_HALF)),
+    special("expit", lambda y, x: y * f("expit", -x)),  # 1 - y would cancel for large x
+    special("log_expit", lambda y, x: f("expit", -x)),
+    special("logit", lambda y, p: 1 / (p * (1 - p))),
+]
+
+
+# ---------------------------------------------------------------------------------------------------- entropy
+
+
+def _one_at(mask, y):  # type: ignore[no-untyped-def]
+    return where(mask, 1.0, y)
+
+
+def _outside(x, y, end):  # type: ignore[no-untyped-def]
+    """Where x = 0 makes the function 0 although log(y) is not there."""
+    return x.eq(0) & (y <= end)
+
+
+def _ratio(x, y):  # type: ignore[no-untyped-def]
+    none = x.eq(0) & y.eq(0)
+    return _one_at(none, x) / _one_at(none, y)
+
+
+def _quotient(x, y):  # type: ignore[no-untyped-def]
+    return x / _one_at(x.eq(0) & y.eq(0), y)
+
+
+def _gain(y, p, q):  # type: ignore[no-untyped-def]
+    both = p.eq(0) & q.eq(0)
+    return where(both, 0.0, log(_ratio(p, q)) + 1)
+
+
+ENTROPY = [
+    special(
+        "xlogy",
+        lambda z, x, y: log(_one_at(_outside(x, y, 0), y)),
+        lambda z, x, y: x / _one_at(_outside(x, y, 0), y),
+    ),
+    special(
+        "xlog1py",
+        lambda z, x, y: log1p(where(_outside(x, y, -1), 0.0, y)),
+        lambda z, x, y: x / (1 + where(_outside(x, y, -1), 0.0, y)),
+    ),
+    special("entr", lambda y, x: -(log(x) + 1)),
+    special("rel_entr", _gain, lambda z, p, q: -_quotient(p, q)),
+    special("kl_div", lambda z, p, q: log(_ratio(p, q)), lambda z, p, q: 1 - _quotient(p, q)),
+]
+
+
+# ----------------------------------------------------------------------------------------------------- Bessel
+
+
+def _half_sum(a, b):  # type: ignore[no-untyped-def]
+    return 0.5 * (a + b)
+
+
+BESSEL = [
+    special("i0", lambda y, x: f("i1", x)),
+    # i1(x) / x is 0/0 at 0: the neighbours i0 and i2 instead
+    special("i1", lambda y, x: _half_sum(f("i0", x), f("iv", 2.0, x))),
+    special("iv", UNWRITTEN, lambda y, v, x: _half_sum(f("iv", v - 1, x), f("iv", v + 1, x))),
+    special("i0e", lambda y, x: f("i1e", x) - sign(x) * y),
+    special("i1e", lambda y, x: _half_sum(f("i0e", x), f("ive", 2.0, x)) - sign(x) * y),
+    special("ive", UNWRITTEN, lambda y, v, x: _half_sum(f("ive", v - 1, x), f("ive", v + 1, x)) - sign(x) * y),
+    special("j0", lambda y, x: -f("j1", x)),
+    special("j1", lambda y, x: 0.5 * (f("j0", x) - f("jv", 2.0, x))),
+    special("jv", UNWRITTEN, lambda y, v, x: 0.5 * (f("jv", v - 1, x) - f("jv", v + 1, x))),
+]
+
+TABLE = [*GAMMA, *INCOMPLETE, *ERROR, *ENTROPY, *BESSEL]

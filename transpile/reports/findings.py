@@ -1,0 +1,98 @@
+"""What there is to report of a derivative: what it records, how much and why, for the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from transpile.codegen.numpy.printed_module import named
+from transpile.core import nodes as ir
+from transpile.core.functions import reached
+from transpile.reports.call_numbers import Values
+from transpile.reports.formula import Formula
+from transpile.reports.loop_peak import Plan, TextOf, compiled_plan
+from transpile.reports.measured_values import values_of
+from transpile.reports.peak import Peak, Walk, variables
+from transpile.reports.probe import Run
+from transpile.reports.recorded import Amount, amounts, decisions, finished, largest, outermost
+from transpile.reports.report import Report, total
+from transpile.reports.size_formulas import Sizes
+
+POINTER = 8  # bytes of an entry of a Python list, without what it points at
+NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
+
+
+def find(core: ir.Function, signature: str, given: Mapping[ir.Var, Any], run: Run, text_of: TextOf) -> Report:
+    """What a derivative does with memory in a call: ``given`` are the values of its parameters, ``run`` runs another function on
+    the arguments, ``text_of`` is what Numba compiles for a function; ``signature`` says in the report what the arguments are."""
+    found = _Findings(core, Sizes(core, given), text_of)
+    return found.report(signature, values_of(found.sizes, found.amounts, found.every(), run))
+
+
+class _Findings:
+    """What can be said of a function before any number is known."""
+
+    def __init__(self, core: ir.Function, sizes: Sizes, text_of: TextOf) -> None:
+        self.core, self.sizes = core, sizes
+        self.amounts = amounts(sizes)
+        self.stacks = [a for a in self.amounts if a.entries is not None]
+        self.nested, self.names = named(core)
+        self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
+        self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
+        self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, ir.Var)]
+        self.calls = bool(reached(core))  # of functions that hold memory of their own
+        given = [(a, self.dims_of(a.var)) for a in self.stacks]
+        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, text_of)
+
+    def most(self, formula: Formula) -> Formula:
+        """The formula in the trip that makes it largest."""
+        return self.sizes.extreme(formula, largest=True) or formula
+
+    def dims_of(self, var: ir.Var) -> tuple[Formula, ...]:
+        return tuple(self.most(self.sizes.of_dim(d)) for d in var.type.dims)
+
+    def every(self) -> Iterable[Formula]:
+        """The formulas of which the values are wanted."""
+        return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
+
+    def report(self, signature: str, values: Values) -> Report:
+        found = [finished(a, self.sizes, values, self.names.get(a.var, "")) for a in self.amounts]
+        found = [r for r in found if r.name]  # what has no name is not in the text
+        recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
+        together = largest(recorded)
+        return Report(
+            name=self.core.name,
+            signature=signature,
+            file=self.core.loc.file,
+            recorded=recorded,
+            kept=tuple(r for r in found if r.kind == "kept"),
+            not_recorded=tuple(outermost(decisions(self.sizes))),
+            bytes=total(together),
+            formula=sum((r.formula for r in together), Formula()),
+            results=len(self.core.body.yields),
+            result_bytes=values.of(sum(self.results, Formula())),
+            peak=None if self.calls else self.peak(values),
+            compiled_peak=None if self.plan is None else self.plan.peak(values),
+            known=dict(values.known),
+            measured=dict(values.measured),
+        )
+
+    def peak(self, values: Values) -> Peak | None:
+        """That of the interpreted derivative; None if the size of something is not known."""
+        bytes_of = {v: values.of(f) for v, f in self.formulas.items()}
+        for amount in self.stacks:
+            if amount.var in values.entries:
+                exact = _listed(amount, values.entries[amount.var], values.taken[amount.var])
+                bytes_of[amount.var] = int(exact.number)
+        if any(n is None for v, n in bytes_of.items() if v.type.dims or v.type.kind == "stack"):
+            return None
+        return Walk(
+            self.nested, self.names, {v: (f, bytes_of[v] or 0) for v, f in self.formulas.items()}, values.taken
+        ).run()
+
+
+def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
+    """What a Python list of the entries takes, ``size`` being that of its arrays; True and False are there once."""
+    type_ = amount.var.type
+    each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
+    return Formula.of(entries) * each + (size if type_.dims else 0)

@@ -1,0 +1,168 @@
+"""Measures what only the run knows: a copy of the function that computes nothing else runs once, interpreted.
+
+    while x > 1.0:                    counts[0] = 0
+        push x_tape x       ->        while x > 1.0:
+        x = x / 2.0                       counts[0] += 1; counts[1] = max(counts[1], counts[0])
+                                          x = x / 2.0
+
+What the counts do not depend on is dead code and is removed: of a derivative, as a rule, the whole reverse sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from transpile.aggregates import Leaf
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.types import INT, Type
+from transpile.core.walk import defines
+from transpile.ops.tables import prims
+from transpile.simplify.dead_code import remove_dead
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be measured, each under a name: the ``largest`` value of an integer or the largest size of an array, the
+    ``trips`` of a loop, all runs of it together, and the ``entries`` and ``bytes`` of a stack where it is highest."""
+
+    largest: dict[str, ir.Var]
+    trips: dict[str, ir.For | ir.While]
+    entries: dict[str, ir.Var]
+    bytes: dict[str, ir.Var]
+
+    def __bool__(self) -> bool:
+        return bool(self.largest or self.trips or self.entries or self.bytes)
+
+
+Run = Callable[[ir.Function], Any]  # what a core function gives in the call, interpreted
+
+
+def measure(core: ir.Function, wanted: Wanted, run: Run) -> dict[str, int]:
+    """The values of what is wanted in a call of ``core``; ``run`` runs another function on the arguments of the call."""
+    probe = _Probe(core, wanted)
+    out = run(probe.run())
+    return {name: int(out[k]) for name, k in probe.slots.items()}
+
+
+class _Probe:
+    def __init__(self, core: ir.Function, wanted: Wanted) -> None:
+        self.core = core
+        self.b = Builder(prims(), dict(core.symbols))
+        self.slots: dict[str, int] = {}
+        self.hidden = 0  # slots of numbers that are not asked for
+        self.actions: dict[object, list[Callable[[Any], None]]] = {}
+        for name, var in wanted.largest.items():
+            self.on(var, self.largest, self.slot(name))
+        for name, loop in wanted.trips.items():
+            self.on(id(loop), self.total, self.slot(name))
+        for name, stack in (*wanted.entries.items(), *wanted.bytes.items()):
+            now, highest = self.slot(""), self.slot(name)
+            self.on(("new", stack), self.restart, now)
+            self.on(("push", stack), self.pushed, now, highest, name in wanted.bytes)
+
+    def slot(self, name: str) -> int:
+        number = len(self.slots) + self.hidden
+        if name:
+            self.slots[name] = number
+        else:
+            self.hidden += 1
+        return number
+
+    def on(self, event: object, action: Callable[..., None], *more: Any) -> None:
+        self.actions.setdefault(event, []).append(lambda subject: action(subject, *more))
+
+    def happen(self, event: object, subject: Any) -> None:
+        for action in self.actions.get(event, ()):
+            action(subject)
+
+    # ---- what is counted
+
+    def largest(self, var: ir.Var, slot: int) -> None:
+        value = self.size(var) if var.type.dims else self.b.expr(var)
+        self.put(slot, self.b.let("maximum", self.count(slot), self.b.cast(value, INT)))
+
+    def total(self, loop: ir.For | ir.While, slot: int) -> None:
+        self.put(slot, self.count(slot) + self.b.expr(loop.trips))
+
+    def restart(self, stack: ir.Var, slot: int) -> None:
+        self.put(slot, self.b.expr(0))
+
+    def pushed(self, value: ir.Operand, now: int, highest: int, in_bytes: bool) -> None:
+        more = self.size(value) * np.dtype(value.type.dtype).itemsize if in_bytes else self.b.expr(1)
+        total = self.count(now) + more
+        self.put(now, total)
+        self.put(highest, self.b.let("maximum", self.count(highest), total))
+
+    def size(self, operand: ir.Operand) -> Expr:
+        total = self.b.expr(1)
+        for axis in range(operand.type.rank):
+            total = total * self.b.let("dim", operand, axis=axis)
+        return total
+
+    def count(self, slot: int) -> Expr:
+        return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
+
+    def put(self, slot: int, value: Expr) -> None:
+        self.b.store(self.counts, *_place(slot), self.b.cast(value, "int64"))
+
+    # ---- the copy
+
+    def run(self) -> ir.Function:
+        core, b = self.core, self.b
+        b.loc = core.loc
+        with b.into(ir.Block()) as out:
+            dims = (Dim(len(self.slots) + self.hidden),)
+            self.counts = b.zeros("counts", Type("int64", dims))
+            self.defined(core.params)
+            self.block(core.body)
+            out.yields = (b.read(self.counts).op,)
+        name = f"{core.name}_counts"
+        return remove_dead(replace(core, name=name, body=out, symbols=b.symbols, out_tree=Leaf(0), doc=""))
+
+    def block(self, block: ir.Block) -> None:
+        self.defined(block.params)
+        for stmt in block.stmts:
+            if isinstance(stmt, ir.Effect) and stmt.kind == "print":
+                continue
+            new = self.stmt(stmt)
+            self.b.emit(new)
+            match stmt:
+                case ir.NewStack():
+                    self.happen(("new", stmt.var), stmt.var)
+                case ir.Push():
+                    self.happen(("push", stmt.stack), stmt.value)
+                case ir.For() | ir.While():
+                    self.happen(id(stmt), new)
+            self.defined(defines(stmt))
+
+    def defined(self, variables: Iterable[ir.Var]) -> None:
+        for var in variables:
+            self.happen(var, var)
+
+    def inner(self, block: ir.Block) -> ir.Block:
+        with self.b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
+            self.block(block)
+        return out
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        match stmt:
+            case ir.If():
+                return replace(stmt, then=self.inner(stmt.then), orelse=self.inner(stmt.orelse))
+            case ir.For() | ir.While():
+                counted = stmt.trips is None and id(stmt) in self.actions
+                trips = ir.Var("trips", INT) if counted else stmt.trips
+                return replace(stmt, body=self.inner(stmt.body), trips=trips)
+        return stmt
+
+
+def _place(slot: int) -> tuple[tuple[ir.Index], tuple[int]]:
+    return (ir.Index((ir.Point(0),)),), (slot,)
+
+
+__all__ = ["Wanted", "measure"]

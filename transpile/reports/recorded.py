@@ -1,0 +1,224 @@
+"""What a derivative records, and what it does not: read off the notes that the reverse transform leaves on variables."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from transpile.analysis.scopes import Site, sites
+from transpile.codegen.numpy.memory_sharing import is_view
+from transpile.core import nodes as ir
+from transpile.core import reasons
+from transpile.core.functions import routine_of
+from transpile.errors import source_line
+from transpile.ops.tables import prims
+from transpile.reports.call_numbers import Values
+from transpile.reports.formula import Formula, product_text
+from transpile.reports.size_formulas import Loop, Sizes
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A tape (an array with an entry a trip), a stack, or an array that is kept: what it is, where, how much and why.
+
+    ``name`` is that in the generated text; ``line`` and ``text`` are the user's, of what is recorded. ``bytes`` is what the
+    arguments at hand take; where not ``exact``, the ``formula`` says at most how much.
+    """
+
+    name: str
+    kind: str  # tape, stack, kept
+    type: str
+    file: str
+    line: int
+    text: str
+    formula: Formula
+    formula_text: str
+    exact: bool
+    bytes: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """What is not recorded: a loop that runs forward and backward at once ("fused") or again ("rerun"), or a value that is
+    computed again ("again")."""
+
+    kind: str
+    file: str
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much a variable takes, before anything is measured. ``entries``: of a stack."""
+
+    var: ir.Var
+    kind: str
+    loc: ir.Loc
+    formula: Formula
+    text: str
+    exact: bool
+    entries: Formula | None = None
+
+
+_FUSED = "runs forward and backward at once, trip by trip: nothing has to last from one to the next"
+_RERUN = "runs again in the reverse sweep, trip by trip: what it carries is recorded, and nothing inside"
+_CALL = "is a call that runs the function again, in {}: what it holds while it runs is not counted here"
+_AGAIN = "is computed again in the reverse sweep, from what is there or recorded"
+_KEPT = "read by the reverse sweep where it stands: nothing overwrites it"
+
+
+def amounts(sizes: Sizes) -> list[Amount]:
+    """What the function records and keeps, in the order of the text."""
+    found: list[Amount] = []
+    all_sites = list(sites(sizes.core))
+    pushes = {site.stmt.stack: site for site in all_sites if isinstance(site.stmt, ir.Push)}
+    for site in all_sites:
+        match site.stmt:
+            case ir.NewStack(var=var) if var in pushes:
+                found.append(_stack(sizes, site, pushes[var]))
+            case ir.Alloc(var=var) if reasons.is_recorded(var.note):
+                found.append(_array(sizes, site, "tape"))
+            case ir.Alloc(var=var) | ir.Let(var=var) if var.note == reasons.KEPT and not var.name.endswith("_bar"):
+                if var.type.dims and (isinstance(site.stmt, ir.Alloc) or not is_view(site.stmt)):
+                    found.append(_array(sizes, site, "kept"))
+    return found
+
+
+def _loops(site: Site) -> list[Loop]:
+    return [s for s, _ in site.nest if isinstance(s, (ir.For, ir.While))]
+
+
+def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
+    """A tape that is made again and again in a loop counts once, where it is largest."""
+    stmt = site.stmt
+    assert isinstance(stmt, (ir.Alloc, ir.Let))
+    var = stmt.var
+    factors = [sizes.extreme(sizes.of_dim(d), largest=True) for d in var.type.dims]
+    varying = [d for d in var.type.dims if any(s in sizes.trips for s in sizes.of_dim(d).symbols)]
+    if any(f is None for f in factors):
+        name = f"numbers(line {stmt.loc.line})"
+        factors = [sizes.unknown_symbol(name, var)]
+    size = np.dtype(var.type.dtype).itemsize
+    total = Formula.of(size)
+    for factor in factors:
+        total = total * factor  # type: ignore[operator]
+    text = product_text(size, tuple(f for f in factors if f is not None))
+    return Amount(var, kind, stmt.loc, total, text, len(varying) < 2)
+
+
+def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
+    """A stack is as high as the loops between where it is made and where it is filled run."""
+    stmt = site.stmt
+    assert isinstance(stmt, ir.NewStack)
+    around = _loops(site)
+    loops = _loops(push)[len(around) :]
+    value = ir.Var("", stmt.var.type) if not isinstance(push.stmt.value, ir.Var) else push.stmt.value  # type: ignore[union-attr]
+    item = sizes.bytes_of(value)
+    entries, _ = sizes.summed(Formula.of(1), loops)
+    total, _ = sizes.summed(item, loops)
+    exact = not around and not _is_conditional(sizes, push, len(site.nest))
+    if entries is None:
+        entries = sizes.unknown_symbol(f"entries(line {push.stmt.loc.line})", stmt.var)
+    if total is None:
+        varies = any(s in sizes.trips for s in item.symbols)
+        total = sizes.unknown_symbol(f"bytes(line {push.stmt.loc.line})", stmt.var) if varies else entries * item
+    elif around:
+        total, entries = (
+            sizes.extreme(f, largest=True) or f for f in (total, entries)
+        )  # of the trip that fills it most
+    kind = "stack" if reasons.is_recorded(stmt.var.note) else "other"
+    return Amount(stmt.var, kind, stmt.loc, total, str(total), exact, entries)
+
+
+def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
+    """Whether a branch decides if the trips that are counted push: one inside the last loop whose trips only the run knows."""
+    found = False
+    for stmt, _ in push.nest[depth:]:
+        if isinstance(stmt, (ir.For, ir.While)) and sizes.count(stmt) is None:
+            found = False
+        found = found or isinstance(stmt, ir.If)
+    return found
+
+
+def decisions(sizes: Sizes) -> list[Unrecorded]:
+    """What is not recorded, each place once, in the order of the user's lines."""
+    found: dict[tuple[str, ir.Loc], Unrecorded] = {}
+    for site in sites(sizes.core):
+        stmt = site.stmt
+        kind = reason = ""
+        match stmt:
+            case ir.For() if stmt.index.note == reasons.FUSED:
+                kind, reason = "fused", _FUSED
+            case ir.For() if stmt.index.note == reasons.RERUN:
+                kind, reason = "rerun", _RERUN
+            case ir.Let() if stmt.var.note == reasons.AGAIN and stmt.var.type.is_float and prims()[stmt.prim].cost > 0:
+                kind, reason = "again", _AGAIN
+            case ir.Let() if (routine := routine_of(stmt)) is not None and routine.origin is not None:
+                kind, reason = "call", _CALL.format(routine)
+        if kind and stmt.loc.line:
+            loc = stmt.loc
+            text = loop_text(loc) if kind in ("fused", "rerun") else excerpt(loc)
+            found.setdefault((kind, loc), Unrecorded(kind, loc.file, loc.line, text, reason))
+    order = ("fused", "rerun", "again", "call")
+    return sorted(found.values(), key=lambda u: (order.index(u.kind), u.file, u.line))
+
+
+def outermost(found: list[Unrecorded]) -> Iterator[Unrecorded]:
+    """One entry for each line and kind: the longest expression."""
+    best: dict[tuple[str, str, int], Unrecorded] = {}
+    for entry in found:
+        key = (entry.kind, entry.file, entry.line)
+        if key not in best or len(entry.text) > len(best[key].text):
+            best[key] = entry
+    yield from best.values()
+
+
+def excerpt(loc: ir.Loc) -> str:
+    """The user's expression at ``loc``: as much of it as stands on its first line."""
+    line = source_line(loc)
+    if loc.col < 1 or loc.col > len(line):
+        return line.strip()
+    end = loc.end_col - 1 if loc.end_line in (0, loc.line) and loc.end_col else len(line)
+    return line[loc.col - 1 : end].strip() or line.strip()
+
+
+def loop_text(loc: ir.Loc) -> str:
+    """The head of a loop."""
+    return linecache.getline(loc.file, loc.line).strip()
+
+
+def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorded:
+    """The record with its value and its name in the text."""
+    loc, type_ = amount.loc, amount.var.type
+    text = excerpt(loc)
+    if text.startswith(("for ", "while ", "if ", "elif ")) and amount.kind != "kept":
+        text = amount.var.label.removesuffix("_tape")
+    dims = ", ".join(str(sizes.extreme(sizes.of_dim(d), largest=True) or sizes.of_dim(d)) for d in type_.dims)
+    return Recorded(
+        name=name,
+        kind=amount.kind,
+        type=f"{'stack of ' if type_.kind == 'stack' else ''}{type_.dtype}{f'[{dims}]' if dims else ''}",
+        file=loc.file,
+        line=loc.line,
+        text=text,
+        formula=amount.formula,
+        formula_text=amount.text if amount.exact else f"≤ {amount.text}",
+        exact=amount.exact,
+        bytes=values.taken_by(amount.var, amount.formula),
+        reason=_KEPT if amount.kind == "kept" else amount.var.note,
+    )
+
+
+def largest(records: Sequence[Recorded]) -> list[Recorded]:
+    """The records without those of one name that are smaller: they are not alive at once."""
+    found: dict[str, Recorded] = {}
+    for record in records:
+        if record.name not in found or (record.bytes or 0) > (found[record.name].bytes or 0):
+            found[record.name] = record
+    return list(found.values())

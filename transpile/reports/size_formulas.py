@@ -1,0 +1,266 @@
+"""Sizes and counts of a core function as formulas over what a call brings: dimensions of arguments, integer arguments.
+
+What only the run knows (a trip count, the length of a selection) is a symbol of its own, to be measured (`probe`).
+A loop index is its start and its step times the number of the trip, a symbol that `Sizes.summed` and `Sizes.extreme` remove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from transpile.analysis.scopes import definitions
+from transpile.core import dims
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.reports.formula import Atom, Formula, Operation
+
+Loop = ir.For | ir.While
+
+
+class Sizes:
+    """``known``: the values of symbols; ``unknown``: what the others stand for, a variable (its largest value counts) or a
+    loop (all its trips)."""
+
+    def __init__(self, core: ir.Function, values: Mapping[ir.Var, Any]) -> None:
+        self.core, self.values = core, values
+        self.defs = definitions(core)
+        self.known: dict[str, int] = {}
+        self.unknown: dict[str, ir.Var | Loop] = {}
+        self.trips: dict[str, ir.For] = {}  # a symbol for the number of a trip -> the loop
+        self.signed: set[str] = set()  # symbols that may be negative
+        self._found: dict[object, Formula] = {}
+        self._names: dict[str, object] = {}
+
+    # ---- formulas
+
+    def of(self, operand: ir.Operand) -> Formula:
+        """The value of an integer scalar."""
+        if isinstance(operand, ir.Const):
+            return Formula.of(int(operand.value))
+        assert isinstance(operand, ir.Var), operand
+        if operand not in self._found:
+            self._found[operand] = self._of(operand)
+        return self._found[operand]
+
+    def _of(self, var: ir.Var) -> Formula:
+        found = self.defs.get(var)
+        stmt = found.stmt if found is not None else None
+        if found is not None and found.kind == "index":
+            assert isinstance(stmt, ir.For)
+            return self.of(stmt.start) + self.of(stmt.step) * self.trip(stmt)
+        if found is not None and stmt is None:
+            return self._argument(var)
+        if isinstance(stmt, ir.Let) and stmt.prim == "dim" and isinstance(stmt.args[0], ir.Var):
+            return self._size(var, stmt.args[0], stmt.params["axis"])
+        if isinstance(stmt, ir.Let) and stmt.prim in ("minimum", "maximum") and all(a.type.is_int for a in stmt.args):
+            return self.one_of(stmt.prim[:3], *map(self.of, stmt.args))
+        if isinstance(stmt, ir.Let) and stmt.prim in _ARITHMETIC and all(a.type.is_int for a in stmt.args):
+            return _ARITHMETIC[stmt.prim](*map(self.of, stmt.args))
+        if isinstance(stmt, ir.For) and var is stmt.trips and (count := self.count(stmt)) is not None:
+            return count
+        if isinstance(stmt, (ir.For, ir.While)) and var is stmt.trips:
+            once = not found.loops  # type: ignore[union-attr]
+            return self.unknown_symbol(f"{'' if once else 'most '}trips(line {stmt.loc.line})", stmt if once else var)
+        line = stmt.loc.line if stmt is not None else 0
+        self.signed.add(name := f"{var.name}(line {line})" if var.name != ir.SYNTHETIC else f"number(line {line})")
+        return self.unknown_symbol(name, var)
+
+    def _argument(self, var: ir.Var) -> Formula:
+        name = self.unique(var.name, var)
+        self.signed.add(name)
+        if var in self.values:
+            self.known[name] = int(self.values[var])
+        return Formula.symbol(name)
+
+    def _size(self, var: ir.Var, root: ir.Var, axis: int) -> Formula:
+        dim, found = root.type.dims[axis], self.defs.get(root)
+        symbol = dim.as_symbol
+        if symbol is None or self.core.symbols.get(symbol) not in (var, None):
+            return self.of_dim(dim)
+        if found is not None and found.stmt is None:
+            name = self.unique(symbol.rstrip("."), var)
+            if root in self.values:
+                self.known[name] = np.shape(self.values[root])[axis]
+            return Formula.symbol(name)
+        line = found.stmt.loc.line if found is not None and found.stmt is not None else 0
+        name = f"{root.name}.shape[{axis}]" if root.name != ir.SYNTHETIC else f"size(line {line})"
+        return self.unknown_symbol(name, var)
+
+    def of_dim(self, dim: Dim) -> Formula:
+        if (least := dim.as_min) is not None:
+            return self.one_of("min", *map(self.of_dim, least))
+        total = Formula.of(dim.const)
+        for atom, coefficient in dim.terms:
+            total = total + self._of_atom(atom) * coefficient
+        return total
+
+    def _of_atom(self, atom: dims.Atom) -> Formula:
+        if atom.kind in ("symbol", "int"):
+            operand = self.core.symbols.get(atom.name)
+            if operand is None:
+                return self.unknown_symbol(atom.name.rstrip("."), None)
+            return self.of(operand)
+        first, *rest = map(self.of_dim, atom.operands)
+        if atom.kind == "max0":
+            return self.clipped(first)
+        return first * rest[0] if atom.kind == "mul" else Formula.operation("//", first, rest[0])
+
+    def bytes_of(self, var: ir.Var) -> Formula:
+        """What the array takes; a scalar that is recorded takes its item."""
+        return self.elements(var) * np.dtype(var.type.dtype).itemsize
+
+    def elements(self, var: ir.Var) -> Formula:
+        total = Formula.of(1)
+        for dim in var.type.dims:
+            total = total * self.of_dim(dim)
+        return total
+
+    def unknown_symbol(self, name: str, what: ir.Var | Loop | None) -> Formula:
+        """A symbol for what only the run knows; None: nobody can tell."""
+        name = self.unique(name, what)
+        if what is not None:
+            self.unknown[name] = what
+        return Formula.symbol(name)
+
+    def unique(self, name: str, what: object) -> str:
+        """The name, or one like it that stands for nothing else."""
+        found, k = name, 1
+        while self._names.setdefault(found, what) is not what:
+            k += 1
+            found = f"{name}#{k}"
+        return found
+
+    # ---- loops
+
+    def trip(self, loop: ir.For) -> Formula:
+        """The number of the trip, from 0."""
+        name = self.unique(f"trip({loop.index.label}, line {loop.loc.line})", loop)
+        self.trips[name] = loop
+        return Formula.symbol(name)
+
+    def span(self, loop: ir.For) -> Formula | None:
+        """The trips of a range that is not empty; None if the step is not known."""
+        if not isinstance(loop.step, ir.Const):
+            return None
+        step = int(loop.step.value)
+        start, bound = self.of(loop.start), self.of(loop.bound)
+        away = bound - start if step > 0 else start - bound
+        return away if abs(step) == 1 else Formula.operation("//", away + (abs(step) - 1), abs(step))
+
+    def count(self, loop: Loop) -> Formula | None:
+        """The number of trips, if it is known before the loop."""
+        if isinstance(loop, ir.While) or loop.body.stop is not None:
+            return None
+        span = self.span(loop)
+        return None if span is None else self.clipped(span)
+
+    def clipped(self, value: Formula) -> Formula:
+        """The value, at least 0."""
+        return value if self.is_size(value) else Formula.operation("max", value, 0)
+
+    def is_size(self, value: Formula) -> bool:
+        """Whether the value is known not to be negative."""
+        least = self.extreme(value, largest=False)
+        return least is not None and all(
+            c >= 0 and all(power % 2 == 0 or self._is_size(a) for a, power in product) for product, c in least.terms
+        )
+
+    def _is_size(self, atom: Atom) -> bool:
+        if isinstance(atom, str):
+            return atom not in self.signed
+        return (any if atom.name == "max" else all)(map(self.is_size, atom.operands))
+
+    def extreme(self, value: Formula, largest: bool) -> Formula | None:
+        """The largest (smallest) value over the trips of all loops; None if it is not plain which trip has it."""
+        found = self._without_operations(value, largest)
+        while found is not None:
+            name = next((s for s in reversed(found.symbols) if s in self.trips), None)
+            if name is None:
+                return found
+            parts, last = found.coefficients(name), self.span(self.trips[name])
+            if parts is None or last is None:
+                return None
+            rises = all(self._sign(p) >= 0 for p in parts[1:])
+            if not rises and any(self._sign(p) > 0 or len(parts) > 2 for p in parts[1:]):
+                return None
+            at = last - 1 if rises == largest else Formula()
+            found = found.substitute(lambda s, name=name, at=at: at if s == name else None)  # type: ignore[misc]
+            found = self._without_operations(found, largest)
+        return None
+
+    def _without_operations(self, value: Formula, largest: bool) -> Formula | None:
+        """The value with each operation on the number of a trip at its own largest or smallest."""
+        total = Formula()
+        for product, coefficient in value.terms:
+            part: Formula | None = Formula.of(coefficient)
+            for atom, power in product:
+                factor: Formula | None = Formula.atom(atom, value.order)
+                if not isinstance(atom, str) and any(s in self.trips for s in factor.symbols):  # type: ignore[union-attr]
+                    factor = self._bound(atom, largest == (coefficient > 0))
+                    if not all(self._is_size(other) for other, _ in product):
+                        return None
+                part = None if factor is None or part is None else part * factor**power
+            if part is None:
+                return None
+            total = total + part
+        return total
+
+    def _bound(self, atom: Operation, largest: bool) -> Formula | None:
+        first, second = atom.operands
+        if atom.name in ("max", "min"):
+            bounds = [self.extreme(o, largest) for o in atom.operands]
+            return None if None in bounds else self.one_of(atom.name, *bounds)  # type: ignore[arg-type]
+        if not second.is_number or second.number <= 0:
+            return None
+        if atom.name == "%":
+            return second - 1 if largest else Formula()
+        bound = self.extreme(first, largest)
+        return None if bound is None else Formula.operation("//", bound, second)
+
+    def one_of(self, name: str, a: Formula, b: Formula) -> Formula:
+        """``max`` or ``min``: one of the two, if it is known which."""
+        if a != b and self.is_size(a - b):
+            return a if name == "max" else b
+        if a != b and self.is_size(b - a):
+            return b if name == "max" else a
+        return Formula.operation(name, a, b)
+
+    def _sign(self, value: Formula) -> int:
+        """1 if all terms are positive, -1 if all are negative, 2 if neither is known."""
+        signs = {1 if c > 0 else -1 for _, c in value.terms}
+        if any(a in self.signed for p, _ in value.terms for a, _ in p if isinstance(a, str)):
+            return 2
+        return signs.pop() if len(signs) == 1 else 2 if signs else 0
+
+    def summed(self, value: Formula, loops: Sequence[Loop]) -> tuple[Formula | None, bool]:
+        """The sum over all trips of ``loops`` (from the outermost), and whether it is one of the trips alone: with a loop whose
+        trips only the run knows, all its trips are one symbol. None if there is no closed form."""
+        for k in reversed(range(len(loops))):
+            loop = loops[k]
+            count = self.count(loop)
+            if count is None:
+                if any(s in self.trips for s in value.symbols):
+                    return None, False
+                return value * self.unknown_symbol(f"trips(line {loop.loc.line})", loop), True
+            assert isinstance(loop, ir.For)
+            (name,) = self.trip(loop).symbols
+            found = value.summed(name, count)
+            if found is None:
+                return None, False
+            value = found
+        return value, False
+
+
+_ARITHMETIC: dict[str, Callable[..., Formula]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "cast": lambda a: a,
+    "identity": lambda a: a,
+    "floordiv": lambda a, b: Formula.operation("//", a, b),
+    "mod": lambda a, b: Formula.operation("%", a, b),
+}

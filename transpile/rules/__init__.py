@@ -1,5 +1,0 @@
-"""What is known of each primitive, as tables.
-
-In: names. Out: the table of all primitives (`tables.prims`). Tables are plain dictionaries built by the modules of this package and
-merged there; nothing registers itself.
-"""

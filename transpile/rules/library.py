@@ -1,5 +1,0 @@
-"""Functions that are said in terms of other NumPy: plain Python, lifted like user code (``Entry(source=...)``)."""
-
-from __future__ import annotations
-
-from transpile.rules.library_special import *  # noqa: F403  (huber, log_softmax, logsumexp, softmax, ...)

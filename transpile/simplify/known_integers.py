@@ -1,0 +1,156 @@
+"""Integer operations and tests whose result is known: ``max(n - 1, 0)`` in a loop of ``n - 1`` trips is ``n - 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
+from transpile.core import nodes as ir
+from transpile.core.types import BOOL, INT
+
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+
+def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """What the value is, or another way to compute it, or the statement itself."""
+    kind, args = as_extremum(let)
+    if kind:
+        chosen = facts.chosen(kind, args)
+        if chosen is not None:
+            return chosen
+        name = "maximum" if kind == "max" else "minimum"
+        return let if let.prim == name else replace(let, prim=name, params={"py": True})
+    rule = _RULES.get(let.prim)
+    return let if rule is None else rule(let, facts)
+
+
+def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
+    """A sum of an integer and a number, or one of both, where the form is no more than that."""
+    if not isinstance(found, ir.Let) or found.prim not in ("add", "sub"):
+        return found
+    if not all(map(is_integer, (found.var, *found.args))):
+        return found
+    form = forms.of(found.var)
+    if not form.terms:
+        return ir.Const(form.const, INT)
+    ((var, coef), *more) = form.terms
+    if more or coef != 1 or var is found.var:
+        return found
+    if form.const == 0:
+        return var
+    args = (var, ir.Const(abs(form.const), INT))
+    prim = "add" if form.const > 0 else "sub"
+    return found if (found.prim, found.args) == (prim, args) else replace(found, prim=prim, args=args)
+
+
+def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    if not all(is_integer(a) for a in let.args):
+        return let
+    a, b = (facts.forms.of(x) for x in let.args)
+    if let.prim not in ("equal", "not_equal") or b.plus(a, -1).terms:
+        a, b = (facts.form(x) for x in let.args)
+    known = facts.compare(let.prim, a, b)
+    return let if known is None else ir.Const(known, BOOL)
+
+
+def _logic(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    neutral = let.prim == "logical_and"
+    a, b = let.args
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, ir.Const) and one.type.is_bool and other.type.is_bool:
+            return other if bool(one.value) == neutral else ir.Const(not neutral, BOOL)
+    return a if a is b else let
+
+
+def _not(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    (a,) = let.args
+    return ir.Const(not a.value, BOOL) if isinstance(a, ir.Const) else let
+
+
+def _where(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    test, a, b = let.args
+    found = (a if test.value else b) if isinstance(test, ir.Const) else a if a is b else None
+    return let if found is None or found.type.dtype != let.var.type.dtype else found
+
+
+def _call(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    if let.params.get("fn") != "arrays.bound" or not all(is_integer(a) for a in let.args):
+        return let
+    x, n = (facts.form(a) for a in let.args)
+    if facts.is_not_negative(x):
+        if facts.is_not_negative(n.plus(x, -1)):
+            return let.args[0]
+        if facts.is_not_negative(x.plus(n, -1)):
+            return let.args[1]
+        return replace(let, prim="minimum", params={"py": True})
+    return let
+
+
+def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``."""
+    flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
+    if flat is not None and flat.prim == "add":
+        for product, rest in (flat.args, flat.args[::-1]):
+            found = _split(product, rest, let.args[1], facts)
+            if found is not None:
+                return found if let.prim == "quick_div" else rest
+    x, n = (facts.form(a) for a in let.args)
+    if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
+        return let.args[0] if let.prim == "quick_mod" else ir.Const(0, let.var.type)
+    return let
+
+
+def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:
+    """``i`` of ``i * n``, if the rest is less than ``n``."""
+    let = facts.forms.lets.get(product) if isinstance(product, ir.Var) else None
+    if let is None or let.prim != "mul":
+        return None
+    size, form = facts.form(n), facts.form(rest)
+    for i, by in (let.args, let.args[::-1]):
+        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
+            return i
+    return None
+
+
+def _times(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """``1.0 * x``, whatever ``x`` is."""
+    for one, other in (let.args, let.args[::-1]):
+        if isinstance(one, ir.Const) and not isinstance(one.value, bool) and one.value == 1:
+            if isinstance(other, ir.Var) and other.type.dtype == let.var.type.dtype:
+                return other
+    return let
+
+
+def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """A truth value or a small integer as a number."""
+    (a,) = let.args
+    if not isinstance(a, ir.Const) or not isinstance(a.value, (bool, int)) or abs(a.value) >= 2**53:
+        return let
+    as_type = {"float64": float, "int64": int}.get(let.var.type.dtype)
+    return let if as_type is None or let.var.type.dims else ir.Const(as_type(a.value), let.var.type)
+
+
+def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """Nothing overflows that 0 is added to, or that is multiplied by 0 or 1."""
+    a, b = (x.value if isinstance(x, ir.Const) else None for x in let.args)
+    never = b == 0 or (a == 0 and let.prim == "overflows_add")
+    if let.prim == "overflows_mul":
+        never = a in (0, 1) or b in (0, 1)
+    return ir.Const(False, BOOL) if never else let
+
+
+_RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
+    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), _fits),
+    **dict.fromkeys(COMPARISONS, _compare),
+    "logical_and": _logic,
+    "logical_or": _logic,
+    "logical_not": _not,
+    "where": _where,
+    "mul": _times,
+    "cast": _cast,
+    "call": _call,
+    "quick_mod": _quotient,
+    "quick_div": _quotient,
+}

@@ -1,0 +1,129 @@
+"""Zeros in the place of nothing, where what may be undefined is moved: recorded on a tape, copied, or read by compiled code.
+
+    for i in range(n):                      p = 0.0
+        p_tape[i] = p          ->           for i in range(n):
+        if c:                                   p_tape[i] = p
+            p = ...                             if c:
+        r += p                                      p = ...
+                                                r += p
+
+Nobody looks at these zeros: a check before each read of the user's raises UnboundLocalError where there is no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from transpile.analysis.undefined import Undefined, has_trip, is_left
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.types import Type
+from transpile.core.walk import defines
+
+
+def is_size(stmt: ir.Stmt, var: ir.Var) -> bool:
+    """Whether the statement asks for the size of a value, or makes an array of that size: no read of the user's."""
+    return isinstance(stmt, (ir.Let, ir.Alloc)) and (stmt.prim == "dim" or not any(a is var for a in stmt.args))
+
+
+def is_move(stmt: ir.Stmt, var: ir.Var) -> bool:
+    """Whether the statement does so, or copies a value as it is, whatever it is."""
+    return (
+        is_size(stmt, var)
+        or isinstance(stmt, (ir.Store, ir.Push))
+        or (isinstance(stmt, ir.Alloc) and stmt.prim == "copy")
+    )
+
+
+def is_any(stmt: ir.Stmt, var: ir.Var) -> bool:
+    return True
+
+
+def with_placeholders(fn: ir.Function, is_asked: Callable[[ir.Stmt, ir.Var], bool] | None) -> ir.Function:
+    """The function with zeros for what may be undefined where such a statement reads it; None: for all."""
+    facts = Undefined(fn)
+    wanted = facts.maybe if is_asked is None else facts.reads(is_asked)
+    if not wanted:
+        return fn
+    return replace(fn, body=_Filler(fn, _reached(facts, wanted)).block(fn.body))
+
+
+def _reached(facts: Undefined, wanted: Iterable[ir.Var]) -> set[ir.Var]:
+    """All whose values may be values of these."""
+    found = set(wanted)
+    queue = list(found)
+    while queue:
+        for op in facts.sources.get(queue.pop(), ()):
+            if isinstance(op, ir.Var) and op in facts.maybe and op not in found:
+                found.add(op)
+                queue.append(op)
+    return found
+
+
+class _Filler:
+    def __init__(self, fn: ir.Function, wanted: set[ir.Var]) -> None:
+        self.symbols, self.wanted = fn.symbols, wanted
+        self.visible: list[ir.Var] = list(fn.params)
+
+    def block(self, block: ir.Block, asked: Sequence[ir.Var | None] = (), loc: ir.Loc | None = None) -> ir.Block:
+        """The block; what it yields for ``asked`` is a value."""
+        outside = len(self.visible)
+        self.visible += block.params
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            self.stmt(stmt, stmts)
+            self.visible += defines(stmt)
+        yields = block.yields if loc is None else self.filled(block.yields, asked, stmts, loc)
+        del self.visible[outside:]
+        return replace(block, stmts=stmts, yields=yields)
+
+    def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        match stmt:
+            case ir.If():
+                asked = [r if r in self.wanted else None for r in stmt.results]
+                sides = [self.block(b, () if is_left(b) else asked, stmt.loc) for b in (stmt.then, stmt.orelse)]
+                stmt = replace(stmt, then=sides[0], orelse=sides[1])
+            case ir.For() | ir.While():
+                asked = [p if self.is_carried(stmt, k) else None for k, p in enumerate(stmt.body.params)]
+                inits = self.filled(stmt.inits, asked, out, stmt.loc)
+                ends = [
+                    p if a or self.is_result(stmt, k) else None for k, (a, p) in enumerate(zip(asked, stmt.body.params))
+                ]
+                if isinstance(stmt, ir.While):
+                    stmt = replace(stmt, test=self.block(stmt.test))
+                stmt = replace(stmt, inits=inits, body=self.block(stmt.body, ends, stmt.loc))
+        out.append(stmt)
+
+    def is_carried(self, stmt: ir.For | ir.While, k: int) -> bool:
+        params = [stmt.body.params[k], *([stmt.test.params[k]] if isinstance(stmt, ir.While) else [])]
+        return not self.wanted.isdisjoint(params) or (not has_trip(stmt) and self.is_result(stmt, k))
+
+    def is_result(self, stmt: ir.For | ir.While, k: int) -> bool:
+        return k < len(stmt.results) and stmt.results[k] in self.wanted
+
+    def filled(
+        self, ops: Sequence[ir.Operand], asked: Sequence[ir.Var | None], out: list[ir.Stmt], loc: ir.Loc
+    ) -> tuple[ir.Operand, ...]:
+        pairs = zip(ops, asked) if asked else ((op, None) for op in ops)
+        return tuple(
+            op if var is None or not isinstance(op, ir.Undef) else self.zero(var, out, loc) for op, var in pairs
+        )
+
+    def zero(self, var: ir.Var, out: list[ir.Stmt], loc: ir.Loc) -> ir.Operand:
+        dtype = var.type.dtype
+        number = ir.Const(False if var.type.is_bool else 0.0 if var.type.is_float else 0, replace(var.type, dims=()))
+        if not var.type.dims:
+            return number
+        dims = tuple(self.known(d, out, loc) for d in var.type.dims)
+        made = ir.Var(var.name or ir.SYNTHETIC, Type(dtype, dims))
+        out.append(ir.Let(made, "full", (replace(number, type=Type(dtype)),), {"dims": dims, "dtype": dtype}, loc))
+        return made
+
+    def known(self, dim: Dim, out: list[ir.Stmt], loc: ir.Loc) -> Dim:
+        """The size where it has a value here, else 0: what has a size that nobody knows yet is never read."""
+        return dim if all(self.has(name, out, loc) for name in dim.symbols()) else Dim(0)
+
+    def has(self, name: str, out: list[ir.Stmt], loc: ir.Loc) -> bool:
+        op = self.symbols.get(name)
+        return op is not None and (not isinstance(op, ir.Var) or any(v is op for v in self.visible))

@@ -1,0 +1,358 @@
+"""Small clean-ups after a transform: what a loop carries unchanged is not carried, branches that do nothing vanish, what is
+computed twice in sight of each other is computed once.
+
+    s_bar = 1.0                              x_bar[i] += x[i]
+    for i in ...:                     ->     (with 1.0 for s_bar)
+        x_bar[i] += s_bar * x[i]
+        s_bar = s_bar
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from transpile.analysis.undefined import has_trip
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.functions import must_run
+from transpile.core.peephole import fold_floats, is_const
+from transpile.core.walk import (
+    blocks,
+    dim_symbols,
+    map_operands,
+    map_reads,
+    reads,
+    resize,
+    statements,
+    uses,
+    written,
+    written_in,
+)
+
+Moved = Callable[[object, object], None]
+
+
+def tidy(fn: ir.Function) -> ir.Function:
+    """``fn`` without invariant carries and empty branches."""
+    symbols = dict(fn.symbols)
+    tidying = _Tidy(lambda old, new: None, merge=True)
+    tidying.symbols = symbols
+    body = tidying.block(fn.body)
+    symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
+    return fn if body is fn.body else replace(fn, body=body, symbols=symbols)
+
+
+def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = lambda old, new: None) -> ir.Block:
+    """``block`` tidied; ``symbols`` are kept up to date."""
+    tidying = _Tidy(moved)
+    new = tidying.block(block)
+    symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
+    return new
+
+
+class _Tidy:
+    """Rebuilds a block while operands are replaced by what they are equal to."""
+
+    def __init__(self, moved: Moved, merge: bool = False) -> None:
+        self.merge = merge  # whether neighbouring branches on one test become one
+        self.versions: dict[ir.Var, int] = {}  # of each buffer: changes with every write
+        self.equal: dict[ir.Var, ir.Operand] = {}
+        self.known: dict[tuple[object, ...], tuple[ir.Var, int]] = {}  # computed in this block or around it; how deep
+        self.passed: set[ir.Operand] = set()  # tests of checks that have been made here: they are false
+        self.depth = 0
+        self.lets: dict[ir.Operand, tuple[ir.Let, int]] = {}  # what was read from a buffer, and when
+        self.halves: dict[ir.Var, ir.Operand] = {}  # 0.5 * x -> x
+        self.turned: dict[ir.Operand, tuple[ir.Var, int, tuple[int, ...]]] = {}  # x.T -> x, when, and by which axes
+        self.moved = moved
+        self.symbols: dict[str, ir.Operand] = {}  # of sizes, where branches are merged
+
+    def operand(self, operand: ir.Operand) -> ir.Operand:
+        while isinstance(operand, ir.Var) and operand in self.equal:
+            operand = self.equal[operand]
+        return operand
+
+    def block(self, block: ir.Block) -> ir.Block:
+        around, self.known = self.known, dict(self.known)
+        passed, self.passed = self.passed, set(self.passed)
+        self.depth += 1
+        try:
+            return self._block(block)
+        finally:
+            self.known, self.passed = around, passed
+            self.depth -= 1
+
+    def _block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            new = self.stmt(stmt)
+            if isinstance(new, ir.Store) and self.is_there(new):
+                continue
+            self._written(stmt)
+            if self.merge and isinstance(new, ir.If) and (first := _mergeable(stmts, new, self.symbols)) is not None:
+                stmts.append(_merged(stmts.pop(first), new, self.symbols))  # type: ignore[arg-type]
+            elif new is not None:
+                stmts.append(new)
+        yields = tuple(self.operand(o) for o in block.yields)
+        stop = None if block.stop is None else self.operand(block.stop)
+        same = len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts))
+        if same and all(a is b for a, b in zip(yields, block.yields)) and stop is block.stop:
+            return block
+        new_block = ir.Block(block.params, stmts, yields, stop)
+        self.moved(block, new_block)
+        return new_block
+
+    def _written(self, stmt: ir.Stmt) -> None:
+        """What the statement writes holds something else from here on."""
+        roots = [written(stmt), *(root for block in blocks(stmt) for root in written_in(block))]
+        for root in roots:
+            if root is not None:
+                self.versions[root] = self.versions.get(root, 0) + 1
+
+    def _key(self, stmt: ir.Let) -> tuple[object, ...] | None:
+        """What two computations of the same value have in common."""
+        if stmt.var.type.kind != "array" or stmt.prim == "empty" or must_run(stmt):
+            return None
+        args = tuple(
+            (a, self.versions.get(a, 0)) if isinstance(a, ir.Var) else (repr(getattr(a, "value", None)), a.type)
+            for a in stmt.args
+        )
+        return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        changed = any(isinstance(o, ir.Var) and o in self.equal for o in reads(stmt))
+        base = map_reads(stmt, self.operand) if changed else stmt
+        match base:
+            case ir.If():
+                new = self.branch(base)
+            case ir.For() | ir.While():
+                new = self.loop(base)
+            case ir.Let() if changed and (same := _identity(base) or self.twice_half(base)) is not None:
+                self.equal[base.var] = same
+                return None
+            case ir.Let(prim="transpose") if (same := self.turned_back(base)) is not None:
+                self.equal[base.var] = same
+                return None
+            case ir.Let() if (key := self._key(base)) is not None:
+                if base.prim == "index" and isinstance(base.args[0], ir.Var) and base.args[0].buffer:
+                    self.lets[base.var] = base, self.versions.get(base.args[0], 0)
+                if base.prim == "mul" and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
+                    self.halves[base.var] = base.args[1]
+                same, home = self.known.setdefault(key, (base.var, self.depth))
+                named = ir.SYNTHETIC not in (base.var.name, same.name)
+                if named and base.prim == "dim" and base.var.name == same.name:
+                    named = False  # a size of one name
+                if same is not base.var and not named and same.type == base.var.type:
+                    if (
+                        same.name == ir.SYNTHETIC and self.depth == home
+                    ):  # a branch may call it what it is not elsewhere
+                        same.name = base.var.name
+                    self.equal[base.var] = same
+                    return None
+                return base
+            case _:
+                return base
+        if new is not None and new is not stmt:
+            self.moved(stmt, new)
+        return new
+
+    def is_there(self, stmt: ir.Store) -> bool:
+        """Whether a place receives what it holds, as ``v_dot[i] = v_dot[i]`` where a number was added to ``v[i]``."""
+        read = self.lets.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
+        if read is None or read[0].args[0] is not stmt.buf or read[1] != self.versions.get(stmt.buf, 0):
+            return False
+        return read[0].params["path"] == stmt.path and read[0].args[1:] == stmt.args
+
+    def twice_half(self, stmt: ir.Let) -> ir.Operand | None:
+        """``x``, where ``0.5 * x`` is added to itself: the two were one product, as in the adjoint of ``0.5 * x * x``."""
+        half = stmt.args[0]
+        if stmt.prim != "add" or stmt.args[1] is not half or not isinstance(half, ir.Var):
+            return None
+        return self.halves.get(half)
+
+    def turned_back(self, stmt: ir.Let) -> ir.Var | None:
+        """``x``, where ``x.T`` of an earlier statement is turned back; a later one finds there what this one does to its ``x``."""
+        of, axes = stmt.args[0], stmt.params["axes"]
+        if of in self.turned:
+            origin, version, before = self.turned[of]
+            straight = tuple(before[a] for a in axes) == tuple(range(len(axes)))
+            if straight and version == self.versions.get(origin, 0) and origin.type == stmt.var.type:
+                return origin
+        if isinstance(of, ir.Var):
+            self.turned[stmt.var] = of, self.versions.get(of, 0), axes
+        return None
+
+    def branch(self, stmt: ir.If) -> ir.Stmt | None:
+        if _is_check(stmt):
+            if stmt.test in self.passed:
+                return None
+            self.passed.add(stmt.test)
+        then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+        then, orelse = _known(then, stmt.test, True), _known(orelse, stmt.test, False)
+        keep = []
+        for r, a, b in zip(stmt.results, then.yields, orelse.yields):
+            joined = a if a is b or (isinstance(a, ir.Const) and a == b) else None
+            if joined is not None and not isinstance(joined, ir.Undef):
+                self.equal[r] = joined
+            keep.append(joined is None)
+        if not then.stmts and not orelse.stmts and not any(keep):
+            return None
+        if then is stmt.then and orelse is stmt.orelse and all(keep):
+            return stmt
+        if not all(keep):
+            then, orelse = self._yields(then, keep), self._yields(orelse, keep)
+        return replace(stmt, then=then, orelse=orelse, results=tuple(r for r, k in zip(stmt.results, keep) if k))
+
+    def _yields(self, block: ir.Block, keep: list[bool]) -> ir.Block:
+        new = replace(block, yields=tuple(y for y, k in zip(block.yields, keep) if k))
+        self.moved(block, new)
+        return new
+
+    def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        stmt = _from_nothing(stmt)
+        body = stmt.body
+        keep = []
+        for k, (p, init, out, r) in enumerate(zip(body.params, stmt.inits, body.yields, stmt.results)):
+            fixed = _is_fixed(p, init, out)
+            if fixed:
+                self.equal[p] = self.equal[r] = init
+                if isinstance(stmt, ir.While):
+                    self.equal[stmt.test.params[k]] = init
+            keep.append(not fixed)
+        self._written(stmt)  # in the body, what was read before the loop may have been overwritten
+        new_body = self.block(body)
+        test = self.block(stmt.test) if isinstance(stmt, ir.While) else None
+        if all(keep) and new_body is body and (test is None or test is stmt.test):  # type: ignore[union-attr]
+            return stmt
+        if not all(keep):
+            trimmed = replace(
+                new_body,
+                params=tuple(p for p, k in zip(body.params, keep) if k),
+                yields=tuple(y for y, k in zip(new_body.yields, keep) if k),
+            )
+            self.moved(new_body if new_body is not body else body, trimmed)
+            new_body = trimmed
+        new = replace(
+            stmt,
+            body=new_body,
+            inits=tuple(i for i, k in zip(stmt.inits, keep) if k),
+            results=tuple(r for r, k in zip(stmt.results, keep) if k),
+        )
+        if isinstance(new, ir.While):
+            assert test is not None
+            new = replace(new, test=replace(test, params=tuple(p for p, k in zip(stmt.test.params, keep) if k)))  # type: ignore[union-attr]
+        if any(_is_fixed(*carry) for carry in zip(new_body.params, new.inits, new_body.yields)):
+            self.moved(stmt, new)
+            return self.loop(new)  # what the body yields has turned out to be what came in
+        return new
+
+
+def _is_check(stmt: ir.If) -> bool:
+    """Whether it does nothing but raise."""
+    return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], ir.Effect) \
+        and stmt.then.stmts[0].kind == "raise" and not stmt.results  # fmt: skip
+
+
+def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:
+    """Whether a carried value is the same in all trips."""
+    return (out is param or (isinstance(out, ir.Const) and out == init)) and not isinstance(init, ir.Undef)
+
+
+def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
+    """The loop without a first value of what each trip, of which there is one, sets before it reads it."""
+    if not stmt.inits or not has_trip(stmt):
+        return stmt
+    read = set(uses(stmt.body))
+    inits = tuple(
+        ir.Undef(i.type) if p not in read and isinstance(i, ir.Var) and not _is_fixed(p, i, end) else i
+        for p, i, end in zip(stmt.body.params, stmt.inits, stmt.body.yields)
+    )
+    return stmt if inits == stmt.inits else replace(stmt, inits=inits)
+
+
+def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
+    """A branch that says ``True`` or ``False`` where it yields the test that decided for it."""
+    if not isinstance(test, ir.Var):
+        return block
+    same = {test, *(s.var for s in block.stmts if isinstance(s, ir.Let) and s.prim == "cast" and s.args[0] is test)}
+    same = {v for v in same if v.type.is_bool}
+    if not same.intersection(y for y in block.yields if isinstance(y, ir.Var)):
+        return block
+    yields = tuple(ir.Const(value, y.type) if isinstance(y, ir.Var) and y in same else y for y in block.yields)
+    read = {
+        o for s in block.stmts for o in (*reads(s), *(u for b in blocks(s) for u in uses(b))) if isinstance(o, ir.Var)
+    }
+    stmts = [s for s in block.stmts if not (isinstance(s, ir.Let) and s.var in same - read)]
+    return replace(block, stmts=stmts, yields=yields)
+
+
+def _identity(stmt: ir.Let) -> ir.Operand | None:
+    """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
+    if (number := fold_floats(stmt.prim, stmt.args)) is not None:
+        return number
+    if stmt.prim == "mul":
+        pairs = [(stmt.args[0], stmt.args[1]), (stmt.args[1], stmt.args[0])]
+    elif stmt.prim == "add":
+        for zero, other in (stmt.args, stmt.args[::-1]):
+            if is_const(zero, 0) and isinstance(other, ir.Var) and other.type == stmt.var.type:
+                return other
+        return None
+    elif stmt.prim == "div":
+        pairs = [(stmt.args[1], stmt.args[0])]
+    else:
+        return None
+    for one, other in pairs:
+        if is_const(one, 1) and isinstance(other, ir.Var) and other.type == stmt.var.type:
+            return other
+    return None
+
+
+def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Operand]) -> int | None:
+    """Where the branch on the same test stands that ``second`` may become one with: what lies between may go before both, and
+    so may its sizes."""
+    between: list[ir.Stmt] = []
+    for at in range(len(stmts) - 1, -1, -1):
+        stmt = stmts[at]
+        if isinstance(stmt, ir.If):
+            if stmt.test is not second.test:
+                return None
+            inner = [s for block in blocks(stmt) for s in statements(block)]
+            made = {*stmt.results, *(written(s) for s in inner)}
+            fixed = any(isinstance(s, ir.Effect) for s in inner) and bool(between)
+            sizes = [symbols[name] for s in between for name in dim_symbols(s) if name in symbols]
+            return None if fixed or any(o in made for o in (*sizes, *(o for s in between for o in reads(s)))) else at
+        if not isinstance(stmt, (ir.Let, ir.Alloc)):
+            return None
+        between.append(stmt)
+    return None
+
+
+def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.If:
+    """Two branches on the same test as one."""
+    sides = []
+    for k, (a, b) in enumerate(((first.then, second.then), (first.orelse, second.orelse))):
+        known: dict[ir.Operand, ir.Operand] = dict(zip(first.results, a.yields))
+
+        def operand(o: ir.Operand, known: dict[ir.Operand, ir.Operand] = known) -> ir.Operand:
+            return known.get(o, o) if isinstance(o, ir.Var) else o
+
+        stmts = [map_operands(s, operand) for s in b.stmts]
+        _resize(stmts, known, symbols, k)
+        sides.append(ir.Block((), [*a.stmts, *stmts], (*a.yields, *(operand(y) for y in b.yields))))
+    return replace(second, then=sides[0], orelse=sides[1], results=(*first.results, *second.results), loc=first.loc)
+
+
+def _resize(
+    stmts: list[ir.Stmt], known: Mapping[ir.Operand, ir.Operand], symbols: dict[str, ir.Operand], side: int
+) -> None:
+    """Sizes that were results of the first branch are the values that this side of it yields."""
+    sizes: dict[str, Dim] = {}
+    for name, value in list(symbols.items()):
+        inner = known.get(value) if isinstance(value, ir.Var) else None
+        if isinstance(inner, ir.Const):
+            sizes[name] = Dim(int(inner.value))
+        elif isinstance(inner, ir.Var):
+            sizes[name] = Dim.symbol(f"{name}.{side}")
+            symbols[f"{name}.{side}"] = inner
+    if sizes:
+        resize(ir.Block((), stmts), sizes)

@@ -1,0 +1,200 @@
+"""The adjoints while a reverse sweep is built: who has one, in which form, and how contributions add up.
+
+An adjoint is a value (with the mask of a ``where``, if one applies) until something adds to a part of it or adds to it from
+inside a loop; from then on it is a buffer. The first contribution assigns, later ones add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.peephole import is_const
+from transpile.core.types import Type
+from transpile.core.walk import blocks, written, written_in
+from transpile.ops.record import Scatter
+from transpile.transform.calculus import increment, plus, zero
+
+
+@dataclass
+class Pending:
+    """An adjoint as a value. With a mask it stands for ``where(mask, value, 0)``: where the mask is false the value may be
+    anything, NaN included."""
+
+    value: Expr
+    mask: Expr | None = None
+
+    def settle(self) -> Expr:
+        """The value with the mask applied."""
+        if self.mask is None:
+            return self.value
+        return self.value.b.elementwise("where", self.mask, self.value, 0.0)
+
+
+def _both(x: Pending, y: Pending) -> Pending:
+    """The sum; under one mask as long as it is the same."""
+    if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
+        return Pending(plus(x.value, y.value), x.mask)
+    return Pending(plus(x.settle(), y.settle()))
+
+
+Contribution = Any  # None, Expr, Pending or Scatter
+
+
+class Adjoints:
+    """The adjoints of active variables, by primal variable."""
+
+    def __init__(self, b: Builder, active: set[ir.Var]) -> None:
+        self.b = b
+        self.active = active
+        self.values: dict[ir.Var, Pending] = {}
+        self.buffers: dict[ir.Var, ir.Var] = {}
+        self.items: dict[ir.Var, dict[int, Expr]] = {}  # of variables that hold several results
+
+    def name(self, var: ir.Var) -> str:
+        return f"{var.name}_bar" if var.name != ir.SYNTHETIC else ir.SYNTHETIC
+
+    def has(self, var: ir.Var) -> bool:
+        return var in self.values or var in self.buffers or var in self.items
+
+    def add(self, operand: ir.Operand, contribution: Contribution) -> None:
+        """Adds a contribution to the adjoint of ``operand``; nothing happens if that is not active."""
+        if contribution is None or not isinstance(operand, ir.Var) or operand not in self.active:
+            return
+        if isinstance(contribution, Scatter):
+            self._scatter(operand, contribution)
+            return
+        pending = contribution if isinstance(contribution, Pending) else Pending(contribution)
+        if operand in self.buffers:
+            self.b.add(self.buffers[operand], (), (), self.full(pending.settle(), operand.type))
+        elif operand.buffer:
+            self.buffers[operand] = self._fresh(operand, pending.settle())
+        elif operand in self.values:
+            self.values[operand] = _both(self.values[operand], pending)
+        else:
+            self.values[operand] = pending
+
+    def full(self, value: Expr, type_: Type) -> Expr:
+        """``value`` with the dims of ``type_`` (constants are broadcast)."""
+        return self.b.broadcast(self.b.cast(value, type_), type_.dims) if type_.dims else self.b.cast(value, type_)
+
+    def _fresh(self, var: ir.Var, value: Expr) -> ir.Var:
+        return self.b.copy(self.name(var), self.full(value, var.type))
+
+    def _scatter(self, operand: ir.Var, part: Scatter) -> None:
+        if not part.path and operand not in self.buffers:
+            self.add(operand, part.value)
+            return
+        if not operand.buffer and _is_all(part.path, operand.type.dims):
+            self.add(operand, self.b.let("reshape", part.value, dims=operand.type.dims))
+            return
+        buffer = self.buffer(operand)
+        write = self.b.store if self.is_first(buffer, part) else self.b.add
+        write(buffer, part.path, part.args, part.value)
+
+    def is_first(self, buffer: ir.Var, part: Scatter) -> bool:
+        """Whether nothing was added to that part of new zeros yet, so that it is assigned."""
+        if not all(isinstance(step, ir.Index) and step.is_basic for step in part.path):
+            return False
+        args = tuple(self.b.operand(a) for a in part.args)
+        for stmt in reversed(self.b.block.stmts[-40:]):
+            if isinstance(stmt, ir.Alloc) and stmt.var is buffer:
+                return stmt.prim == "full" and is_const(stmt.args[0], 0)
+            if any(buffer in written_in(block) for block in blocks(stmt)):
+                return False
+            if written(stmt) is buffer and not (
+                isinstance(stmt, (ir.Store, ir.Add)) and _are_apart(stmt.path, stmt.args, part.path, args)
+            ):
+                return False
+        return False
+
+    def buffer(self, var: ir.Var) -> ir.Var:
+        """The adjoint of ``var`` as a buffer, made here if it is not one yet."""
+        if var not in self.buffers:
+            pending = self.values.pop(var, None)
+            if pending is None:
+                self.buffers[var] = self.b.zeros(self.name(var), var.type)
+            else:
+                self.buffers[var] = self._fresh(var, pending.settle())
+        return self.buffers[var]
+
+    def stack(self, var: ir.Var) -> ir.Var | None:
+        return self.buffers.get(var)
+
+    def take(self, var: ir.Var) -> Pending | None:
+        """The complete adjoint of ``var``, which is defined here: nothing adds to it any more."""
+        if var in self.buffers:
+            return Pending(self.b.read(self.buffers.pop(var), name=self.name(var)))
+        pending = self.values.pop(var, None)
+        if pending is not None and pending.mask is None:
+            self.christen(pending.value.op, var)
+        return pending
+
+    def settle(self, var: ir.Var) -> Expr | None:
+        """As ``take``, with the mask applied."""
+        pending = self.take(var)
+        if pending is None:
+            return None
+        value = pending.settle()
+        self.christen(value.op, var)
+        return value
+
+    def christen(self, op: ir.Operand, var: ir.Var) -> None:
+        """Gives the adjoint its name, if the statement that makes it was built for it just now."""
+        if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC and _is_recent(self.b, op):
+            op.name = self.name(var)
+
+    def value_or_zero(self, operand: ir.Operand, type_: Type, start: ir.Var | None = None) -> ir.Operand:
+        """The adjoint of what a block yields, complete and with its full dims; zero if it has none. ``start``: what it
+        was where the block began."""
+        value = self.settle(operand) if isinstance(operand, ir.Var) else None
+        if value is None:
+            return zero(self.b, type_).op
+        if start is not None:
+            value = increment(start, value)
+            self.christen(value.op, operand)  # type: ignore[arg-type]
+        return self.full(value, type_).op
+
+
+def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tuple[ir.Operand, ...]) -> bool:
+    """Whether two places are sure to have no element in common: elements at different numbers along one axis."""
+    if len(p) != 1 or len(q) != 1 or not isinstance(p[0], ir.Index) or not isinstance(q[0], ir.Index):
+        return False
+    if any(isinstance(item, ir.NewAxis) for item in (*p[0].items, *q[0].items)):
+        return False
+    for a, b in zip(p[0].items, q[0].items):
+        if isinstance(a, ir.Point) and isinstance(b, ir.Point):
+            x, y = given[a.arg], others[b.arg]
+            if (
+                isinstance(x, ir.Const)
+                and isinstance(y, ir.Const)
+                and x.value != y.value
+                and (x.value < 0) == (y.value < 0)
+            ):
+                return True
+    return False
+
+
+def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
+    """Whether the place is the whole array with axes of 1 put in or taken out: ``x[:, None]``, ``x[0]`` of one row."""
+    if len(path) != 1 or not isinstance(path[0], ir.Index):
+        return False
+    axes = iter(dims)
+    for item in path[0].items:
+        if isinstance(item, ir.NewAxis):
+            continue
+        axis = next(axes)
+        if not (isinstance(item, ir.Slice) and item.is_full) and not (isinstance(item, ir.Point) and axis.is_one):
+            return False
+    return True
+
+
+def _is_recent(b: Builder, op: ir.Var) -> bool:
+    return any(isinstance(s, ir.Let) and s.var is op for s in b.block.stmts[-6:])
+
+
+def is_nothing(operand: ir.Operand) -> bool:
+    return isinstance(operand, (ir.Const, ir.Undef))

@@ -1,0 +1,111 @@
+"""What the collectives over a named axis are for all lanes.
+
+s = psum(x, i)           s = np.sum(x, axis=0)           one value for all lanes
+y = all_gather(x, i)  -> y = x                           what lanes have each for itself is at hand
+k = axis_index(i)        k = np.arange(batch)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.walk import uses
+from transpile.errors import error
+from transpile.ops.lane_collectives import OWN
+from transpile.transform.batching.all_lanes import AllLanes
+from transpile.transform.batching.families import transposed
+
+
+def emit(w: AllLanes, stmt: ir.Let) -> None:
+    """A collective over the axis that is batched."""
+    x = stmt.args[0]
+    found = _RULES[stmt.prim](w, stmt, x)
+    if stmt.prim in OWN:
+        w.keep(found, stmt.var)
+        return
+    last = w.b.block.stmts[-1] if w.b.block.stmts else None
+    if isinstance(last, ir.Let) and last.var is found and found.type == stmt.var.type and stmt.prim != "all_gather":
+        last.var = stmt.var  # it was made for this
+    else:
+        w.b.emit(ir.Let(stmt.var, "identity", (found,), {}, stmt.loc))
+
+
+def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    b, type_ = w.b, stmt.var.type
+    if w.differs(x):
+        found = _contracted(w, x)
+        if found is None:
+            found = b.let("sum", w.of(x), axes=(0,), keepdims=False)
+        return b.cast(found, type_.dtype).op
+    return b.cast(b.expr(x) * b.cast(w.count, type_.dtype), type_.dtype).op
+
+
+def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
+    """The sum over the lanes of products that nobody else reads, as one product: none of them has to be there."""
+    made = w.mapped.made.get(x) if isinstance(x, ir.Var) else None
+    if not isinstance(made, ir.Let) or made.prim not in ("outer", "matmul") or sum(u is x for u in uses(w.fn.body)) > 1:
+        return None
+    sides = [w.alls.get(a) for a in made.args if isinstance(a, ir.Var)]
+    ranks = tuple(a.type.rank for a in made.args)
+    if len(sides) < 2 or None in sides or not all(a.type.is_float for a in made.args):
+        return None
+    first, second = sides
+    if made.prim == "outer" and ranks == (1, 1):
+        return w.b.let("matmul", transposed(w, first, (1, 0)), second)  # type: ignore[arg-type]
+    if made.prim == "matmul" and ranks in ((2, 2), (2, 1), (1, 2)):
+        return w.b.let("tensordot", first, second, axes=((0, ranks[0]), (0, 1)))
+    return None
+
+
+def _extreme(prim: str) -> Any:
+    def rule(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+        if w.differs(x):
+            return w.b.let(prim, w.of(x), axes=(0,), keepdims=False).op
+        return w.b.cast(x, stmt.var.type).op
+
+    return rule
+
+
+def _moved(w: AllLanes, x: ir.Operand, source: int, target: int) -> ir.Operand:
+    """An axis in another place, a view."""
+    rank = x.type.rank
+    order = [k for k in range(rank) if k != source]
+    order.insert(target, source)
+    if order == list(range(rank)):
+        return x
+    type_ = x.type.with_dims(tuple(x.type.dims[k] for k in order))
+    return w.b.bind(ir.SYNTHETIC, type_, "transpose", (x,), {"axes": tuple(order)})
+
+
+def _gather(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    return _moved(w, w.whole(x), 0, stmt.params["at"])
+
+
+def _scatter(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    return _moved(w, _sum(w, stmt, x), stmt.params["at"], 0)
+
+
+def _permute(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    _, sources, targets, _ = stmt.args
+    if w.differs(sources) or w.differs(targets):
+        hint = "who sends to whom is the same in all lanes"
+        raise error("T605", "the perm of ppermute differs between lanes", stmt.loc, hint)
+    b, type_ = w.b, w.batched(stmt.var.type)
+    path = (ir.Index((ir.Gather(0), *[ir.Slice()] * stmt.var.type.rank)),)
+    sent = b.read(w.whole(x), path, [sources])
+    buf = b.zeros(stmt.var.name, type_)
+    b.store(buf, path, [targets], sent)
+    return b.read(buf).op
+
+
+def _number(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    w.numbers.add(stmt.var)
+    return w.lane_numbers(0)
+
+
+_RULES: dict[str, Any] = {
+    "psum": _sum, "pmax": _extreme("max"), "pmin": _extreme("min"), "all_gather": _gather, "psum_scatter": _scatter,
+    "ppermute": _permute, "axis_index": _number,
+}  # fmt: skip

@@ -1,0 +1,138 @@
+"""Whether directions are better an axis than the trips of a loop, where Python and NumPy run what is generated.
+
+An axis runs each statement once. It loses where the loop would compute with numbers of Python, as a call of NumPy costs some ten of
+these, and where the arrays of all directions are far greater than the caches. The figures are in microseconds, measured on
+one machine (NumPy 2.4); only their ratios matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transpile.analysis.mapped import Mapped
+from transpile.analysis.summaries import Called
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+from transpile.core.walk import blocks
+from transpile.transform.batching.contradictions import Differs, Escapes
+from transpile.transform.batching.decided import Parts
+from transpile.transform.batching.decisions import attempt
+from transpile.transform.batching.diagonals import Diagonals
+from transpile.transform.batching.lane_modes import Modes
+
+NUMBER = 0.07  # an operation on numbers
+CALL = 0.7  # a call of NumPy
+MULTIPLIED = 2e-5  # a product within a product of matrices
+READ = 5e-4  # one within a product of a matrix and a vector, which reads the matrix
+BYTES = ((2**18, 4e-4), (2**22, 8e-4), (2**25, 1.5e-3))  # an element of an array up to so great
+FRESH = 3e-3  # an element of one whose memory is fresh from the system
+UNKNOWN = 30  # elements along an axis of which there is no example
+TRIPS = 10
+ROOM = 2**30  # bytes of the greatest array of all directions that is greater than what is wanted
+
+
+def is_worth_an_axis(fn: ir.Function, seed: int, sizes: Mapping[str, int]) -> bool:
+    """Whether ``fn`` is better batched over its parameter ``seed`` than run for one element of it after the other."""
+    param = fn.params[seed]
+    mapped = Mapped(fn, [param], Called())
+    diagonals = Diagonals(fn, mapped, param, together=False)
+    try:
+        modes = attempt(fn, mapped, together=False, diagonals=diagonals).modes
+    except (Differs, Escapes):
+        return False
+    cost = _Cost(modes, sizes, 1)
+    cost.lanes = cost.elements(param.type)
+    cost.block(fn.body, 1.0)
+    return cost.axis <= cost.loop and cost.greatest <= max(ROOM, 4 * cost.wanted)
+
+
+class _Cost:
+    """``axis`` and ``loop``: the time of either; ``greatest``: the bytes of the greatest array of all lanes."""
+
+    def __init__(self, modes: Modes[Parts], sizes: Mapping[str, int], lanes: float) -> None:
+        self.modes, self.sizes, self.lanes = modes, sizes, lanes
+        self.axis = self.loop = self.greatest = 0.0
+
+    @property
+    def wanted(self) -> float:
+        """The bytes of the greatest result of all lanes."""
+        return max((8 * self.lanes * self.elements(y.type) for y in self.modes.fn.body.yields), default=0.0)
+
+    def elements(self, type_: Type) -> float:
+        if type_.kind == "tuple":
+            return sum(self.elements(t) for t in type_.items)
+        total = 1.0
+        for dim in type_.dims:
+            found = dim.evaluate(self.sizes)
+            total *= max(found.const, 0) if found.is_const else UNKNOWN
+        return total
+
+    def block(self, block: ir.Block, times: float, outside: bool = True) -> None:
+        """``times``: how often it runs in a direction; ``outside``: no loop or branch is around it, so that what is shared is
+        computed before a loop over directions."""
+        for step in self.modes.steps[id(block)]:
+            for stmt in step.stmts:
+                if id(stmt) in self.modes.elsewhere:
+                    self.axis += CALL
+                    self.loop += self.lanes * self.statement(stmt, 1)
+                elif step.is_region:
+                    one = times * self.nested(stmt)
+                    self.axis += self.lanes * one
+                    self.loop += self.lanes * one
+                elif self.modes.is_shared(stmt):
+                    one = times * self.nested(stmt)
+                    self.axis += one
+                    self.loop += one if outside else self.lanes * one
+                elif inner := list(blocks(stmt)):
+                    for one_of in inner:
+                        self.block(one_of, times * _trips(stmt), False)
+                else:
+                    self.axis += times * self.statement(stmt, self.lanes)
+                    self.loop += times * self.lanes * self.statement(stmt, 1)
+
+    def nested(self, stmt: ir.Stmt) -> float:
+        """The time of a statement of one lane, with all in it."""
+        inner = [s for b in blocks(stmt) for s in b.stmts]
+        return _trips(stmt) * sum(map(self.nested, inner)) if inner else self.statement(stmt, 1)
+
+    def statement(self, stmt: ir.Stmt, lanes: float) -> float:
+        match stmt:
+            case ir.Let(prim="dim" | "identity"):
+                return 0.0
+            case ir.Let() | ir.Alloc():
+                type_ = stmt.var.type
+            case ir.Store() | ir.Add():
+                type_ = stmt.value.type
+            case _:
+                return CALL if lanes > 1 else NUMBER
+        if lanes == 1 and not type_.dims and not any(a.type.dims for a in getattr(stmt, "args", ())):
+            return NUMBER
+        count = lanes * self.elements(type_)
+        if lanes > 1:
+            self.greatest = max(self.greatest, 8 * count)
+        if isinstance(stmt, ir.Let) and stmt.prim in ("index", "transpose", "broadcast", "reshape"):
+            return CALL / 2  # a view
+        rate = next((rate for most, rate in BYTES if 8 * count <= most), FRESH)
+        return CALL + count * (rate + self.inner(stmt, lanes))
+
+    def inner(self, stmt: ir.Stmt, lanes: float) -> float:
+        """The time of what is added up for one element of a product."""
+        if not isinstance(stmt, ir.Let) or stmt.prim not in ("matmul", "tensordot", "einsum", "solve"):
+            return 0.0
+        first = stmt.args[0].type
+        depth = self.elements(first.with_dims(first.dims[-1:]))
+        return depth * (MULTIPLIED if lanes > 1 and self.is_of_matrices(*stmt.args) else READ)
+
+    def is_of_matrices(self, *args: ir.Operand) -> bool:
+        has = self.modes.mapped.has
+        return any(not has(a) or a.type.rank >= 2 for a in args)
+
+
+def _trips(stmt: ir.Stmt) -> float:
+    if isinstance(stmt, ir.If) or not isinstance(stmt, (ir.For, ir.While)):
+        return 1.0
+    ends = (stmt.start, stmt.bound, stmt.step) if isinstance(stmt, ir.For) else ()
+    if ends and all(isinstance(e, ir.Const) for e in ends):
+        start, bound, step = (int(e.value) for e in ends)  # type: ignore[union-attr]
+        return max(0, -((start - bound) // step))
+    return TRIPS

@@ -1,0 +1,59 @@
+"""Calls of all lanes: of functions with derivatives of their own, and of functions that are kept.
+
+y = soft(x)                   ->   y = soft(x)                     a `Call` whose function and rules are those of all lanes
+y = power(x, k)               ->   y = power_vmap(x, k)            x differs, the depth does not: a routine of its own
+y = halved(x)                 ->   for lane in range(batch): ...   its depth differs: one call a lane
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, unify_any
+from transpile.core.types import INT
+from transpile.ops.tables import prims
+from transpile.transform.batching.all_lanes import AllLanes
+from transpile.transform.batching.decided import Decided, Part, Parts
+from transpile.transform.function_derivatives import OfLanes, batched
+
+Emission = Callable[[Decided, Sequence[int | None], Sequence[int | None], int | None], ir.Function]
+"""The function of all lanes, of what was decided, the axes of its parameters and results, and the number of lanes if known."""
+
+
+def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
+    """The call of a function with a derivative of its own for all lanes."""
+    stmt, count = parts.stmt, w.lanes.const if w.lanes.is_const else None
+    results = tuple(
+        ir.Var(r.name, INT) if parts.fn.is_axis(k) else ir.Var(r.name, w.batched(r.type)) if w.differs(r) else r
+        for k, r in enumerate(stmt.results)
+    )
+    fn = _of_part(parts.fn, count, emitted)
+    # without a cotangent that differs there is nothing of lanes in a rule: nobody will ask for it
+    derivative = _of_part(parts.derivative, count, emitted) if any(parts.derivative.given) else stmt.derivative
+    pullback = _of_part(parts.pullback, count, emitted) if parts.pullback is not None else None
+    args = tuple(w.count if a is w.mapped.axis else w.of(a) for a in stmt.args)
+    w.b.emit(replace(stmt, fn=fn, args=args, results=results, derivative=derivative, pullback=pullback))
+    w.alls.update((old, new) for old, new in zip(stmt.results, results) if old is not new)
+
+
+def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
+    axes = [0 if g else None for g in part.given]
+    done = emitted(part.found, axes, part.outs, count)
+    b = Builder(prims(), done.symbols)
+    b.unify, b.block = unify_any, done.body
+    b.loc = done.loc
+    yields = [
+        b.let("sum", y, axes=(0,), keepdims=False).op if k in part.summed else y for k, y in enumerate(done.body.yields)
+    ]
+    done.body.yields = tuple(yields)
+    return replace(done, name=part.found.fn.name)
+
+
+def invoked(w: AllLanes, stmt: ir.Let, batch: OfLanes) -> ir.Operand:
+    """The call of the kept function of all lanes."""
+    given = w.mapped.called_as(stmt).given
+    args = tuple(w.count if g is None else w.whole(a) if g else a for a, g in zip(stmt.args, given))
+    routine = batched(stmt.params["routine"], given, w.modes.together, batch)
+    return w.b.bind("", w.batched(stmt.var.type), "invoke", args, {"routine": routine})

@@ -1,0 +1,366 @@
+"""What of a function runs for all lanes at once, what lane by lane, and in which order.
+
+A statement is *shared* (no lane's data go into it), *whole* (one statement does it for all lanes) or *by lane*. Those by lane
+stand in regions, ``for lane in range(batch): ...``. A block is put in order so that its regions are as
+few as its dependences let them be.
+
+By lane is what takes another way in other lanes; what no rule does for all lanes at once; what prints or raises; and what makes or
+reads a value that cannot leave a region, because its size differs between lanes or because it may have no value. A collective over
+the lanes never is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
+from transpile.core import nodes as ir
+from transpile.core.walk import blocks, defined, defines, leaves, reads, statements, written
+from transpile.ops.tables import prims
+from transpile.transform.batching.contradictions import Apart, Differs, Escapes
+from transpile.transform.batching.families import FAMILIES, Made
+from transpile.transform.batching.lane_places import can_shift, is_fill
+from transpile.transform.batching.named_axis import Axis
+from transpile.transform.batching.statement_order import Links, Step, all_reads
+
+
+class WholeCall(Protocol):
+    """A call of a function with a derivative of its own, as one for all lanes: `transpile.transform.batching.decided.Parts`."""
+
+    def is_dear(self) -> bool: ...
+
+
+C = TypeVar("C", bound=WholeCall)
+
+
+class Modes(Generic[C]):
+    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
+    are not put into regions, all else is (what is compiled runs best lane by lane)."""
+
+    def __init__(
+        self,
+        fn: ir.Function,
+        mapped: Mapped,
+        together: bool,
+        call: Callable[[ir.Call], C],
+        elsewhere: Collection[int] = (),
+        axis: Axis | None = None,
+    ) -> None:
+        self.call = call  # finds how a call is one for all lanes; raises `Escapes` where it cannot be
+        self.fn, self.mapped, self.together, self.axis = fn, mapped, together, axis
+        self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
+        self.prims = prims()
+        self.under = below_branches(mapped, fn)
+        self.forced: set[int] = set()  # ids of statements that run by lane because of others
+        self.known: dict[int, bool] = {}
+        self.steps: dict[int, list[Step]] = {}
+        self.maybe = _maybe_undefined(fn.body)
+        self.sized = self.named_sizes()
+        self.refuse_shared_gaps()
+        self.calls: dict[int, C] = {}  # those that can be whole
+        self.effects = {id(s) for s in statements(fn.body) if acts_in_lanes(mapped, s, self.under)}
+        self.block(fn.body, None)
+
+    def refuse_shared_gaps(self) -> None:
+        """What lanes share and may have no value is joined with what differs: nobody can make lanes of it there, so it differs."""
+        for stmt in statements(self.fn.body):
+            match stmt:
+                case ir.If():
+                    given = [*zip(stmt.results, stmt.then.yields), *zip(stmt.results, stmt.orelse.yields)]
+                case ir.For() | ir.While():
+                    given = [*zip(stmt.results, stmt.inits), *zip(stmt.results, stmt.body.yields)]
+                case _:
+                    continue
+            for result, op in given:
+                if op in self.maybe and self.mapped.has(result) and not self.mapped.has(op):
+                    raise Differs(op)
+
+    def named_sizes(self) -> dict[ir.Var, ir.Var]:
+        """The values whose sizes all lanes share and nobody knows before they are made, with such a size."""
+        found: dict[ir.Var, ir.Var] = {}
+        for name, size in self.fn.symbols.items():
+            let = self.mapped.made.get(size) if isinstance(size, ir.Var) else None
+            if not isinstance(let, ir.Let) or let.prim != "dim" or self.mapped.has(let.var):
+                continue
+            (source,) = let.args
+            if isinstance(source, ir.Var) and name in source.type.dims[let.params["axis"]].symbols():
+                found.setdefault(source, let.var)
+                item = self.mapped.made.get(source)
+                if isinstance(item, ir.Let) and item.prim == "item" and isinstance(item.args[0], ir.Var):
+                    found.setdefault(item.args[0], let.var)  # what makes both at once
+        return found
+
+    # ---- single statements
+
+    def is_shared(self, stmt: ir.Stmt) -> bool:
+        """Whether nothing in it differs between lanes."""
+        has = self.mapped.has
+        if self.is_common(stmt):
+            return False
+        for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+            root = written(one)
+            if has(*defines(one)) or root is not None and has(root) or id(one) in self.effects:
+                return False
+            if self.mapped.diverges(one) or has(*reads(one)) and not isinstance(one, ir.Let):
+                return False
+            if isinstance(one, ir.Let) and has(*one.args):
+                return False
+        return True
+
+    def is_common(self, stmt: ir.Stmt) -> bool:
+        """Whether lanes come together in it: a collective over their axis is there, or may be."""
+        return self.axis is not None and self.axis.is_in(stmt)
+
+    def is_lane(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement runs lane by lane."""
+        found = self.known.get(id(stmt))
+        if found is None:
+            self.known[id(stmt)] = found = self.decide(stmt)
+            if found and self.is_common(stmt):
+                raise Apart(stmt)
+        return found
+
+    def decide(self, stmt: ir.Stmt) -> bool:
+        if id(stmt) in self.forced:
+            return True
+        if self.is_shared(stmt) or id(stmt) in self.elsewhere:
+            return False
+        if self.must(stmt):
+            return True
+        for block in blocks(stmt):
+            self.block(block, stmt)
+        if id(stmt) in self.forced:
+            return True
+        return self.together and not self.is_common(stmt) and self.prefers(stmt)
+
+    def must(self, stmt: ir.Stmt) -> bool:
+        """Whether there is no other way."""
+        match stmt:
+            case ir.Effect():
+                return True
+            case ir.Call():
+                return id(stmt) in self.effects or not self.can_call(stmt)
+            case ir.If() | ir.For() | ir.While():
+                if self.mapped.diverges(stmt) or self.holds_effect(stmt):
+                    return True
+                return any(self.mapped.has_size(v.type) for v in (*defines(stmt), *_params(stmt)))
+            case ir.Let() | ir.Alloc():
+                if any(self.mapped.has_size(t) for t in (stmt.var.type, *(a.type for a in stmt.args))):
+                    return True
+                if self.mapped.collective(stmt) is not None:
+                    return False
+                return not self.can(stmt)
+            case ir.Store() | ir.Add():
+                if self.mapped.has_size(stmt.value.type) or self.mapped.has_size(stmt.buf.type):
+                    return True
+                if is_fill(stmt) and self.mapped.has(stmt.args[0]):
+                    return False
+                return not can_shift(stmt.path, stmt.args, self.mapped.has)
+        return False
+
+    def can(self, stmt: ir.Let | ir.Alloc) -> bool:
+        """Whether there is a rule that does it for all lanes."""
+        name = self.prims[stmt.prim].family
+        if name == "place":
+            return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
+        if name == "size":
+            return True
+        if name == "call":
+            return isinstance(stmt, ir.Let) and self.goes_equally_deep(stmt)
+        family = FAMILIES.get(name)
+        made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
+        return family is not None and family.can(made, self.mapped.has)
+
+    def goes_equally_deep(self, stmt: ir.Let) -> bool:
+        """Whether a call of a kept function can be one for all lanes."""
+        found = self.mapped.called_as(stmt)
+        return not (found.splits or any(found.sizes))
+
+    def can_call(self, stmt: ir.Call) -> bool:
+        """Whether a function with a derivative of its own can be called for all lanes: no size in it is a lane's own."""
+        if any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)):
+            return False
+        try:
+            self.calls[id(stmt)] = self.call(stmt)
+        except Escapes:
+            return False
+        return True
+
+    def holds_effect(self, stmt: ir.Stmt) -> bool:
+        return any(id(s) in self.effects for b in blocks(stmt) for s in statements(b))
+
+    def prefers(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement that could be whole is better done lane by lane where it is compiled."""
+        if isinstance(stmt, (ir.NewStack, ir.Push, ir.Pop)) or any(v in self.sized for v in defines(stmt)):
+            return False
+        if isinstance(stmt, (ir.If, ir.For, ir.While)):
+            inside = [s for b in blocks(stmt) for s in statements(b)]
+            if any(not self.mapped.has(v) for v in defines(stmt)):
+                return False  # what lanes share comes out of it
+            if any((root := written(s)) is not None and not self.mapped.has(root) for s in inside):
+                return False
+            return not any(self.is_dear(s) or isinstance(s, (ir.NewStack, ir.Push, ir.Pop)) for s in inside)
+        if isinstance(stmt, ir.Let) and (stmt.prim == "dim" or self.is_measured(stmt.var)):
+            return False
+        return not self.is_dear(stmt)
+
+    def is_measured(self, var: ir.Var) -> bool:
+        """Whether a size of the value is known once it is there: memory for that of all lanes cannot be made before."""
+        sizes = [self.fn.symbols.get(name) for dim in var.type.dims for name in dim.symbols()]
+        made = [self.mapped.made.get(size) for size in sizes if isinstance(size, ir.Var)]
+        return any(isinstance(m, ir.Let) and m.prim == "dim" and m.args[0] is var for m in made)
+
+    def is_dear(self, stmt: ir.Stmt) -> bool:
+        """A product that is one call for all lanes; a draw, whose steps wait for each other in one lane and not in many."""
+        if isinstance(stmt, ir.Call):
+            return id(stmt) in self.calls and self.calls[id(stmt)].is_dear()
+        if not isinstance(stmt, ir.Let) or not self.mapped.has(stmt.var):
+            return False
+        if self.prims[stmt.prim].family == "draw":
+            return True
+        shared = any(not self.mapped.has(a) and a.type.rank >= 2 for a in stmt.args)
+        return shared and stmt.prim in ("matmul", "tensordot", "einsum", "solve")
+
+    # ---- blocks
+
+    def block(self, block: ir.Block, owner: ir.Stmt | None) -> None:
+        """Puts a block in order; where what cannot leave a region leaves it, its owner runs lane by lane."""
+        stmts = block.stmts
+        links = Links(self.fn, block, self.together)
+        while True:
+            lane = [self.is_lane(s) for s in stmts]
+            if owner is not None and id(owner) in self.forced:
+                return
+            groups = self.groups(block, owner, lane, links)
+            if groups is None:
+                return
+            merged = links.merged(groups)
+            more = [k for group in merged for k in group if not lane[k]]
+            if not more:
+                break
+            for k in more:
+                self.forced.add(id(stmts[k]))
+                self.known.pop(id(stmts[k]), None)
+        self.refuse_shared_changes(block, lane)
+        self.steps[id(block)] = links.order(merged, lane)
+
+    def groups(self, block: ir.Block, owner: ir.Stmt | None, lane: list[bool], links: Links) -> list[set[int]] | None:
+        """Sets of statements that must stand in one region. None: the owner of the block runs by lane as a whole."""
+        found: list[set[int]] = []
+        out = set(leaves(block))
+        for k, stmt in enumerate(block.stmts):
+            private: list[ir.Var] = []
+            if lane[k]:
+                private = [v for v in defines(stmt) if self.is_private(v, stmt)]
+            elif any(v in self.maybe and self.mapped.has(v) for v in defines(stmt)):
+                # a region reads at its top what it gets, where this may have no value
+                private = [v for v in defines(stmt) if v in self.maybe and self.is_read_in_region(v, block, lane)]
+            elif isinstance(stmt, ir.NewStack) and self.mapped.has(stmt.var) and self.is_split(stmt.var, block, lane):
+                private = [stmt.var]
+            for var in private:
+                if var in out and owner is None:
+                    if self.mapped.has_size(var.type):
+                        raise Escapes(var)
+                elif var in out:
+                    assert owner is not None
+                    self.forced.add(id(owner))
+                    self.known.pop(id(owner), None)
+                    return None
+                found.append({k, *links.users(var)})
+        effects = {k for k, s in enumerate(block.stmts) if id(s) in self.effects or self.holds_effect(s)}
+        if effects:
+            found.append(effects)
+        return found
+
+    def is_private(self, var: ir.Var, stmt: ir.Stmt) -> bool:
+        """Whether a value that a region makes cannot leave it."""
+        if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
+            return True
+        return isinstance(stmt, ir.NewStack)
+
+    def is_read_in_region(self, var: ir.Var, block: ir.Block, lane: Sequence[bool] = ()) -> bool:
+        """Whether what runs lane by lane in a block reads a value that differs; ``lane`` says which of its statements do."""
+        if not self.mapped.has(var):
+            return False
+        known = self.steps.get(id(block), [])
+        steps = [Step([s], by_lane) for s, by_lane in zip(block.stmts, lane)] if lane else known
+        return any(
+            var in all_reads(s, self.fn)
+            if step.is_region
+            else any(self.is_read_in_region(var, inner) for inner in blocks(s))
+            for step in steps
+            for s in step.stmts
+        )
+
+    def is_split(self, stack: ir.Var, block: ir.Block, lane: list[bool]) -> bool:
+        """Whether a part of what a stack gets or gives is by lane."""
+        if self.mapped.has_size(stack.type):
+            return True
+        for k, stmt in enumerate(block.stmts):
+            inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+            touching = [s for s in inside if isinstance(s, (ir.Push, ir.Pop)) and s.stack is stack]
+            if touching and (lane[k] or self.is_in_region(stmt, stack)):
+                return True
+        return False
+
+    def is_in_region(self, stmt: ir.Stmt, stack: ir.Var) -> bool:
+        """Whether a statement that is not by lane has a region in it that touches the stack."""
+        for block in blocks(stmt):
+            for step in self.steps.get(id(block), ()):
+                for one in step.stmts:
+                    nested = [one, *(s for b in blocks(one) for s in statements(b))]
+                    touches = any(isinstance(s, (ir.Push, ir.Pop)) and s.stack is stack for s in nested)
+                    if touches and (step.is_region or self.is_in_region(one, stack)):
+                        return True
+        return False
+
+    def refuse_shared_changes(self, block: ir.Block, lane: list[bool]) -> None:
+        """What lanes share must not be made or changed in a region: it becomes the lanes' own."""
+        for stmt, by_lane in zip(block.stmts, lane):
+            if not by_lane:
+                continue
+            own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))}
+            for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
+                root = written(one)
+                if root is not None and root not in own and not self.mapped.has(root):
+                    raise Differs(root)
+        made = {v for s, by_lane in zip(block.stmts, lane) if by_lane for v in defines(s)}
+        for var in made & self.sized.keys():
+            if not self.mapped.has(self.sized[var]):
+                raise Differs(self.sized[var])  # a region cannot know it before its first lane
+        outside = [s for s, by_lane in zip(block.stmts, lane) if not by_lane]
+        read = {o for s in outside for o in all_reads(s, self.fn)} | set(leaves(block))
+        for var in made & {v for v in read if isinstance(v, ir.Var)}:
+            if not self.mapped.has(var):
+                raise Differs(var)
+
+
+def _params(stmt: ir.Stmt) -> Iterator[ir.Var]:
+    for block in blocks(stmt):
+        yield from block.params
+
+
+def _maybe_undefined(body: ir.Block) -> set[ir.Var]:
+    """The values that a path leaves without one."""
+    found: set[ir.Var] = set()
+
+    def is_open(op: ir.Operand) -> bool:
+        return isinstance(op, ir.Undef) or isinstance(op, ir.Var) and op in found
+
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for stmt in statements(body):
+            match stmt:
+                case ir.If():
+                    for result, *given in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                        if any(map(is_open, given)):
+                            found.add(result)
+                case ir.For() | ir.While():
+                    tests = (stmt.test.params,) if isinstance(stmt, ir.While) else ()
+                    for k, (init, out) in enumerate(zip(stmt.inits, stmt.body.yields)):
+                        if is_open(init) or is_open(out):
+                            found.add(stmt.results[k])
+                            found.update(p[k] for p in (stmt.body.params, *tests))
+    return found

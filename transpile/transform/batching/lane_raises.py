@@ -1,0 +1,97 @@
+"""What one lane raises says in which lane: by itself, and where it calls what raises.
+
+raise ValueError("x is negative")     ->     raise ValueError(f"x is negative (lane {lane})")
+y = soft(x)                           ->     y = soft(x, lane)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.called import effects_of
+from transpile.core import nodes as ir
+from transpile.core.functions import Routine, routine_of
+from transpile.core.rebuild import with_blocks, with_stmts
+from transpile.core.types import INT
+from transpile.core.walk import Cloner
+from transpile.transform.function_derivatives import derived
+
+
+def named(stmt: ir.Call | ir.Let, lane: ir.Operand) -> ir.Call | ir.Let:
+    """The call of one lane with what it raises saying which: the number of the lane is an argument more."""
+    every = [replace(stmt, fn=fn) for fn in _functions(stmt)] if isinstance(stmt, ir.Call) else [stmt]
+    if not any(names_lane(e) for one in every for e in effects_of(one)):
+        return stmt
+    if isinstance(stmt, ir.Call):
+        return _named_call(stmt, lane)
+    routine = _with_lane(stmt.params["routine"])
+    return replace(stmt, args=(*stmt.args, lane), params={**stmt.params, "routine": routine})
+
+
+def names_lane(effect: ir.Effect) -> bool:
+    """Whether it is a raise that can say in which lane."""
+    return (
+        effect.kind == "raise"
+        and effect.params.get("exception") not in (None, "UnboundLocalError")
+        and "parts" in effect.params
+    )
+
+
+def in_lane(effect: ir.Effect, lane: ir.Operand) -> ir.Effect:
+    """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
+    parts, args = list(effect.params["parts"]), effect.args
+    slot = (len(args), "", "")
+    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.params.get("lanes") else []
+    if lanes:
+        parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]
+    else:
+        parts += [_LANES[not parts], slot, ")"]
+    return replace(effect, args=(*args, lane), params={**effect.params, "parts": tuple(parts), "lanes": True})
+
+
+_LANES = (" (lane ", "(lane ")  # behind a message, and for none
+
+
+def _functions(stmt: ir.Call) -> list[ir.Function]:
+    return [fn for fn in (stmt.fn, stmt.derivative, stmt.pullback) if fn is not None]
+
+
+def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
+    """Every function of the call has the lane's number among its arguments; a pullback, among what was kept for it."""
+    at, bars = len(stmt.args), len(stmt.results)
+    fn = _with_lane_at(stmt.fn, at)
+    if stmt.rule == "vjp":
+        fn = replace(fn, body=replace(fn.body, yields=(*fn.body.yields, fn.params[at])))
+        derivative = _with_lane_at(stmt.derivative, bars - stmt.outputs)
+        results = (*stmt.results, ir.Var("", INT))
+        return replace(stmt, fn=fn, args=(*stmt.args, lane), derivative=derivative, results=results)
+    pullback = stmt.pullback if stmt.pullback is None else _with_lane_at(stmt.pullback, at)
+    return replace(
+        stmt, fn=fn, args=(*stmt.args, lane), derivative=_with_lane_at(stmt.derivative, at), pullback=pullback
+    )
+
+
+def _with_lane_at(fn: ir.Function, at: int) -> ir.Function:
+    """The function with the lane's number as one more parameter, and all that it raises saying it."""
+    lane = ir.Var("lane", INT)
+    fn = Cloner().function(fn)
+    return replace(fn, params=(*fn.params[:at], lane, *fn.params[at:]), body=_named_block(fn.body, lane))
+
+
+def _with_lane(routine: Routine) -> Routine:
+    def body(fn: ir.Function) -> ir.Function:
+        return _with_lane_at(fn, len(fn.params))
+
+    params = (*routine.params, ir.Var("lane", INT))
+    return derived(routine, "lane", routine.name, params, routine.results, body)
+
+
+def _named_block(block: ir.Block, lane: ir.Var) -> ir.Block:
+    def one(stmt: ir.Stmt) -> ir.Stmt:
+        if isinstance(stmt, ir.Effect) and names_lane(stmt):
+            return in_lane(stmt, lane)
+        if isinstance(stmt, ir.Call) or routine_of(stmt) is not None:
+            return named(stmt, lane)  # type: ignore[arg-type]
+        return with_blocks(stmt, lambda b: _named_block(b, lane))
+
+    return with_stmts(block, [one(s) for s in block.stmts])

@@ -1,0 +1,95 @@
+"""The named axis of a `vmap` in the function of one lane.
+
+The axis is a parameter, an array with one entry for each lane; its size is the number of lanes. Both go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.types import INT
+from transpile.core.walk import Cloner, blocks, reads, statements
+from transpile.errors import error
+from transpile.ops.lane_collectives import COLLECTIVES
+
+
+@dataclass(frozen=True)
+class Axis:
+    """``var``: the parameter; ``size``: what stands for the number of lanes in the function."""
+
+    var: ir.Var
+    size: ir.Operand
+
+    def has(self, stmt: ir.Stmt) -> bool:
+        """Whether it is a collective over this axis, or a call of a function in which one may be."""
+        if isinstance(stmt, ir.Let) and stmt.prim in COLLECTIVES:
+            return stmt.args[-1] is self.var
+        return isinstance(stmt, (ir.Let, ir.Call)) and self.var in reads(stmt)
+
+    def is_in(self, stmt: ir.Stmt) -> bool:
+        return self.has(stmt) or any(self.has(s) for b in blocks(stmt) for s in statements(b))
+
+
+def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axis]:
+    """The function with one value for the number of lanes, and its axis, which is parameter ``at``."""
+    var = fn.params[at]
+    (dim,) = var.type.dims
+    renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
+    size = ir.Var(str(dim), INT, form=dim) if count is None else ir.Const(count, INT)
+    cloner = _Sized(var, size, renamed)
+    done = cloner.function(fn)
+    symbols = {name: op for name, op in done.symbols.items() if name not in cloner.renamed}
+    return replace(done, symbols=symbols), Axis(done.params[at], size)
+
+
+class _Sized(Cloner):
+    def __init__(self, var: ir.Var, size: ir.Operand, renamed: dict[str, Dim]) -> None:
+        super().__init__({}, renamed.get if renamed else None)
+        self.var, self.size, self.renamed = var, size, renamed
+
+    def operand(self, operand: ir.Operand) -> ir.Operand:
+        """A number that has no value on one side of a branch, and nobody reads there, is 0: it can wait for all lanes."""
+        if isinstance(operand, ir.Undef) and operand.type.kind == "array" and not operand.type.dims:
+            return ir.Const({"b": False, "f": 0.0}.get(np.dtype(operand.type.dtype).kind, 0), operand.type)
+        return super().operand(operand)
+
+    def function(self, fn: ir.Function) -> ir.Function:
+        done = super().function(fn)
+        axis = self.mapping[self.var]
+        done.body.yields = tuple(self.size if y is axis else y for y in done.body.yields)
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """Where a rule of the user's wants to know the axis, it is among the results of the call."""
+        new = super().stmt(stmt)
+        if isinstance(stmt, ir.Call):
+            axis = self.mapping[self.var]
+            own = {p for p, a in zip(stmt.fn.params, reads(new)) if a is axis}
+            self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.fn.body.yields) if y in own)
+        return new
+
+    def block(self, block: ir.Block) -> ir.Block:
+        stmts: list[ir.Stmt] = []
+        for stmt in block.stmts:
+            if isinstance(stmt, ir.Let) and stmt.prim == "dim" and stmt.args[0] is self.var:
+                self.mapping[stmt.var] = self.size
+            else:
+                stmts.append(stmt)
+        return super().block(replace(block, stmts=stmts))
+
+
+def apart(stmt: ir.Stmt) -> Exception:
+    """What is said where lanes come to a collective by different ways."""
+    named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
+    what = named.prim if isinstance(named, ir.Let) and named.prim in COLLECTIVES else "a collective"
+    message = f"{what} over all lanes stands where lanes take different ways"
+    hint = "take it out of the branch or loop that the data of a lane decide; np.where chooses between two values"
+    return error("T605", message, named.loc, hint)
+
+
+def _is_collective(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Let) and stmt.prim in COLLECTIVES

@@ -1,0 +1,142 @@
+"""The reverse derivative of a function that ends in a branch: each side is differentiated by itself.
+
+    def f(x):                               def f_pullback(x, y_bar):
+        if is_end(x):                           if is_end(x):
+            return g(x)            ->               return g_pullback(x, y_bar)
+        ...                                     ...
+        return y                                return x_bar
+
+So a function reads as it was written, and a loop of one side may run forward and backward at once. What stands before the branch
+must be cheap: both sides compute what they need of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.walk import Cloner
+from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.tidy import tidy
+from transpile.transform.prepare import ready
+from transpile.transform.to_be_recorded import cost
+
+
+class Vjp(Protocol):
+    """The reverse derivative of a function, `transpile.transform.vjp.vjp`."""
+
+    def __call__(
+        self, fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0
+    ) -> ir.Function: ...
+
+
+def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
+    """As ``vjp`` with cotangents as parameters, which is asked for what does not end in a branch."""
+    fn = remove_dead(tidy(ready(fn)))
+    last = _last_branch(fn)
+    if last is None or not _is_split(fn, last):
+        return vjp(fn, wrt, value=value, seeds=True, aux=aux)
+    before = fn.body.stmts[: fn.body.stmts.index(last)]
+    fn = replace(fn, body=replace(fn.body, stmts=[*before, last]))
+    parts = []
+    for side in (last.then, last.orelse):
+        given: dict[ir.Operand, ir.Operand] = dict(zip(last.results, side.yields))
+        yields = tuple(given.get(y, y) for y in fn.body.yields)
+        part = Cloner().function(replace(fn, body=ir.Block((), [*before, *side.stmts], yields)))
+        for stmt in part.body.stmts[: len(before)]:
+            assert isinstance(stmt, ir.Let)
+            stmt.var.name = ir.SYNTHETIC  # computed already
+        parts.append(by_sides(part, wrt, vjp, value=value, aux=aux))
+    return tidy(_joined(fn, last, parts))
+
+
+def _last_branch(fn: ir.Function) -> ir.If | None:
+    """The branch that the function ends in; behind it only the sizes of its results may be asked for."""
+    for stmt in reversed(fn.body.stmts):
+        if isinstance(stmt, ir.If):
+            return stmt
+        if not isinstance(stmt, ir.Let) or stmt.prim != "dim" or stmt.var in fn.body.yields:
+            return None
+    return None
+
+
+def _is_split(fn: ir.Function, last: ir.If) -> bool:
+    """Whether the branch gives the results, and nothing before it is dear or has memory that is written."""
+    at = fn.body.stmts.index(last)
+    if any(s.args[0] not in last.results for s in fn.body.stmts[at + 1 :] if isinstance(s, ir.Let)):
+        return False
+    if not any(y in last.results for y in fn.body.yields):
+        return False
+    for side in (last.then, last.orelse):
+        given: dict[ir.Operand, ir.Operand] = dict(zip(last.results, side.yields))
+        if any(isinstance(given.get(y, y), ir.Undef) for y in fn.body.yields):
+            return False
+    return all(isinstance(s, ir.Let) and cost(s) <= 1 and not s.var.type.dims for s in fn.body.stmts[:at])
+
+
+def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Function:
+    """One function of the derivatives of both sides."""
+    count = len(fn.params)
+    seeds = tuple(_seed(p, q) for p, q in zip(*(part.params[count:] for part in parts)))
+    params = (*fn.params, *seeds)
+    above = {*fn.params, *(s.var for s in fn.body.stmts[:-1] if isinstance(s, ir.Let))}
+    symbols = {name: value for name, value in fn.symbols.items() if not isinstance(value, ir.Var) or value in above}
+    shared = frozenset(symbols)
+    sides = []
+    for k, part in enumerate(parts):
+        own = _Side(part, shared, k)
+        sized = [_sized(own, p, q, last) for p, q in zip(part.params[count:], seeds)]
+        own.mapping.update(zip(part.params, (*fn.params, *(v for v, _ in sized))))
+        done = own.function(replace(part, params=()))
+        done.body.stmts[:0] = [s for _, s in sized if s is not None]
+        symbols.update((name, value) for name, value in done.symbols.items() if name not in shared)
+        sides.append(ir.Block((), done.body.stmts, done.body.yields))
+    results = tuple(_result(y, z) for y, z in zip(*(side.yields for side in sides)))
+    branch = ir.If(last.test, sides[0], sides[1], results, last.loc)
+    body = ir.Block((), [*fn.body.stmts[:-1], branch], results)
+    return remove_dead(replace(parts[0], params=params, body=body, symbols=symbols))
+
+
+def _seed(p: ir.Var, q: ir.Var) -> ir.Var:
+    """The cotangent of a result: where the sides give it different sizes, it has sizes of its own."""
+    pairs = enumerate(zip(p.type.dims, q.type.dims))
+    dims = tuple(d if d == e else Dim.symbol(f"{p.name}[{axis}]") for axis, (d, e) in pairs)
+    return ir.Var(p.name, p.type.with_dims(dims) if dims else p.type)
+
+
+def _result(y: ir.Operand, z: ir.Operand) -> ir.Var:
+    return ir.Var(next((o.name for o in (y, z) if isinstance(o, ir.Var)), ir.SYNTHETIC), y.type)
+
+
+def _sized(own: _Side, wanted: ir.Var, seed: ir.Var, last: ir.If) -> tuple[ir.Var, ir.Stmt | None]:
+    """The cotangent with the sizes that it has on a side, and the statement that says so."""
+    type_ = own.type(wanted.type)
+    if type_.dims == seed.type.dims:
+        return seed, None
+    var = ir.Var(seed.name, type_)
+    if not any(d.is_one for d in type_.dims):
+        return var, ir.Let(var, "identity", (seed,), {}, last.loc)
+    whole = (ir.Index(tuple(ir.Slice() for _ in type_.dims)),)
+    return var, ir.Let(var, "index", (seed,), {"path": whole, "dims": type_.dims}, last.loc)
+
+
+class _Side(Cloner):
+    """Copies a side; sizes that only it knows get names of their own."""
+
+    def __init__(self, part: ir.Function, shared: frozenset[str], k: int) -> None:
+        self.renamed: dict[str, Dim] = {}
+        super().__init__({}, self.renamed.get)
+        for name, value in part.symbols.items():
+            if name not in shared:
+                form = value.form if isinstance(value, ir.Var) else None
+                is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+                new = f"{name}'{k}"
+                self.renamed[name] = Dim.symbol(new) if is_size else Dim.integer(new)
+
+    def function(self, fn: ir.Function) -> ir.Function:
+        done = super().function(fn)
+        symbols = {str(self.renamed.get(name, name)): value for name, value in done.symbols.items()}
+        return replace(done, symbols=symbols)

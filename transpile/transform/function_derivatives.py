@@ -1,0 +1,153 @@
+"""Derivatives of kept functions: routines again, made once for each question that is asked.
+
+    f(x, n)                              y
+    f_pushforward(x, n, x_dot)           y, y_dot
+    f_pullback(x, n, y_bar)              x_bar
+    f_vmap(x, n)                         y                      of all lanes, for those of the arguments that differ between them
+
+A pullback runs the function once more and then backwards, so a call records its arguments and nothing of its inside. A derivative
+has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself. How a body
+is differentiated, or batched, who asks says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from transpile.analysis.called import Pattern
+from transpile.core import nodes as ir
+from transpile.core.builder import Expr
+from transpile.core.dims import Dim
+from transpile.core.functions import Routine, invoke, prints, routine_of
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.types import INT, Type
+from transpile.core.walk import Cloner
+
+Derivative = Callable[
+    [ir.Function, Sequence[int]], ir.Function
+]  # of a function, with respect to these of its parameters
+OfLanes = Callable[
+    [ir.Function, Pattern, bool], ir.Function
+]  # a function for all lanes, of which these parameters have them
+
+
+def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routine:
+    """The results of ``routine``, then a tangent for each of floating point; its parameters, then a tangent for each of ``wrt``."""
+    dots = tuple(ir.Var(f"{routine.params[k].name}_dot", routine.params[k].type) for k in wrt)
+    results = (*routine.results, *(t for t in routine.results if t.is_float))
+
+    def body(fn: ir.Function) -> ir.Function:
+        return jvp(fn, wrt)
+
+    return derived(
+        routine, ("pushforward", *wrt), f"{routine.name}_pushforward", (*routine.params, *dots), results, body
+    )
+
+
+def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: Derivative) -> Routine:
+    """An adjoint for each of the parameters ``wrt``, from the parameters and a cotangent for each of the results ``seeded``."""
+    routine = silent(routine)  # it runs once more
+    bars = tuple(ir.Var("y_bar", routine.results[k]) for k in seeded)
+    results = tuple(routine.params[k].type for k in wrt)
+
+    def body(fn: ir.Function) -> ir.Function:
+        yields = tuple(fn.body.yields[k] for k in seeded)
+        return vjp(replace(fn, body=replace(fn.body, yields=yields)), wrt)
+
+    key = ("pullback", tuple(wrt), tuple(seeded))
+    return derived(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)
+
+
+def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) -> Routine:
+    """The routine of all lanes: these parameters have them, and all results; one that is None is their axis, and becomes their
+    number. ``together`` as in `transpile.transform.batching`."""
+    axis = given.index(None) if None in given else None
+    taken = {name for p in routine.params for d in p.type.dims for name in d.symbols()}
+    lanes = Dim.symbol(next(name for k in count(1) if (name := f"batch_{k}" if k > 1 else "batch") not in taken))
+
+    if axis is not None:
+        (lanes,) = routine.params[axis].type.dims
+
+    def of_lanes(type_: Type) -> Type:
+        return replace(type_, dims=(lanes, *type_.dims), weak=False)
+
+    def of_all(param: ir.Var, differs: bool | None) -> ir.Var:
+        if differs is None:
+            return ir.Var(str(lanes), INT, form=lanes)
+        return ir.Var(param.name, of_lanes(param.type)) if differs else param
+
+    def body(fn: ir.Function) -> ir.Function:
+        return batch(fn, given, together)
+
+    params = tuple(of_all(p, differs) for p, differs in zip(routine.params, given))
+    results = [of_lanes(t) for t in routine.results]
+    return derived(routine, ("vmap", given, together), f"{routine.name}_vmap", params, tuple(results), body)
+
+
+def derived(
+    routine: Routine,
+    key: Any,
+    name: str,
+    params: tuple[ir.Var, ...],
+    results: tuple[Type, ...],
+    body: Callable[[ir.Function], ir.Function],
+) -> Routine:
+    found = routine.derivatives.get(key)
+    if found is None:
+        found = routine.derivatives[key] = Routine(name, params, results)
+        found.origin = routine, key
+        try:
+            made = body(Cloner().function(routine.body))
+        except Exception:
+            del routine.derivatives[key]  # refused: whoever asks again is told again
+            raise
+        found.params = made.params
+        found.fn = replace(made, name=name, captured=(), arg_tree=None, out_tree=None, doc="")
+    return found
+
+
+def adjoints(
+    routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool], vjp: Derivative
+) -> tuple[Expr | None, ...]:
+    """The adjoint of each operand of a call that is wanted, from the cotangents of its results; None of the others."""
+    wrt = [k for k, wanted in enumerate(wants) if wanted]
+    seeded = [k for k, bar in enumerate(bars) if bar is not None]
+    given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]
+    found = iter(invoke(args[0].b, pullback(routine, wrt, seeded, vjp), given, [args[k].type for k in wrt]))
+    return tuple(next(found) if wanted else None for wanted in wants)
+
+
+# ------------------------------------------------------------------------------------------------------- silence
+
+
+def silenced(fn: ir.Function) -> ir.Function:
+    """The function without what it prints: for where it runs a second time."""
+    return with_body(fn, _silent_block(fn.body))
+
+
+def silent(routine: Routine) -> Routine:
+    """The routine without what it prints; itself if it prints nothing."""
+    if not prints(routine):
+        return routine
+    return derived(routine, "silent", routine.name, routine.params, routine.results, silenced)
+
+
+def _silent_block(block: ir.Block) -> ir.Block:
+    stmts = [
+        with_blocks(silent_stmt(s), _silent_block)
+        for s in block.stmts
+        if not (isinstance(s, ir.Effect) and s.kind == "print")
+    ]
+    return with_stmts(block, stmts)
+
+
+def silent_stmt(stmt: ir.Stmt) -> ir.Stmt:
+    """A call of the silent routine in the place of a call of one that prints."""
+    called = routine_of(stmt)
+    if called is None or not prints(called):
+        return stmt
+    assert isinstance(stmt, ir.Let)
+    return replace(stmt, params={**stmt.params, "routine": silent(called)})

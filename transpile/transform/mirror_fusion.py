@@ -1,0 +1,229 @@
+"""Loops that run forward and backward at once: the mirror of a loop moves into the loop itself.
+
+    for i in range(n):                      for i in range(n):
+        hidden = np.tanh(w @ x[i])              hidden = np.tanh(w @ x[i])
+        total += np.sum(hidden)                 total += np.sum(hidden)
+    for i in reversed(range(n)):                hidden_bar = ...
+        ...                                     w_bar += ...
+
+That is right where the mirror may run its trips in any order: what it carries is unchanged or only added to, the adjoints of
+arrays that it writes are only added to; and where what it starts from is known before the loop, arrays that it only reads with
+all that is written into them. A sum of losses over data is the ordinary case, a sum over lanes another. Nothing is recorded across
+the trips, and nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transpile.analysis.scopes import Def, definitions, sizes_before
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder
+from transpile.core.reasons import FUSED
+from transpile.core.walk import (
+    blocks,
+    defined,
+    defines,
+    dim_symbols,
+    free,
+    reads,
+    statements,
+    uses,
+    written,
+    written_in,
+)
+from transpile.transform.sweep import Sweep
+from transpile.transform.to_be_recorded import cost
+
+
+def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, Sweep]:  # type: ignore[no-untyped-def]
+    """The function and its sweep with the mirrors that can be moved in the loops that they mirror.
+
+    ``link`` puts forward and reverse sweep of a trip together.
+    """
+    for mirror in [s for s in sweep.block.stmts if isinstance(s, ir.For) and s in sweep.mirrors]:
+        loop = sweep.mirrors[mirror]
+        if not isinstance(loop, ir.For) or not any(s is loop for s in fn.body.stmts) or not may_reorder(mirror):
+            continue
+        if is_worth_it(sweep, mirror, loop):
+            hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
+            if hoisted is not None:
+                fn, sweep = _fused(fn, sweep, b, mirror, loop, hoisted, link)
+    return fn, sweep
+
+
+def _fused(  # type: ignore[no-untyped-def]
+    fn: ir.Function, sweep: Sweep, b: Builder, mirror: ir.For, loop: ir.For, hoisted: Sequence[ir.Stmt], link
+) -> tuple[ir.Function, Sweep]:
+    body = loop.body
+    kept = body.yields if body.stop is None else (*body.yields, body.stop)
+    trip = replace(fn, params=(), body=ir.Block((), body.stmts, kept))
+    linked = link(trip, replace(sweep, block=mirror.body), b, kept)
+    both = ir.Block((*body.params, *mirror.body.params), linked.stmts, (*body.yields, *linked.yields), body.stop)
+    inits, results = (*loop.inits, *mirror.inits), (*loop.results, *mirror.results)
+    new = replace(loop, inits=inits, body=both, results=results)
+    new.index.note = FUSED
+    moved = {id(mirror), *(id(s) for s in hoisted)}
+    stmts: list[ir.Stmt] = []
+    for stmt in fn.body.stmts:
+        stmts += [*hoisted, new] if stmt is loop else [stmt] if id(stmt) not in moved else []
+    left = replace(sweep.block, stmts=[s for s in sweep.block.stmts if id(s) not in moved])
+    return replace(fn, body=replace(fn.body, stmts=stmts)), replace(sweep, block=left)
+
+
+def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
+    """Whether something is saved: a mirror that reads adjoints from memory, and of its loop what is cheap, runs as well alone."""
+    own = set(defined(mirror.body))
+    if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
+        return True
+    needed = {sweep.current(o) for o in free(mirror.body)}
+    return any(s.var in needed and cost(s) > 1 for s in statements(loop.body) if isinstance(s, (ir.Let, ir.Alloc)))
+
+
+# ------------------------------------------------------------------------------------------------- any order
+
+
+def may_reorder(mirror: ir.For) -> bool:
+    """Whether the trips of a mirror may run in any order, but for rounding."""
+    own, changed = set(defined(mirror.body)), written_in(mirror.body)
+    for stmt in statements(mirror.body):
+        match stmt:
+            case ir.Push() | ir.Pop() if stmt.stack not in own:
+                return False
+            case ir.Store() if stmt.buf not in own:
+                return False
+            case ir.Let() | ir.Alloc() if any(a not in own and a in changed for a in _buffers_read(stmt)):
+                return False
+    counts = Counter(o for o in uses(mirror.body) if isinstance(o, ir.Var))
+    made = {v: s for s in statements(mirror.body) for v in defines(s)}
+    for param, out in zip(mirror.body.params, mirror.body.yields):
+        if out is param:
+            continue
+        chain: Counter[ir.Operand] = Counter()
+        if not _is_sum(out, param, made, chain) or any(
+            counts[v] != n for v, n in chain.items() if isinstance(v, ir.Var)
+        ):
+            return False
+    return True
+
+
+def _is_buffer(operand: ir.Operand) -> bool:
+    return isinstance(operand, ir.Var) and operand.buffer
+
+
+def _buffers_read(stmt: ir.Stmt) -> list[ir.Operand]:
+    """The buffers whose elements a statement reads."""
+    if isinstance(stmt, (ir.Let, ir.Alloc)) and stmt.prim == "dim":
+        return []
+    return [a for a in reads(stmt) if _is_buffer(a)]
+
+
+def _is_sum(out: ir.Operand, param: ir.Var, made: dict[ir.Var, ir.Stmt], chain: Counter[ir.Operand]) -> bool:
+    """Whether ``out`` is ``param`` with something added; ``chain`` counts the uses of partial sums that are additions."""
+    chain[out] += 1
+    if out is param:
+        return True
+    stmt = made.get(out) if isinstance(out, ir.Var) else None
+    match stmt:
+        case ir.Let(prim="add"):
+            for k in (0, 1):
+                tried: Counter[ir.Operand] = Counter()
+                if _is_sum(stmt.args[k], param, made, tried):
+                    chain.update(tried)
+                    return True
+            return False
+        case ir.Let(prim="sub"):
+            return _is_sum(stmt.args[0], param, made, chain)
+        case ir.If():
+            k = stmt.results.index(out)
+            return all(_is_sum(side.yields[k], param, made, chain) for side in (stmt.then, stmt.orelse))
+        case ir.For():
+            if not any(r is out for r in stmt.results):
+                return False
+            k = stmt.results.index(out)
+            inner = stmt.body.params[k]
+            return _is_sum(stmt.inits[k], param, made, chain) and _is_sum(stmt.body.yields[k], inner, made, chain)
+    return False
+
+
+# ------------------------------------------------------------------------------------------ before the loop
+
+
+class _Hoist:
+    """What of the reverse sweep has to run before the loop, if its mirror is to run in it."""
+
+    def __init__(self, fn: ir.Function, sweep: Sweep, b: Builder, mirror: ir.For, loop: ir.For) -> None:
+        self.fn, self.sweep, self.b, self.mirror, self.loop = fn, sweep, b, mirror, loop
+        self.defs: dict[ir.Var, Def] = definitions(fn)
+        self.order = next(d.order for v, d in self.defs.items() if v is loop.index)
+        stmts = sweep.block.stmts
+        self.before = stmts[: next(k for k, s in enumerate(stmts) if s is mirror)]
+        self.made = {v: s for s in self.before for v in defines(s)}
+        self.found: dict[int, ir.Stmt] = {}
+        self.contents: set[ir.Var] = set()  # buffers all of whose content is known before the loop
+
+    def run(self) -> list[ir.Stmt] | None:
+        """None if something is known only later."""
+        inside = {*defined(self.loop.body), self.loop.index}
+        wanted: list[ir.Operand] = [*self.mirror.inits, *free(self.mirror.body)]
+        for stmt in statements(self.mirror.body):
+            wanted += [self.b.symbols[s] for s in dim_symbols(stmt)]
+        own = set(defined(self.mirror.body))
+        for operand in map(self.sweep.current, wanted):
+            if operand not in inside and operand not in own and not self.have(operand):
+                return None
+        read = {b for s in statements(self.mirror.body) for b in _buffers_read(s) if b not in own}
+        if not all(self.have_content(b) for b in read):
+            return None
+        if not all(self.is_only_added_to(v) for v in written_in(self.mirror.body) if v not in own):
+            return None
+        return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
+
+    def have(self, operand: ir.Operand) -> bool:
+        """Whether it has a value before the loop, or the statements that make it can be moved there."""
+        operand = self.sweep.current(operand)
+        if not isinstance(operand, ir.Var):
+            return True
+        known = self.defs.get(operand)
+        if known is not None and (known.nest or known.order < self.order):
+            return not known.nest
+        stmt = known.stmt if known is not None else self.made.get(operand)
+        if stmt is None or id(stmt) in self.found:
+            return True
+        if not isinstance(stmt, (ir.Let, ir.Alloc)) or not all(self.have_content(b) for b in _buffers_read(stmt)):
+            return False
+        sizes = (self.b.symbols[s] for s in sizes_before(stmt, self.b.symbols, self.defs))
+        if not all(self.have(o) for o in (*reads(stmt), *sizes)):
+            return False
+        self.found[id(stmt)] = stmt
+        return True
+
+    def have_content(self, buf: ir.Operand) -> bool:
+        """Whether all that is written into an adjoint before the mirror can be moved ahead of the loop."""
+        maker = self.made.get(self.sweep.current(buf))  # type: ignore[arg-type]
+        if not isinstance(maker, ir.Alloc):
+            return False
+        if maker.var in self.contents:
+            return True
+        self.contents.add(maker.var)
+        is_read = False
+        for stmt in self.before:
+            inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+            if any(written(s) is maker.var for s in inside):
+                if is_read or not isinstance(stmt, (ir.Store, ir.Add)) or not all(map(self.have, reads(stmt))):
+                    return False
+                if not all(self.have_content(b) for b in _buffers_read(stmt) if b is not maker.var):
+                    return False
+                self.found[id(stmt)] = stmt
+            elif any(maker.var in _buffers_read(s) for s in inside):
+                is_read = True
+        return True
+
+    def is_only_added_to(self, buf: ir.Var) -> bool:
+        """Whether the statements that the mirror overtakes neither read nor overwrite the buffer."""
+        return not any(
+            (isinstance(s, ir.Store) and s.buf is buf) or any(o is buf for o in reads(s))
+            for s in statements(ir.Block((), self.before))
+        )

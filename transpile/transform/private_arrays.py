@@ -1,0 +1,101 @@
+"""An array that every trip of a loop fills anew belongs to the trip: its allocation moves into the loop.
+
+    terms = np.zeros(k)                     for i in range(n):
+    for i in range(n):                          terms = np.zeros(k)
+        for c in range(k):          ->          for c in range(k):
+            terms[c] = ...                          terms[c] = ...
+        total += logsumexp(terms)               total += logsumexp(terms)
+
+Its adjoint then belongs to the trip as well, so that no trip waits for another one because of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import blocks, defined, leaves, reads, statements, uses, written
+
+
+def private(fn: ir.Function) -> ir.Function:
+    """The function with each such allocation in the innermost loop that it can belong to."""
+    return with_body(fn, _block(fn.body))
+
+
+def _block(block: ir.Block) -> ir.Block:
+    stmts = list(block.stmts)
+    for alloc in [s for s in stmts if isinstance(s, ir.Alloc)]:
+        at = _owner(alloc, block, stmts)
+        if at is None:
+            continue
+        loop = stmts[at]
+        assert isinstance(loop, (ir.For, ir.While))
+        stmts[at] = replace(loop, body=replace(loop.body, stmts=[alloc, *loop.body.stmts]))
+        stmts = [s for s in stmts if s is not alloc]
+    return with_stmts(block, [with_blocks(s, _block) for s in stmts])
+
+
+def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt]) -> int | None:
+    """Where the only statement stands that touches the array, if it is a loop whose trips each fill it first."""
+    touching = [k for k, s in enumerate(stmts) if touches(s, alloc.var)]
+    if len(touching) != 1 or alloc.var in leaves(block):
+        return None
+    loop = stmts[touching[0]]
+    if not isinstance(loop, (ir.For, ir.While)) or alloc.var in reads(loop):
+        return None
+    if isinstance(loop, ir.While) and alloc.var in set(uses(loop.test)):
+        return None
+    first = next((s for s in loop.body.stmts if touches(s, alloc.var)), None)
+    return touching[0] if first is not None and fills(first, alloc.var, {}) else None
+
+
+def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
+    """Whether the statement, or one in it, reads or writes the buffer."""
+    inner = [s for b in blocks(stmt) for s in statements(b)]
+    if any(written(s) is buf or buf in reads(s) for s in (stmt, *inner)):
+        return True
+    return any(buf in leaves(b) for s in (stmt, *inner) for b in blocks(s))
+
+
+def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim]) -> bool:
+    """Whether the statement writes every element and reads none; ``around``: loop indices that run over all of a size."""
+    match stmt:
+        case ir.Store():
+            return stmt.buf is buf and buf not in reads(stmt) and _is_everywhere(stmt, around)
+        case ir.For() if stmt.body.stop is None and isinstance(stmt.start, ir.Const) and stmt.start.value == 0:
+            if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1:
+                return False
+            size = _form(stmt.bound)
+            inside = {**around, stmt.index: size} if size is not None else around
+            touching = [s for s in stmt.body.stmts if touches(s, buf)]
+            own = set(defined(stmt.body))
+            return len(touching) == 1 and buf not in own and fills(touching[0], buf, inside)
+    return False
+
+
+def _is_everywhere(store: ir.Store, around: dict[ir.Var, Dim]) -> bool:
+    if not store.path:
+        return True
+    if len(store.path) != 1 or not isinstance(store.path[0], ir.Index):
+        return False
+    seen: set[ir.Operand] = set()
+    for item, dim in zip(store.path[0].items, store.buf.type.dims):
+        match item:
+            case ir.Slice() if item.is_full:
+                pass
+            case ir.Point(arg=k):
+                index = store.args[k]
+                if not isinstance(index, ir.Var) or index in seen or around.get(index) != dim:
+                    return False
+                seen.add(index)
+            case _:
+                return False
+    return len(store.path[0].items) == store.buf.type.rank and set(around) == seen
+
+
+def _form(op: ir.Operand) -> Dim | None:
+    if isinstance(op, ir.Const):
+        return Dim(int(op.value))
+    return op.form if isinstance(op, ir.Var) else None

@@ -1,0 +1,105 @@
+"""The kept functions of a program that is complete: cleaned as it is itself, each with a name of its own.
+
+A program that is nothing but the call of one (``jit(f)`` of a function that calls itself) is that function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transpile.aggregates import Leaf, Node
+from transpile.core import nodes as ir
+from transpile.core.dump import dump
+from transpile.core.functions import Routine, invoked, reached, routine_of
+from transpile.transform.pairs import pair
+
+
+def apart(fns: Sequence[ir.Function]) -> list[ir.Function]:
+    """Settled programs for one module: where they keep different functions of one name, those of the later one get another.
+
+    What is the same keeps its name, and is defined once.
+    """
+    taken = {fn.name for fn in fns}
+    kept: dict[str, str] = {}
+    out: list[ir.Function] = []
+    for fn in fns:
+        own = {r.name: dump(r.body) for r in reached(fn) if r is not fn.routine}
+        if any(name in taken and kept.get(name) != text for name, text in own.items()):
+            _name(set(taken), fn)
+            own = {r.name: dump(r.body) for r in reached(fn) if r is not fn.routine}
+        kept |= own
+        taken |= set(own)
+        out.append(fn)
+    return out
+
+
+def renamed(fn: ir.Function, name: str) -> ir.Function:
+    """A settled program under another name."""
+    if fn.routine is not None:
+        fn.routine.name = name
+        fn.routine.fn = replace(fn.routine.body, name=name)
+    return replace(fn, name=name)
+
+
+def settled(fn: ir.Function, clean: Callable[[ir.Function], ir.Function]) -> ir.Function:
+    """``fn`` with all that it calls cleaned and named."""
+    fn = clean(fn)
+    pair(fn)
+    done: set[Routine] = set()
+    queue = list(invoked(fn.body))
+    while queue:
+        routine = queue.pop()
+        if routine not in done:
+            done.add(routine)
+            routine.fn = clean(routine.body)
+            pair(routine.fn)
+            queue += invoked(routine.fn.body)
+    fn = _merged(fn)
+    _name({fn.name}, fn)
+    return fn
+
+
+def _name(taken: set[str], fn: ir.Function) -> None:
+    """Gives each function that the program keeps a name that is not ``taken``."""
+    for routine in reached(fn):
+        if routine is not fn.routine:
+            routine.name = _free(routine.name, taken)
+            taken.add(routine.name)
+        routine.fn = replace(routine.body, name=routine.name)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found, k = name, 1
+    while found in taken:
+        k += 1
+        found = f"{name}_{k}"
+    return found
+
+
+def _merged(fn: ir.Function) -> ir.Function:
+    """The function that ``fn`` calls, if it does nothing else and the arguments and results are the same."""
+    stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim in ("dim", "item"))]
+    routine = routine_of(stmts[0]) if len(stmts) == 1 else None
+    if routine is None or fn.captured or fn.errstate != routine.body.errstate:
+        return fn
+    (call,) = stmts
+    assert isinstance(call, ir.Let)
+    items: dict[ir.Var, int] = {
+        s.var: s.params["k"] for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "item"
+    }
+    numbers = [0 if y is call.var else items.get(y) if isinstance(y, ir.Var) else None for y in fn.body.yields]
+    if call.args != fn.params or numbers != list(range(len(routine.results))):
+        return fn
+    leaves = [spec.tree for spec in fn.arg_tree or ()]
+    if leaves != [Leaf(k) for k in range(len(fn.params))] or any(spec.kind != "pos" for spec in fn.arg_tree):
+        return fn
+    whole = Leaf(0) if len(numbers) == 1 else Node("tuple", tuple(Leaf(k) for k in range(len(numbers))))
+    if fn.out_tree != whole:
+        return fn
+    names = {spec.tree.k: spec.name for spec in fn.arg_tree}
+    if [p.name for p in routine.body.params] != [names[k] for k in range(len(names))]:
+        return fn
+    routine.name = fn.name
+    itself = routine if routine in reached(routine.body) else None
+    return replace(routine.body, name=fn.name, arg_tree=fn.arg_tree, out_tree=fn.out_tree, doc=fn.doc, routine=itself)

@@ -1,0 +1,376 @@
+"""Reverse mode, second half: puts the forward and the reverse sweep together.
+
+`transpile.transform.to_be_recorded` has decided what is recorded; here the forward sweep gets the statements that record, and each
+reference of the reverse sweep to a variable of the forward sweep becomes what stands for it:
+
+- the variable itself, if it was defined outside all loops (from inside a branch it is yielded out of it);
+- the index of the mirrored loop;
+- what the tape holds: an array with one entry a trip where the trip counts are known before the outermost loop, else a
+  stack;
+- a recomputation, placed in the mirror of the block that the original stood in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from transpile.analysis.scopes import is_own_size
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.dims import Dim
+from transpile.core.reasons import AGAIN, KEPT
+from transpile.core.types import Type
+from transpile.core.walk import defined, defines, map_reads, resize
+from transpile.transform.mirror_fusion import may_reorder
+from transpile.transform.sweep import Sweep
+from transpile.transform.to_be_recorded import Needs
+
+
+@dataclass
+class _Level:
+    """A block of the reverse sweep that is being linked, with the forward block that it mirrors."""
+
+    forward: ir.Block | None
+    out: ir.Block
+    memo: dict[ir.Var, ir.Operand] = field(default_factory=dict)
+    loop: ir.For | ir.While | None = None  # the forward loop, if the block is the body of its mirror
+    index: ir.Var | None = None  # the index of the mirror
+
+
+def link(fn: ir.Function, sweep: Sweep, b: Builder, needs: Needs) -> ir.Block:
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields."""
+    linker = _Linker(fn, sweep, b, needs)
+    with b.into(ir.Block()) as out:
+        linker.forward()
+        linker.reverse(out)
+    return out
+
+
+class _Linker:
+    def __init__(self, fn: ir.Function, sweep: Sweep, b: Builder, needs: Needs) -> None:
+        self.fn, self.sweep, self.b, self.needs = fn, sweep, b, needs
+        self.defs = needs.defs
+        self.tapes: dict[ir.Var, ir.Var] = {}
+        self.roots: dict[int, list[ir.Var]] = {}  # id of a top-level statement -> what is recorded in it
+        for var in needs.recorded:
+            self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
+        self.escaped: dict[ir.Var, ir.Operand] = {}
+        self.levels: list[_Level] = []
+        self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
+        self.narrow = _has_narrow_floats(fn)
+
+    # ---- tapes
+
+    def loops_of(self, var: ir.Var) -> tuple[ir.For | ir.While, ...]:
+        return self.defs[var].loops
+
+    def make_tape(self, var: ir.Var) -> None:
+        b, name = self.b, f"{var.label}_tape"
+        note, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
+        if unknown:
+            stack = ir.Var(name, replace(var.type, kind="stack"), note=f"{note}; on a stack, since {unknown}")
+            b.emit(ir.NewStack(stack, self._loc(var)))
+            self.tapes[var] = stack
+            return
+        counts = tuple(self.trip_count(loop) for loop in self.loops_of(var))  # type: ignore[arg-type]
+        type_ = Type(var.type.dtype, (*counts, *var.type.dims))
+        with b.at(self._loc(var)):
+            self.tapes[var] = b.alloc(name, type_, "empty", note=note, dims=type_.dims, dtype=type_.dtype)
+
+    def _loc(self, var: ir.Var):  # type: ignore[no-untyped-def]
+        stmt = self.defs[var].stmt
+        return self.fn.loc if stmt is None else stmt.loc
+
+    def trip_count(self, loop: ir.For) -> Dim:
+        b = self.b
+        start, bound = b.form(loop.start), b.form(loop.bound)
+        assert isinstance(loop.step, ir.Const)
+        step = loop.step.value
+        span = (bound - start) if step > 0 else (start - bound)
+        return span.clip() if abs(step) == 1 else (span + (abs(step) - 1)).clip() // abs(step)
+
+    def ordinal(self, loop: ir.For, index: ir.Operand) -> Expr:
+        """The number of the trip, from the index."""
+        b = self.b
+        assert isinstance(loop.step, ir.Const)
+        start = self.resolve(loop.start) if self.levels else loop.start
+        away = b.expr(index) - b.expr(start)
+        return away if loop.step.value == 1 else away // loop.step
+
+    def tape_path(self, var: ir.Var) -> tuple[ir.Index]:
+        points = tuple(ir.Point(k) for k in range(len(self.loops_of(var))))
+        return (ir.Index((*points, *(ir.Slice() for _ in var.type.dims))),)
+
+    # ---- forward sweep
+
+    def forward(self) -> None:
+        for stmt in self.fn.body.stmts:
+            for var in self.roots.get(id(stmt), ()):
+                self.make_tape(var)
+            new, escaping = self.forward_stmt(stmt, True)
+            self.b.emit(new)
+            self.escaped.update(escaping)
+
+    def forward_block(self, block: ir.Block, escape: bool) -> tuple[ir.Block, dict[ir.Var, ir.Operand]]:
+        escaping: dict[ir.Var, ir.Operand] = {}
+        with self.b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
+            for param in block.params:
+                self.record(param)
+            for stmt in block.stmts:
+                new, found = self.forward_stmt(stmt, escape)
+                self.b.emit(new)
+                escaping.update(found)
+                for var in defines(stmt):
+                    self.record(var)
+                    if escape and var in self.needs.escapes:
+                        escaping[var] = var
+        return out, escaping
+
+    def forward_stmt(self, stmt: ir.Stmt, escape: bool) -> tuple[ir.Stmt, dict[ir.Var, ir.Operand]]:
+        """The statement with what it records, and what of its inside is seen outside."""
+        match stmt:
+            case ir.If():
+                return self.forward_if(stmt, escape)
+            case ir.For():
+                body, _ = self.forward_block(stmt.body, False)
+                return replace(stmt, body=body), {}
+            case ir.While():
+                body, _ = self.forward_block(stmt.body, False)
+                return replace(stmt, body=body), {}
+        return stmt, {}
+
+    def forward_if(self, stmt: ir.If, escape: bool) -> tuple[ir.Stmt, dict[ir.Var, ir.Operand]]:
+        then, from_then = self.forward_block(stmt.then, escape)
+        orelse, from_else = self.forward_block(stmt.orelse, escape)
+        seen: dict[ir.Var, ir.Operand] = {}
+        results = list(stmt.results)
+        for side, other, found in ((then, orelse, from_then), (orelse, then, from_else)):
+            for var, operand in found.items():
+                out = ir.Var(var.name, var.type, form=None)
+                results.append(out)
+                side.yields = (*side.yields, operand)
+                other.yields = (*other.yields, ir.Undef(var.type))
+                seen[var] = out
+        return replace(stmt, then=then, orelse=orelse, results=tuple(results)), seen
+
+    def record(self, var: ir.Var) -> None:
+        """The statement that records ``var``, where it has just been defined."""
+        tape = self.tapes.get(var)
+        if tape is None:
+            return
+        if tape.type.kind == "stack":
+            self.b.emit(ir.Push(tape, var, self._loc(var)))
+            return
+        with self.b.at(self._loc(var)):
+            ordinals = [self.ordinal(loop, loop.index).op for loop in self.loops_of(var)]  # type: ignore[arg-type, union-attr]
+            self.b.emit(ir.Store(tape, self.tape_path(var), tuple(ordinals), var, self.b.loc))
+
+    # ---- reverse sweep
+
+    def reverse(self, out: ir.Block) -> None:
+        self.levels.append(_Level(self.fn.body, out))
+        start = len(out.stmts)
+        for stmt in self.sweep.block.stmts:
+            self.reverse_stmt(stmt)
+        out.yields = tuple(self.resolve(o) for o in self.sweep.block.yields)
+        self.levels.pop()
+        made = ir.Block((), out.stmts[start:], out.yields)
+        if self.renamed:
+            resize(made, self.renamed)  # what is made there has the sizes of the reverse sweep
+        for var in defined(made):
+            if var.form is not None and not all(self.is_there(s) for s in var.form.symbols()):
+                var.form = None
+
+    def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
+        forward = self.sweep.sides.get(block)
+        with self.b.into(ir.Block(block.params)) as out:
+            self.levels.append(_Level(forward, out, loop=loop, index=index))
+            for stmt in block.stmts:
+                self.reverse_stmt(stmt)
+            out.yields = tuple(self.resolve(o) for o in block.yields)
+            out.stop = None if block.stop is None else self.resolve(block.stop)
+            self.levels.pop()
+        return out
+
+    def reverse_stmt(self, stmt: ir.Stmt) -> None:
+        b = self.b
+        with b.at(stmt.loc):
+            new = map_reads(stmt, self.resolve)
+            forward = self.sweep.mirrors.get(stmt)
+            match new:
+                case ir.If():
+                    then, orelse = self.reverse_block(new.then, None, None), self.reverse_block(new.orelse, None, None)
+                    new = replace(new, then=then, orelse=orelse)
+                case ir.For():
+                    assert forward is None or isinstance(forward, (ir.For, ir.While))
+                    backwards = new.backwards and not (forward is not None and self.in_any_order(new, forward))
+                    new = replace(new, body=self.reverse_block(new.body, forward, new.index), backwards=backwards)
+                case ir.While():
+                    test, body = self.reverse_block(new.test, None, None), self.reverse_block(new.body, None, None)
+                    new = replace(new, test=test, body=body)
+                case _:
+                    self.have_dims(new)
+            b.emit(new)
+            if isinstance(new, ir.Let):
+                self.have_read_sizes(new)
+
+    def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:
+        """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""
+        popped = (v for v, tape in self.tapes.items() if tape.type.kind == "stack")
+        return not any(around is loop for v in popped for around in self.loops_of(v)) and may_reorder(mirror)
+
+    def have_dims(self, stmt: ir.Stmt) -> None:
+        """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""
+        for symbol in self.needs.sizes(stmt):
+            operand = self.b.symbols[symbol]
+            found = self.resolve(operand)
+            if found is not operand and symbol not in self.renamed:
+                self.renamed[symbol] = self.symbol_of(found)
+
+    def have_read_sizes(self, stmt: ir.Let) -> None:
+        """Where a loop of the forward sweep found the size of what is read, what is read says it here."""
+        for axis, dim in enumerate(stmt.var.type.dims):
+            symbol = dim.as_symbol
+            if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
+                self.renamed[symbol] = self.symbol_of(self.b.let("dim", stmt.var, axis=axis).op)
+
+    def is_there(self, symbol: str) -> bool:
+        """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""
+        operand = self.b.symbols.get(symbol)
+        return not isinstance(operand, ir.Var) or operand not in self.defs or not self.defs[operand].loops
+
+    def symbol_of(self, operand: ir.Operand) -> Dim:
+        if isinstance(operand, ir.Const):
+            return Dim(int(operand.value))
+        assert isinstance(operand, ir.Var)
+        operand.form = None
+        return self.b.form(operand)
+
+    # ---- what stands for a variable of the forward sweep
+
+    def resolve(self, operand: ir.Operand) -> ir.Operand:
+        operand = self.sweep.current(operand)
+        if not isinstance(operand, ir.Var) or operand not in self.defs:
+            return operand
+        if operand.buffer:
+            self.keep(operand)
+            return operand
+        found = self.defs[operand]
+        if not found.loops:
+            self.keep(operand)
+            return self.escaped[operand] if found.nest else operand
+        level = self.level_of(found.block)
+        if operand not in level.memo:
+            with self.b.into(level.out):
+                level.memo[operand] = self.have(operand, level)
+        return level.memo[operand]
+
+    def keep(self, var: ir.Var) -> None:
+        """Says of an array of the forward sweep that the reverse sweep reads it where it stands."""
+        if var.type.dims and self.defs[var].kind == "stmt":
+            var.note = var.note or KEPT
+
+    def level_of(self, block: ir.Block) -> _Level:
+        for level in reversed(self.levels):
+            if level.forward is block:
+                return level
+        raise AssertionError("a value is needed outside the mirror of its block")
+
+    def have(self, var: ir.Var, level: _Level) -> ir.Operand:
+        found = self.defs[var]
+        if found.kind == "index":
+            return self.mirrored_index(found.stmt, level)  # type: ignore[arg-type]
+        if var in self.needs.recorded:
+            return self.load(var)
+        kept = self.needs.place_of(var)
+        if kept is not None:
+            args = tuple(self.resolve(a) for a in kept.args)
+            with self.b.at(kept.loc):
+                return self.b.bind(
+                    var.name, var.type, "index", (kept.buf, *args), {"path": kept.path, "dims": var.type.dims}
+                )
+        assert isinstance(found.stmt, ir.Let), f"{var} is neither recorded nor recomputed"
+        with self.b.at(found.stmt.loc):
+            args = tuple(self.resolve(a) for a in self.sources(found.stmt))
+            new = replace(found.stmt, var=ir.Var(var.name, var.type, note=AGAIN), args=args)
+            self.sweep.origins[new.var] = found.stmt
+            self.have_dims(found.stmt)
+            self.b.emit(new)
+            level.memo[var] = new.var
+            self.have_own_sizes(found.stmt)
+        return new.var
+
+    def have_own_sizes(self, stmt: ir.Let) -> None:
+        """What is computed again has a size of its own where only the run knows it."""
+        for symbol in {s: None for t in (stmt.var.type, *stmt.var.type.items) for d in t.dims for s in d.symbols()}:
+            operand = self.b.symbols.get(symbol)
+            if symbol not in self.renamed and operand is not None and is_own_size(stmt, operand, self.defs):
+                found = self.resolve(operand)
+                if found is not operand:
+                    self.renamed[symbol] = self.symbol_of(found)
+
+    def sources(self, stmt: ir.Let) -> tuple[ir.Operand, ...]:
+        """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""
+        facts, root = self.needs.overwrites, stmt.args[0] if stmt.args else None
+        if isinstance(root, ir.Var) and root.buffer and stmt.prim == "index" and not facts.is_stable(stmt):
+            return (facts.original(stmt) or root, *stmt.args[1:])
+        return stmt.args
+
+    def mirrored_index(self, loop: ir.For, level: _Level) -> ir.Operand:
+        assert level.index is not None
+        if loop.body.stop is None:
+            return level.index
+        b = self.b
+        start, step = b.expr(self.resolve(loop.start)), b.expr(self.resolve(loop.step))
+        if loop.backwards:  # its first trip has the last index
+            count = (b.expr(self.resolve(loop.bound)) - start + step - 1) // step
+            return (start + (count - 1 - b.expr(level.index)) * step).op
+        return (start + b.expr(level.index) * step).op
+
+    def load(self, var: ir.Var) -> ir.Operand:
+        b, tape = self.b, self.tapes[var]
+        type_ = var.type.strong if self.narrow else var.type
+        new = ir.Var(var.name, type_)
+        if tape.type.kind == "stack":
+            new.type = var.type
+            b.emit(ir.Pop(new, tape, self._loc(var)))
+            return new
+        ordinals = []
+        for loop in self.loops_of(var):
+            level = self.level_of(loop.body)
+            assert level.index is not None and isinstance(loop, ir.For)
+            ordinals.append(self.ordinal(loop, level.index).op)
+        params = {"path": self.tape_path(var), "dims": var.type.dims}
+        with b.at(self._loc(var)):
+            b.emit(ir.Let(new, "index", (tape, *ordinals), params, b.loc))
+            return b.cast(new, var.type).op
+
+
+def is_countable(var: ir.Var, needs: Needs) -> bool:
+    """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
+    return not why_uncountable(var, needs)
+
+
+def why_uncountable(var: ir.Var, needs: Needs) -> str:
+    """What of the loops around and of the dims of the value is not known before the outermost loop; empty if all is."""
+    for loop in needs.defs[var].loops:
+        line = loop.loc.line
+        if isinstance(loop, ir.While) or loop.body.stop is not None:
+            return f"only the run knows when the loop in line {line} ends"
+        if not all(_is_outside(o, needs) for o in (loop.start, loop.bound, loop.step)):
+            return f"the number of trips in line {line} changes"
+        if not isinstance(loop.step, ir.Const):
+            return f"the step in line {line} is not a constant"
+    known = all(_is_outside(needs.symbols[s], needs) for d in var.type.dims for s in d.symbols())
+    return "" if known else "its size changes"
+
+
+def _is_outside(operand: ir.Operand, needs: Needs) -> bool:
+    """Whether the operand has a value before the outermost loop, whatever branches were taken."""
+    if not isinstance(operand, ir.Var) or operand not in needs.defs:
+        return True
+    return not needs.defs[operand].nest
+
+
+def _has_narrow_floats(fn: ir.Function) -> bool:
+    return any(v.type.dtype in ("float16", "float32") for v in [*fn.params, *defined(fn.body)])

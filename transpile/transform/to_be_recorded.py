@@ -1,0 +1,297 @@
+"""What a reverse sweep reads of the forward sweep, and which of it has to be recorded.
+
+*Needed* are the free variables of the adjoint statements. A needed value of a loop body is *free* if it can be recomputed in the
+reverse iteration from what is still there: inputs, values from outside the loops, loop indices, buffers that nobody
+overwrites later. For the rest a minimum cut finds the cheapest set of values to record.
+
+If everything that a loop nest needs is free, transcendentals included, nothing is recorded: the forward loop often
+becomes dead and each iteration runs forward and backward at once. Else the forward loop runs anyway, and what is dear to
+recompute (cost 2 and more) is recorded instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from transpile.analysis.minimum_cut import INFINITE, min_cut
+from transpile.analysis.overwrites import Overwrites
+from transpile.analysis.scopes import Def, sizes_before
+from transpile.core import nodes as ir
+from transpile.core.functions import prints, routine_of
+from transpile.core.walk import blocks, dim_symbols, leaves, reads
+from transpile.ops.tables import prims
+from transpile.transform.sweep import Sweep
+
+_COPIES = frozenset(
+    {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast", "stretch", "sized"}
+)  # round nothing
+
+
+class Needs:
+    """Decides for a function, of which the ``facts`` are known, and its reverse sweep. ``recorded``: variable -> why."""
+
+    def __init__(self, facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> None:
+        self.sweep = sweep
+        self.symbols = symbols
+        self.overwrites = facts
+        self.defs = facts.defs
+        self.escapes: dict[ir.Var, None] = {}
+        self.needed: dict[int, dict[ir.Var, None]] = {}  # id of the innermost loop -> what is needed of its body
+        self.loops: dict[int, ir.For | ir.While] = {}
+        self.recorded: dict[ir.Var, str] = {}
+        self.stored: dict[ir.Var, ir.Store] = {}  # values that stand in a buffer from then on
+        for site in facts.at.values():
+            if isinstance(site.stmt, ir.Store) and isinstance(site.stmt.value, ir.Var):
+                found = self.defs.get(site.stmt.value)
+                if found is not None and found.block is site.block and self.is_lasting(site.stmt.buf):
+                    self.stored.setdefault(site.stmt.value, site.stmt)
+        self.tests = {s.stmt.test for s in facts.at.values() if isinstance(s.stmt, ir.If)}
+        self._free: dict[tuple[ir.Var, bool], bool] = {}
+
+    # ---- what is needed
+
+    def collect(self, block: ir.Block) -> None:
+        for stmt in block.stmts:
+            for operand in reads(stmt):
+                self.need(operand)
+            for symbol in dim_symbols(stmt):
+                self.need(self.symbols[symbol])
+            for inner in blocks(stmt):
+                self.collect(inner)
+        for operand in leaves(block):
+            self.need(operand)
+
+    def need(self, operand: ir.Operand) -> None:
+        operand = self.sweep.current(operand)
+        found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
+        if found is None or operand.buffer:  # type: ignore[union-attr]
+            return
+        loops = found.loops
+        if loops:
+            self.loops[id(loops[-1])] = loops[-1]
+            self.needed.setdefault(id(loops[-1]), {})[operand] = None  # type: ignore[index]
+        elif found.nest:
+            self.escapes[operand] = None  # type: ignore[index]
+
+    def is_lasting(self, buf: ir.Var) -> bool:
+        """Whether a buffer lives as long as the function."""
+        found = self.defs.get(buf)
+        return found is None or not found.nest
+
+    # ---- what is free
+
+    def is_available(self, operand: ir.Operand) -> bool:
+        """Whether it is still there in the reverse sweep: defined outside all loops."""
+        if not isinstance(operand, ir.Var) or operand not in self.defs:
+            return True
+        return not self.defs[operand].loops
+
+    def is_free(self, operand: ir.Operand, dear: bool) -> bool:
+        """Whether it can be had in the reverse iteration with nothing recorded."""
+        if self.is_available(operand):
+            return True
+        assert isinstance(operand, ir.Var)
+        key = (operand, dear)
+        if key not in self._free:
+            self._free[key] = False  # no cycles: a loop's parameter is never free
+            self._free[key] = self._is_free(operand, dear)
+        return self._free[key]
+
+    def _is_free(self, var: ir.Var, dear: bool) -> bool:
+        found = self.defs[var]
+        if found.kind == "index":
+            assert isinstance(found.stmt, ir.For)
+            return all(self.is_free(o, dear) for o in (found.stmt.start, found.stmt.step))
+        if self.place_of(var) is not None:
+            return True
+        if not self.can_recompute(found, dear):
+            return False
+        assert isinstance(found.stmt, ir.Let)
+        return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
+
+    def place_of(self, var: ir.Var) -> ir.Store | None:
+        """The store that keeps ``var`` for the reverse sweep: nothing overwrites it, and its indices are free. Only worth
+        it where the value is not cheap to recompute from what is free."""
+        stmt = self.stored.get(var)
+        if stmt is None or not self.overwrites.is_kept(stmt):
+            return None
+        made = self.defs[var].stmt
+        if isinstance(made, ir.Let) and cost(made) == 0:
+            return None
+        return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
+
+    def can_recompute(self, found: Def, dear: bool) -> bool:
+        """Whether the defining statement may be run again in the reverse sweep."""
+        stmt = found.stmt
+        if found.kind != "stmt" or not isinstance(stmt, ir.Let):
+            return False
+        routine = routine_of(stmt)
+        if routine is not None and prints(routine):
+            return False
+        root = stmt.args[0] if stmt.args else None
+        if isinstance(root, ir.Var) and root.buffer:
+            if stmt.prim == "dim":
+                return self.is_lasting(root)
+            is_there = self.is_lasting(root) and self.overwrites.is_stable(stmt)
+            return is_there or self.overwrites.original(stmt) is not None
+        if dear:
+            return True
+        return cost(stmt) <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))
+
+    def is_exact(self, operand: ir.Operand) -> bool:
+        """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
+        a compiler may contract or reassociate differently in the two sweeps."""
+        if self.is_available(operand):
+            return True
+        assert isinstance(operand, ir.Var)
+        found = self.defs[operand]
+        stmt = found.stmt
+        if found.kind != "stmt" or not isinstance(stmt, ir.Let) or stmt.prim in _COPIES:
+            return True
+        return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
+
+    def inputs(self, stmt: ir.Let) -> tuple[ir.Operand, ...]:
+        """What a recomputation of the statement reads, the root of a place left out."""
+        args = stmt.args
+        if args and isinstance(args[0], ir.Var) and args[0].buffer:
+            args = args[1:]
+        return (*args, *(self.symbols[s] for s in self.sizes(stmt)))
+
+    def sizes(self, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The sizes that a statement needs at run time."""
+        return sizes_before(stmt, self.symbols, self.defs)
+
+    # ---- what is recorded
+
+    def decide(self) -> None:
+        for root in dict.fromkeys(id(self.defs[v].loops[0]) for vs in list(self.needed.values()) for v in vs):
+            self._decide_nest(root)
+
+    def _in_nest(self, root: int) -> list[int]:
+        """The loops with needs inside the nest, from the innermost."""
+        depth: dict[int, int] = {}
+        for key, found in self.needed.items():
+            chain = self.defs[next(iter(found))].loops
+            if id(chain[0]) == root:
+                depth[key] = len(chain)
+        return sorted(depth, key=lambda k: -depth[k])
+
+    def _decide_nest(self, root: int) -> None:
+        free = all(self.is_free(v, dear=True) for key in self._in_nest(root) for v in self.needed[key])
+        done: set[int] = set()
+        while True:
+            todo = [k for k in self._in_nest(root) if k not in done]
+            if not todo:
+                return
+            done.add(todo[0])
+            if not free:
+                self._decide_loop(todo[0])
+            seen: set[ir.Var] = set()
+            for var in list(self.needed[todo[0]]):
+                self._need_outer(var, self.loops[todo[0]], seen)
+
+    def _decide_loop(self, key: int) -> None:
+        loop = self.loops[key]
+        needed = [v for v in self.needed[key] if not self.is_free(v, dear=False)]
+        costs: dict[ir.Var, int] = {}
+        edges: list[tuple[ir.Var, ir.Var]] = []
+        sources: list[ir.Var] = []
+        queue = list(needed)
+        for var in queue:
+            if var in costs:
+                continue
+            costs[var] = _cost(var)
+            found = self.defs[var]
+            if not self.can_recompute(found, dear=False):
+                sources.append(var)
+                continue
+            assert isinstance(found.stmt, ir.Let)
+            for arg in self.inputs(found.stmt):
+                if isinstance(arg, ir.Var) and self._is_inner(arg, loop) and not self.is_free(arg, dear=False):
+                    edges.append((arg, var))
+                    queue.append(arg)
+        for var in min_cut(costs, edges, sources, needed):
+            var = self._named(var, costs, edges)
+            self.recorded[var] = self._why(var)
+
+    def _named(self, var: ir.Var, costs: dict[ir.Var, int], edges: list[tuple[ir.Var, ir.Var]]) -> ir.Var:
+        """Of values that cost the same, the user's own variable rather than what is computed from it alone."""
+        while var.name == ir.SYNTHETIC:
+            above = {u for u, v in edges if v is var}
+            if len(above) != 1 or costs[min(above, key=id)] > costs[var]:
+                break
+            (var,) = above
+        return var
+
+    def _is_inner(self, var: ir.Var, loop: ir.For | ir.While) -> bool:
+        found = self.defs.get(var)
+        return found is not None and bool(found.loops) and found.loops[-1] is loop
+
+    def _need_outer(self, var: ir.Var, loop: ir.For | ir.While, seen: set[ir.Var]) -> None:
+        """Values of outer loops that the recomputation of ``var`` reads are needed there."""
+        if var in self.recorded or var in seen:
+            return
+        seen.add(var)
+        found = self.defs.get(var)
+        if found is None:
+            return
+        if not self._is_inner(var, loop):
+            self.need(var)
+            return
+        if found.kind == "index":
+            assert isinstance(found.stmt, ir.For)
+            inputs: Iterable[ir.Operand] = (found.stmt.start, found.stmt.step)
+        elif (kept := self.place_of(var)) is not None:
+            inputs = kept.args
+        else:
+            assert isinstance(found.stmt, ir.Let), found
+            inputs = self.inputs(found.stmt)
+        for arg in inputs:
+            if isinstance(arg, ir.Var) and arg in self.defs:
+                self._need_outer(arg, loop, seen)
+
+    def _why(self, var: ir.Var) -> str:
+        """Why ``var`` is recorded, for `transpile.report`."""
+        found, stmt = self.defs[var], self.defs[var].stmt
+        line = stmt.loc.line if stmt is not None else 0
+        match stmt:
+            case ir.For() | ir.While() if found.kind == "param":
+                return f"carried by the loop in line {line}: each trip replaces it"
+            case ir.For() | ir.While():
+                what = "trip count" if var is stmt.trips else "result"
+                return f"{what} of the loop in line {line}, which does not run again"
+            case ir.If():
+                return f"result of the branch in line {line}, which does not run again"
+            case ir.Let() if isinstance(stmt.args[0] if stmt.args else None, ir.Var) and stmt.args[0].buffer:  # type: ignore[union-attr]
+                return f"read from {stmt.args[0].label}, which is overwritten later"  # type: ignore[union-attr]
+            case ir.Let() if cost(stmt) > 1:
+                return f"dear to compute again ({stmt.prim})"
+            case ir.Let() if var in self.tests and not self.is_exact(var):
+                return f"tested in line {line}: a test of rounded numbers is not made twice"
+            case ir.Let(prim="index"):
+                name = stmt.args[0].name  # type: ignore[union-attr]
+                return f"part of {f'{name}, which' if name else 'what'} is gone when its trip is over"
+            case ir.Let():
+                return f"computed in line {line} from what is gone when its trip is over, and no larger"
+        return f"taken from a stack in line {line}"
+
+
+def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> Needs:
+    """What is recorded for a sweep of the function that the facts are of."""
+    needs = Needs(facts, sweep, symbols)
+    needs.collect(sweep.block)
+    needs.decide()
+    return needs
+
+
+def cost(stmt: ir.Let | ir.Alloc) -> int:
+    """What computing it again costs (`transpile.ops.record`); a small whole power is a product."""
+    if stmt.prim == "pow" and isinstance(stmt.args[1], ir.Const) and stmt.args[1].value in (1, 2, 3, 4):
+        return 1
+    return prims()[stmt.prim].cost
+
+
+def _cost(var: ir.Var) -> int:
+    if var.type.kind == "tuple":
+        return INFINITE // 2
+    return 50 ** min(var.type.rank, 4)
