@@ -1,5 +1,8 @@
-"""Figures of a tree: ``python tests/house/counts.py [FOLDER]``. Code is what is left of a file without blank lines, comments and docstrings;
-a first call is ``jit(grad(f))(x)`` in a fresh process without a cache: how many functions and files of ours it goes through."""
+"""Figures of a tree: ``python tests/house/counts.py [FOLDER]``.
+
+Code is what is left of a file without blank lines, comments and docstrings. A first call is ``jit(grad(f))(x)`` in a fresh process
+without a cache: how many functions and files of ours it goes through.
+"""
 
 from __future__ import annotations
 
