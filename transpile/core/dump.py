@@ -151,7 +151,7 @@ def _let(p: _Printer, s: ir.Let, depth: int) -> Iterator[str]:
 
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.var.note}" if s.var.note else "")
+    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:
@@ -228,7 +228,7 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.While: _while,
     ir.Call: _call,
     ir.NewStack: lambda p, s, depth: iter(
-        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]
+        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.reason}" if s.reason else "")]
     ),
     ir.Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     ir.Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),

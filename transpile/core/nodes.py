@@ -27,14 +27,13 @@ SYNTHETIC = ""  # the name of a value that the user gave none
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("buffer", "form", "name", "note", "type")
+    __slots__ = ("buffer", "form", "name", "type")
 
-    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
+    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None) -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
-        self.note = note  # of a tape: why it is recorded; of others see `transpile.core.reasons`
 
     @property
     def label(self) -> str:
@@ -152,13 +151,17 @@ Path = tuple[Step, ...]  # the empty path is the whole buffer
 
 @dataclass(slots=True)
 class Let:
-    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims."""
+    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims.
+
+    ``reason``, here and of other statements: why a transform has put it there, or left it (`transpile.core.reasons`).
+    """
 
     var: Var
     prim: str
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -170,6 +173,7 @@ class Alloc:
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -253,6 +257,7 @@ class For:
     kind: LoopKind = "serial"
     combiners: tuple[str, ...] = ()
     width: int | None = None
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -273,6 +278,7 @@ class NewStack:
 
     var: Var
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)

@@ -192,7 +192,7 @@ def _clear(make: Maker, call: Call) -> None:
 
 
 def _copy(make: Maker, var: ir.Var) -> ir.Var:
-    new = ir.Var(var.name, var.type, True, note=var.note)
+    new = ir.Var(var.name, var.type, True)
     sizes = make.code.sizes[var]
     make.before.append(ir.Alloc(new, "empty", sizes, {}, make.loc))
 
