@@ -16,7 +16,6 @@ from transpile.core.types import Type
 from transpile.core.walk import defines, uses
 from transpile.loops import passes
 
-VIEWS = ("view", "swap", "row", "item")
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
@@ -141,10 +140,37 @@ class _Check:
         elif s.prim in SAME:
             for a in s.args:
                 self.alike(a.type, s.var.type, s.prim)
-        elif s.prim in VIEWS and s.args[0] in self.memory:
+        elif s.prim == "item" and s.args[0] in self.memory:
             self.memory.add(s.var)
         elif s.prim == "dim":
             self.ask(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def view(self, s: ir.View) -> None:
+        for a in s.args:
+            self.use(a)
+        for a in s.args[1:]:
+            self.number(a, "a part of a view")
+        self.ask(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
+        self.alike(s.var.type, Type(s.base.type.dtype, s.var.type.dims), "a view")
+        self.ask(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
+        if s.base in self.memory:
+            self.memory.add(s.var)
+
+    def viewed(self, s: ir.View) -> int:
+        """The rank of what the step leads to; each slot is that of an operand, in order."""
+        given, rank = list(range(len(s.args) - 1)), s.base.type.rank
+        match s.step:
+            case ir.Reshape(args):
+                self.ask(list(args) == given, f"the sizes {args}")
+                return len(args)
+            case ir.Permute(axes):
+                self.ask(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
+                return rank
+            case ir.Index(items):
+                slots = [slot for i in items for slot in _slots(i)]
+                self.ask(slots == given and len(items) <= rank, f"the items {items}")
+                return rank - sum(isinstance(i, ir.Point) for i in items)
+        self.fail(f"a view by {s.step}")
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
@@ -249,6 +275,17 @@ class _Check:
         self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
+def _slots(item: ir.Item) -> tuple[int, ...]:
+    match item:
+        case ir.Point(arg):
+            return (arg,)
+        case ir.Slice(int(start), int(stop), None):
+            return start, stop
+        case ir.Slice(None, None, None):
+            return ()
+    raise Malformed(f"{item} in a view")
+
+
 def is_combined(body: ir.Block, k: int, prim: str) -> bool:
     """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
     held = {body.params[k]}
@@ -269,6 +306,7 @@ def is_combined(body: ir.Block, k: int, prim: str) -> bool:
 
 _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.Let: _Check.let,
+    ir.View: _Check.view,
     ir.Alloc: _Check.alloc,
     ir.Store: _Check.store,
     ir.Add: _Check.store,

@@ -7,8 +7,9 @@ from loop_check import Malformed, check
 from verified import verify
 
 from transpile.core import nodes as ir
+from transpile.core.dims import ANY
 from transpile.core.dump import dump
-from transpile.core.types import BOOL, FLOAT64, INT
+from transpile.core.types import BOOL, FLOAT64, INT, Type
 from transpile.errors import InternalError
 
 ZERO, ONE, TRUE = ir.Const(0, INT), ir.Const(1, INT), ir.Const(True, BOOL)
@@ -107,3 +108,31 @@ def test_trips_at_once_are_counted() -> None:
     refused(function(loop(kind="parallel")), "a parallel loop that carries something")
     ends = ir.For(ir.Var("i", INT), ONE, ir.Const(4, INT), ONE, (), ir.Block(), kind="parallel")
     refused(function(ends), "begins elsewhere")
+
+
+# ------------------------------------------------------------------------------------------------------------- views
+
+MATRIX = ir.Var("a", Type("float64", (ANY, ANY)))
+PART = ir.Index((ir.Point(0), ir.Slice(1, 2)))
+
+
+def viewed(step: ir.Step, *args: ir.Operand, rank: int, dtype: str = "float64") -> ir.Function:
+    return function(ir.view(ir.Var("v", Type(dtype, (ANY,) * rank)), MATRIX, step, args), params=(MATRIX,))
+
+
+def test_views_are_printed() -> None:
+    assert "= view a[0, 0:1]" in dump(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    assert "= view a.permute(1, 0)" in dump(viewed(ir.Permute((1, 0)), rank=2))
+    assert "= view a.view(1)" in dump(viewed(ir.reshape(1), ONE, rank=1))
+
+
+def test_a_view_leads_to_what_it_says() -> None:
+    check(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    check(viewed(ir.Permute((1, 0)), rank=2))
+    check(viewed(ir.reshape(1), ONE, rank=1))
+    refused(viewed(PART, ZERO, ZERO, ONE, rank=2), "a view of rank 2")
+    refused(viewed(ir.Index((ir.Point(1), ir.Slice(0, 2))), ZERO, ZERO, ONE, rank=1), "the items")
+    refused(viewed(PART, ZERO, ZERO, TRUE, rank=1), "a part of a view is bool")
+    refused(viewed(ir.Permute((0, 0)), rank=2), "axes")
+    refused(viewed(ir.Permute((1, 0)), rank=2, dtype="float32"), "a view: float32")
+    refused(viewed(ir.Diagonal(), rank=1), "a view by Diagonal")

@@ -149,6 +149,10 @@ def _let(p: _Printer, s: ir.Let, depth: int) -> Iterator[str]:
     yield f"{p.declare(s.var)} = {value}"
 
 
+def _view(p: _Printer, s: ir.View, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = view {p.place(s.base, (s.step,), s.args[1:])}"
+
+
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
     yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
@@ -220,6 +224,7 @@ def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
 
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.Let: _let,
+    ir.View: _view,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.Add: _add,

@@ -165,6 +165,36 @@ class Let:
 
 
 @dataclass(slots=True)
+class View(Let):
+    """Of the loop dialect: ``var`` is another name of memory, as ``step`` leads to it from the first of ``args``.
+
+    The step is an `Index` of points and slices of step 1, a `Permute` or a `Reshape`; its slots count the other ``args``.
+    """
+
+    step: Step = field(kw_only=True)
+
+    @property
+    def base(self) -> Operand:
+        """The memory that it is a view of."""
+        return self.args[0]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Of an index: what it takes of each axis of the base."""
+        assert isinstance(self.step, Index)
+        return (*self.step.items, *(Slice(),) * (self.base.type.rank - len(self.step.items)))
+
+
+def view(var: Var, base: Operand, step: Step, args: tuple[Operand, ...] = (), loc: Loc = NOWHERE) -> View:
+    return View(var, "view", (base, *args), {}, loc, step=step)
+
+
+def reshape(rank: int) -> Reshape:
+    """To sizes that are all the operands."""
+    return Reshape(tuple(range(rank)))
+
+
+@dataclass(slots=True)
 class Alloc:
     """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
 

@@ -114,7 +114,7 @@ class _Flow:
             case ir.Let(prim="index"):
                 self.subscripts(stmt.args[0], stmt.args[1:])
                 self.learn(stmt.var, self.held(stmt.args[0]) | self.value(*stmt.args[1:]))
-            case ir.Let(prim="view" | "row" | "swap"):
+            case ir.View():
                 self.steer(self.value(*stmt.args[1:]))
             case ir.Let():
                 self.let(stmt, under)

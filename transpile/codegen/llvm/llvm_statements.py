@@ -106,18 +106,22 @@ class Statements(Operands):
             return self.array(found)
         return self.cast(found, scalar_type(stmt.var.type))
 
-    def view(self, stmt: ir.Let) -> Value:
-        array = self.whole(stmt.args[0])
-        sizes = tuple(self.index(n) for n in stmt.args[1:])
+    def view(self, stmt: ir.View) -> None:
+        array, args = self.whole(stmt.base), [self.index(n) for n in stmt.args[1:]]
+        self.lets[stmt.var] = stmt
+        match stmt.step:
+            case ir.Reshape():
+                self.values[stmt.var] = self.in_order(array, tuple(args))
+            case ir.Permute():
+                self.values[stmt.var] = self.turned(array)
+            case ir.Index(items):
+                self.values[stmt.var] = self.part(array, items, args)
+
+    def in_order(self, array: Array, sizes: tuple[Any, ...]) -> Array:
+        """The array with other sizes."""
         if array.strides is not None:
             raise Unsupported("a view of what does not lie in C order")
         return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
-
-    def swap(self, stmt: ir.Let) -> Value:
-        return self.turned(self.whole(stmt.args[0]))
-
-    def row(self, stmt: ir.Let) -> Value:
-        return self.part(self.whole(stmt.args[0]), stmt.params["kinds"], iter([self.index(a) for a in stmt.args[1:]]))
 
     # ---- memory
 
@@ -403,12 +407,10 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
     "call": Statements.called,
     "item": Statements.item,
     **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
-    "view": Statements.view,
-    "swap": Statements.swap,
-    "row": Statements.row,
 }
 _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Let: Statements.let,
+    ir.View: Statements.view,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
     ir.Add: Statements.write,

@@ -26,8 +26,6 @@ from transpile.loops.small_integers import Small
 
 _WIDTH = 88  # an expression longer than this gets a name
 
-_VIEWS = ("view", "swap", "row")  # the same memory under another shape
-
 Piece = tuple[str, int]  # text and precedence
 
 
@@ -187,7 +185,7 @@ class _Emitter:
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
         may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
-        may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
+        may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
         elif stmt.prim == "call" and not self.count[stmt.var]:
@@ -195,7 +193,18 @@ class _Emitter:
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 
+    def viewed(self, stmt: ir.View) -> str:
+        base = self.plain(stmt.base)
+        match stmt.step:
+            case ir.Reshape():
+                return f"{base}.reshape({self.shape(stmt.args[1:])})"
+            case ir.Permute():
+                return f"{base}.T"
+        return f"{base}[{', '.join(self.parts(stmt))}]"
+
     def value(self, stmt: ir.Let) -> Piece:
+        if isinstance(stmt, ir.View):
+            return self.viewed(stmt), ATOM
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:]), ATOM
@@ -208,12 +217,6 @@ class _Emitter:
                 return f"{stmt.params['fn']}({', '.join(shown(a) for a in stmt.args)})", ATOM
             case "item":
                 return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
-            case "view":
-                return f"{self.plain(stmt.args[0])}.reshape({self.shape(stmt.args[1:])})", ATOM
-            case "swap":
-                return f"{self.plain(stmt.args[0])}.T", ATOM
-            case "row":
-                return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
         if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
             return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
@@ -226,14 +229,17 @@ class _Emitter:
             return text, level
         return f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM
 
-    def parts(self, stmt: ir.Let) -> Iterator[str]:
+    def parts(self, stmt: ir.View) -> Iterator[str]:
         """The subscripts of a view."""
-        args = iter(stmt.args[1:])
-        for kind in stmt.params["kinds"]:
-            if kind == "range":
-                yield f"{self.plain(next(args))}:{self.plain(next(args))}"
-            else:
-                yield self.plain(next(args)) if kind == "point" else ":"
+        assert isinstance(stmt.step, ir.Index)
+        for item in stmt.step.items:
+            match item:
+                case ir.Point(arg):
+                    yield self.plain(stmt.args[1:][arg])
+                case ir.Slice(int(start), int(stop)):
+                    yield f"{self.plain(stmt.args[1:][start])}:{self.plain(stmt.args[1:][stop])}"
+                case _:
+                    yield ":"
 
     def cast(self, op: ir.Operand, to: Type) -> Piece:
         text, level = self.piece(op)
@@ -448,6 +454,7 @@ class _Emitter:
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.Let: _Emitter.let,
+    ir.View: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
