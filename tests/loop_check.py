@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from transpile.analysis.accesses import is_array
+from transpile.analysis.number_calls import NUMBER_CALLS
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_stmt
 from transpile.core.types import Type
@@ -134,6 +136,10 @@ class _Check:
     def let(self, s: ir.Let) -> None:
         for a in s.args:
             self.use(a)
+        self.ask(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
+        self.ask(
+            s.prim not in NUMBER_CALLS or not any(map(is_array, s.args)), "a function of numbers is given an array"
+        )
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
@@ -144,6 +150,17 @@ class _Check:
             self.memory.add(s.var)
         elif s.prim == "dim":
             self.ask(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def library_call(self, s: ir.LibraryCall) -> None:
+        for a in s.args:
+            self.use(a)
+        self.ask(s.function.count(".") == 1, f"{s.function!r} is no function of the runtime")
+        for k in s.written or ():
+            self.ask(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
+
+    def kept_call(self, s: ir.KeptCall) -> None:
+        for a in s.args:
+            self.use(a)
 
     def view(self, s: ir.View) -> None:
         for a in s.args:
@@ -307,6 +324,8 @@ def is_combined(body: ir.Block, k: int, prim: str) -> bool:
 _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.Let: _Check.let,
     ir.View: _Check.view,
+    ir.LibraryCall: _Check.library_call,
+    ir.KeptCall: _Check.kept_call,
     ir.Alloc: _Check.alloc,
     ir.Store: _Check.store,
     ir.Add: _Check.store,

@@ -241,9 +241,15 @@ class Builder:
             self.others[result.op] = frozenset(found - {result.dtype})
 
     def bind(
-        self, name: str, type_: Type, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]
+        self,
+        name: str,
+        type_: Type,
+        prim: str,
+        operands: tuple[ir.Operand, ...],
+        params: Mapping[str, Any] | None = None,
     ) -> ir.Var:
         """Emits the *let* as it is."""
+        params = params or {}
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)

@@ -188,7 +188,7 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
         isinstance(stmt, ir.Let)
         and stmt.prim not in READS
         and not isinstance(stmt, ir.View)
-        and not (stmt.prim == "call" and not stmt.var.type.dims)
+        and not (isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and not stmt.var.type.dims)
     ):
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()

@@ -70,7 +70,7 @@ class Product:
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
     inside = code.inside(outer)
-    if isinstance(stmt, ir.Let) and stmt.prim == "call" and stmt.params.get("fn") == "blas.gemv":
+    if isinstance(stmt, ir.LibraryCall) and stmt.function == "blas.gemv":
         return _of_call(code, stmt, inside)
     found = _nest(code, stmt, inside)
     if found is None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
+from transpile.analysis.number_calls import NUMBER_CALLS
 from transpile.codegen.checked_arithmetic import CALLS, wrapping
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
@@ -184,14 +185,20 @@ class _Emitter:
         text, level = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
-        may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
+        may = plan.once and stmt.var.type.kind == "array" and not is_call(stmt)
         may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
-        elif stmt.prim == "call" and not self.count[stmt.var]:
+        elif is_call(stmt) and not self.count[stmt.var]:
             self.put(depth, text)  # for what it writes
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
+
+    def called(self, stmt: ir.Let) -> str:
+        if isinstance(stmt, ir.KeptCall):
+            return f"{stmt.function}({', '.join(map(self.typed, stmt.args))})"
+        name = stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim
+        return f"{name}({', '.join(map(self.plain, stmt.args))})"
 
     def viewed(self, stmt: ir.View) -> str:
         base = self.plain(stmt.base)
@@ -205,6 +212,8 @@ class _Emitter:
     def value(self, stmt: ir.Let) -> Piece:
         if isinstance(stmt, ir.View):
             return self.viewed(stmt), ATOM
+        if is_call(stmt):
+            return self.called(stmt), ATOM
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:]), ATOM
@@ -212,9 +221,6 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.shape[{stmt.params['axis']}]", ATOM
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
-            case "call":
-                shown = self.typed if stmt.params.get("kept") else self.plain
-                return f"{stmt.params['fn']}({', '.join(shown(a) for a in stmt.args)})", ATOM
             case "item":
                 return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
         if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
@@ -455,6 +461,8 @@ class _Emitter:
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.Let: _Emitter.let,
     ir.View: _Emitter.let,
+    ir.LibraryCall: _Emitter.let,
+    ir.KeptCall: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
@@ -496,7 +504,7 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     for op in leaves(block):
         if isinstance(op, ir.Var):
             last[op] = end
-    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or _is_call(s)]
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
@@ -507,8 +515,9 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     return plan
 
 
-def _is_call(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim == "call"
+def is_call(stmt: ir.Stmt) -> bool:
+    """Whether the statement has a line of its own: a call is not read where its value is."""
+    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)
 
 
 def is_numpy_integer(let: ir.Let) -> bool:

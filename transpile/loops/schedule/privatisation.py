@@ -113,4 +113,4 @@ def is_bound(stmt: ir.Stmt) -> bool:
         return False
     if isinstance(stmt, ir.View):
         return False
-    return stmt.prim not in (*READS, "call", "item") or bool(stmt.params.get("kept"))
+    return not isinstance(stmt, ir.LibraryCall) and stmt.prim not in (*READS, "item")
