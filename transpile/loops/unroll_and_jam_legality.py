@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
+from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
@@ -76,7 +77,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item")
+                or stmt.prim in ("call", "item", *NUMBER_CALLS)
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False
