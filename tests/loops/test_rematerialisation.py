@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_product_invariants import check, normal
+from compiled_check import check, normal
 from test_zero_skipping import branches, loops
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("cache_directory")]

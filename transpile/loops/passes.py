@@ -23,7 +23,6 @@ from transpile.loops.interchange import order
 from transpile.loops.invariant_motion import move_invariants
 from transpile.loops.loop_versioning import without_questions
 from transpile.loops.power_expansion import expand_powers
-from transpile.loops.product_invariant_motion import take_sides
 from transpile.loops.product_recognition import multiply
 from transpile.loops.properties import (
     CHECKED,
@@ -172,13 +171,6 @@ STEPS: tuple[Step, ...] = (
         without_questions,
         "once checks of subscripts are out, those of overflow are what a trip still asks",
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
-        breaks=CODE,
-    ),
-    cleaned(
-        "product invariant motion",
-        take_sides,
-        "while products that the user wrote are still calls in loops",
-        requires=EARLY,
         breaks=CODE,
     ),
     Group(
