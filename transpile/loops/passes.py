@@ -40,7 +40,6 @@ from transpile.loops.properties import (
     WHOLE,
 )
 from transpile.loops.reassociation import side_by_side
-from transpile.loops.rematerialisation import compute_again
 from transpile.loops.repeated_products import once
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.scatter_to_gather import gather
@@ -235,13 +234,6 @@ STEPS: tuple[Step, ...] = (
         "zero skipping",
         skip_zeros,
         "after fusion: what depends on one choice then stands in one body",
-        requires=(WHOLE, PLAIN, FUSED),
-        breaks=CODE,
-    ),
-    cleaned(
-        "rematerialisation",
-        compute_again,
-        "after zero skipping, whose branches read little of what all trips stored",
         requires=(WHOLE, PLAIN, FUSED),
         breaks=CODE,
     ),
