@@ -111,7 +111,7 @@ class _Sizes:
         if size in self.own:
             if not exact and isinstance(self.loop, ir.For):
                 form = self.greatest(inside, self.loop)
-            if form is None or form.variables & self.own:
+            if form is None or form.atoms & self.own:
                 return None
             size = self.emit(form)
         if isinstance(size, ir.Const) or self.is_size(size):
@@ -135,9 +135,9 @@ class _Sizes:
         coef = form.coefficient(loop.index)
         if not coef or not isinstance(loop.step, ir.Const):
             return form
-        low, high = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-1))
+        low, high = self.forms.of(loop.start), self.forms.of(loop.bound) - 1
         if loop.step.value < 0:
-            low, high = self.forms.of(loop.bound).plus(Linear(1)), self.forms.of(loop.start)
+            low, high = self.forms.of(loop.bound) + 1, self.forms.of(loop.start)
         return form.replaced(loop.index, high if coef > 0 else low)
 
     def is_size(self, size: ir.Operand) -> bool:

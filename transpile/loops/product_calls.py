@@ -249,7 +249,7 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
     low, high = letter.low, letter.high
     for c in call.letters:
         low = low.replaced(c.index, c.low)
-        high = high.replaced(c.index, c.high.plus(Linear(1), -1))
+        high = high.replaced(c.index, c.high - 1)
     return low, high
 
 
@@ -357,7 +357,7 @@ class _Rest:
     def here(self, private: Private, form: Linear) -> Linear:
         """With the indices of the loops for the letters."""
         for m, c in private.around:
-            form = form.replaced(c.index, Linear(0, frozenset(((m.index, 1),))))
+            form = form.replaced(c.index, Linear.atom(m.index))
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
@@ -371,7 +371,7 @@ class _Rest:
                 items.append(ir.Slice())
             else:
                 items.append(ir.Slice(len(args), len(args) + 1))
-                args += [make.form(shift), make.form(shift.plus(size))]
+                args += [make.form(shift), make.form(shift + size)]
         step = ir.Index(tuple(shortened(items)))
         self.named[private.old] = make.view(private.new, step, args, len(private.sizes))
         return make.stmts

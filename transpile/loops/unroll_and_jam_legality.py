@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
-from transpile.analysis.number_calls import NUMBER_CALLS
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
@@ -198,7 +198,7 @@ class Search:
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
         """What differs from trip to trip of what subscripts are computed from."""
-        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+        return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
 # ---------------------------------------------------------------------------------------------------- numbers

@@ -194,7 +194,7 @@ class _Arguments:
 
     def is_own(self, form: Linear) -> bool:
         """Whether no two trips have this subscript."""
-        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).variables & self.own)
+        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).atoms & self.own)
 
     def let(self, k: int) -> ir.Let:
         found = self.loop.body.stmts[k]

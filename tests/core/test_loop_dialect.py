@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from loop_check import Malformed, check
-from verified import verify
+from verified import check, verify
 
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
@@ -20,7 +19,7 @@ def function(*stmts: ir.Stmt, params: tuple[ir.Var, ...] = ()) -> ir.Function:
 
 
 def refused(fn: ir.Function, message: str) -> None:
-    with pytest.raises(Malformed, match=message):
+    with pytest.raises(InternalError, match=message):
         check(fn)
 
 
