@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.codegen.checked_arithmetic import CALLS, wrapping
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
