@@ -106,7 +106,7 @@ def _in_whole(row: ir.Let, at: At) -> At:
 
 def is_bound(stmt: ir.Stmt) -> bool:
     """Whether a statement must stay in the order of the trips, or in their thread."""
-    if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack)) or (isinstance(stmt, ir.Effect) and stmt.kind == "print"):
+    if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
     if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
         return False
