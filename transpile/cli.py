@@ -99,15 +99,15 @@ def printed(cores: Sequence[Any], standalone: bool) -> str:
     from transpile.codegen.numpy import render_module
 
     try:
-        text = render_module(cores, runtime=not standalone)
+        rendered = render_module(cores, runtime=not standalone)
     except ValueError as failed:
         hint = "leave --standalone out, and install the package with the emitted file"
         raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
     if standalone:
         from transpile.codegen.numba.standalone import copied
 
-        text = copied(text, cores[0])
-    return text
+        return copied(rendered, cores[0])
+    return rendered.text
 
 
 if __name__ == "__main__":
