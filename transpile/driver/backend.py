@@ -81,7 +81,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
         import numba  # noqa: F401
     except ImportError:
         raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
-    from transpile.driver.machine_code import build
+    from transpile.driver.machine_code import Source, build
 
     for p in core.params:
         check_type(p.type, p.name, core.loc)
@@ -89,13 +89,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     *kept, fn = lowered(core, options)
     if guard is not None:
         fn, outputs = outward(fn)
-    text, lines = Module.of([*kept, fn], options, guard=guard).text(UNWRAPPED)
-    kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
-
-    def direct(compile_function: Any, name: str) -> Any:
-        return compile_function(fn, name, options.fastmath, guard, kept, outputs)
-
-    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None, bool(kept))
+    kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
     kernel.outputs = outputs
     return kernel
 
