@@ -51,7 +51,7 @@ ALLOWED: Mapping[str, str] = {
     """,
     "names of variables, modules, dtypes and primitives; files": """
         check.py: _Line.compare
-        cli.py: emit
+        command/emitted.py: emit
         codegen/llvm/arrays.py: Arrays.advise
         codegen/numba/loop_text.py: _Emitter.fresh
         codegen/numpy/copy_elision.py: _Rewriter.is_handed_on
