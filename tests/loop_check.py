@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_stmt
 from transpile.core.types import Type
-from transpile.core.walk import defines
+from transpile.core.walk import defines, uses
 from transpile.loops import passes
 
-VIEWS = ("view", "swap", "row", "item")
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
@@ -141,10 +140,37 @@ class _Check:
         elif s.prim in SAME:
             for a in s.args:
                 self.alike(a.type, s.var.type, s.prim)
-        elif s.prim in VIEWS and s.args[0] in self.memory:
+        elif s.prim == "item" and s.args[0] in self.memory:
             self.memory.add(s.var)
         elif s.prim == "dim":
             self.ask(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def view(self, s: ir.View) -> None:
+        for a in s.args:
+            self.use(a)
+        for a in s.args[1:]:
+            self.number(a, "a part of a view")
+        self.ask(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
+        self.alike(s.var.type, Type(s.base.type.dtype, s.var.type.dims), "a view")
+        self.ask(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
+        if s.base in self.memory:
+            self.memory.add(s.var)
+
+    def viewed(self, s: ir.View) -> int:
+        """The rank of what the step leads to; each slot is that of an operand, in order."""
+        given, rank = list(range(len(s.args) - 1)), s.base.type.rank
+        match s.step:
+            case ir.Reshape(args):
+                self.ask(list(args) == given, f"the sizes {args}")
+                return len(args)
+            case ir.Permute(axes):
+                self.ask(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
+                return rank
+            case ir.Index(items):
+                slots = [slot for i in items for slot in _slots(i)]
+                self.ask(slots == given and len(items) <= rank, f"the items {items}")
+                return rank - sum(isinstance(i, ir.Point) for i in items)
+        self.fail(f"a view by {s.step}")
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
@@ -182,9 +208,24 @@ class _Check:
         for op, what in ((s.start, "start"), (s.bound, "bound"), (s.step, "step")):
             self.number(op, f"the {what}")
         self.carried(s.inits, s.body.params, "inits")
+        if s.kind != "serial":
+            self.at_once(s)
         with self.scope():
             self.define(s.index)
             self.body(s)
+
+    def at_once(self, s: ir.For) -> None:
+        """The trips can be made at once: they are counted, and no trip needs another."""
+        self.ask(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
+        self.ask(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
+        if s.kind == "parallel":
+            self.ask(
+                ir.is_literal(s.start, 0) and not s.inits, "a parallel loop that carries something, or begins elsewhere"
+            )
+        self.ask(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
+        for k, prim in enumerate(s.combiners):
+            self.ask(prim in ir.COMBINERS, f"{prim!r} combines nothing")
+            self.ask(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.body.params, "inits")
@@ -217,21 +258,55 @@ class _Check:
     def pop(self, s: ir.Pop) -> None:
         self.use(s.stack)
 
-    def effect(self, s: ir.Effect) -> None:
+    def effect(self, s: ir.Print | ir.Raise) -> None:
         for a in s.args:
             self.use(a)
-        if s.kind == "check":
-            for a in s.args[:3]:
-                self.number(a, "a part of a check")
-            for a in s.args[3:]:
-                self.flag(a)
+
+    def check(self, s: ir.Check) -> None:
+        self.flag(s.test)
+
+    def check_bounds(self, s: ir.BoundsCheck) -> None:
+        for a in (s.at, s.size, s.given):
+            self.number(a, "a part of a check")
+        if s.guard is not None:
+            self.flag(s.guard)
 
     def new_stack(self, s: ir.NewStack) -> None:
         self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
+def _slots(item: ir.Item) -> tuple[int, ...]:
+    match item:
+        case ir.Point(arg):
+            return (arg,)
+        case ir.Slice(int(start), int(stop), None):
+            return start, stop
+        case ir.Slice(None, None, None):
+            return ()
+    raise Malformed(f"{item} in a view")
+
+
+def is_combined(body: ir.Block, k: int, prim: str) -> bool:
+    """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
+    held = {body.params[k]}
+    for stmt in body.stmts:
+        mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
+        if not mine:
+            continue
+        is_taken_off = prim == "add" and isinstance(stmt, ir.Let) and stmt.prim == "sub" and stmt.args[0] in held
+        if (
+            len(mine) > 1
+            or not isinstance(stmt, ir.Let)
+            or not (stmt.params.get("vector", stmt.prim) == prim or is_taken_off)
+        ):
+            return False
+        held.add(stmt.var)
+    return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
+
+
 _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.Let: _Check.let,
+    ir.View: _Check.view,
     ir.Alloc: _Check.alloc,
     ir.Store: _Check.store,
     ir.Add: _Check.store,
@@ -241,5 +316,8 @@ _HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
     ir.NewStack: _Check.new_stack,
     ir.Push: _Check.push,
     ir.Pop: _Check.pop,
-    ir.Effect: _Check.effect,
+    ir.Print: _Check.effect,
+    ir.Raise: _Check.effect,
+    ir.Check: _Check.check,
+    ir.BoundsCheck: _Check.check_bounds,
 }

@@ -266,9 +266,14 @@ class _Verifier:
         fits = stack.dtype == value.dtype and stack.rank == value.rank
         self.check(fits, f"an element of {stack} cannot be {value}")
 
-    def effect(self, s: ir.Effect) -> None:
+    def effect(self, s: ir.Print | ir.Raise) -> None:
         for operand in s.args:
             self.value(operand)
+        shown = s.parts if isinstance(s, ir.Raise) else [part for parts in s.parts for part in parts]
+        slots = [p[0] if isinstance(p, tuple) else p for p in shown if not isinstance(p, str)]
+        self.check(
+            all(isinstance(k, str) or k < len(s.args) for k in slots), "a message names an operand that is not there"
+        )
 
     def call(self, s: ir.Call) -> None:
         for operand in reads(s):
@@ -370,6 +375,8 @@ _HANDLERS: Mapping[type, Callable[..., None]] = {
     ir.NewStack: _Verifier.new_stack,
     ir.Push: _Verifier.push,
     ir.Pop: _Verifier.pop,
-    ir.Effect: _Verifier.effect,
+    ir.Print: _Verifier.effect,
+    ir.Breakpoint: _Verifier.effect,
+    ir.Raise: _Verifier.effect,
     ir.Call: _Verifier.call,
 }

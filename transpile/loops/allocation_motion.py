@@ -20,10 +20,8 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
-VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself
 
 
 def hoist(fn: ir.Function) -> ir.Function:
@@ -48,7 +46,7 @@ class _Hoist:
             if blocks(stmt):
                 inside = stmt if isinstance(stmt, ir.For) else None
                 stmt = with_blocks(stmt, lambda b, inside=inside: self.block(b, inside))  # type: ignore[misc]
-            if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.index.note != PARALLEL):
+            if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.kind != "parallel"):
                 out, stmt = self.taken_out(stmt)
                 stmts += out
             stmts.append(stmt)
@@ -88,8 +86,8 @@ class _Sizes:
 
     def pass_by(self, stmt: ir.Stmt) -> None:
         """What a trip does before it comes to an allocation."""
-        if isinstance(stmt, ir.Effect) and stmt.kind == "check" and len(stmt.args) == 3:
-            self.facts.check(*stmt.args[:2], stmt.params["low"])
+        if isinstance(stmt, ir.BoundsCheck) and stmt.guard is None:
+            self.facts.check(stmt.at, stmt.size, stmt.low)
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
@@ -176,8 +174,10 @@ def _named_otherwise(body: ir.Block) -> set[object]:
         if isinstance(s, (ir.For, ir.While)):
             found.update(s.inits)
     for s in reversed(list(statements(body))):
-        if isinstance(s, ir.Let) and s.prim in VIEWS and s.var in found:
-            found.add(s.args[0])
+        if (
+            isinstance(s, ir.View) and s.var in found
+        ):  # another name, for as long as the trip lasts if it is not handed on itself
+            found.add(s.base)
     return found
 
 
@@ -186,7 +186,8 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
         return (stmt.value,)
     if (
         isinstance(stmt, ir.Let)
-        and stmt.prim not in (*READS, *VIEWS)
+        and stmt.prim not in READS
+        and not isinstance(stmt, ir.View)
         and not (stmt.prim == "call" and not stmt.var.type.dims)
     ):
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]

@@ -28,7 +28,6 @@ from transpile.loops.loop_shape import is_serial
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
 SIZE = 120  # statements of a loop that is written three times
-EDGE = "edge"  # note of the index of a loop of a few trips, of which no vectors are to be made
 Part = tuple[ir.For, ir.Operand, ir.Operand]  # a loop and from where to where its index runs
 
 
@@ -148,8 +147,8 @@ class _Parts:
         for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))
             assert isinstance(new, ir.For)
-            if middle is not None and part is not middle:
-                new.index.note = EDGE
+            if middle is not None and part is not middle:  # a few trips: no vectors are to be made of them
+                new.width = 1
             self.stmts.append(new)
             carried = new.results
         last = self.stmts.pop()

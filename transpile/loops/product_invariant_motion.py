@@ -142,7 +142,8 @@ class _Taken:
         if not isinstance(op, ir.Var) or op not in self.own:
             return True
         let = self.code.definer.get(op)
-        if not isinstance(let, ir.Let) or not (let.prim in ("row", "swap") or _is_number(let)):
+        is_part = isinstance(let, ir.View) and not isinstance(let.step, ir.Reshape)
+        if not isinstance(let, ir.Let) or not (is_part or _is_number(let)):
             return False
         return all(self.is_fixed(a) for a in let.args)
 
@@ -257,7 +258,7 @@ class _Taken:
         if list(lies.order) == axes:
             return inside, total
         turned = ir.Var(ir.SYNTHETIC, Type(lies.var.type.dtype, (ANY,) * len(sizes)))
-        self.last.append(ir.Let(turned, "swap", (total,), {}, let.loc))
+        self.last.append(ir.view(turned, total, ir.Permute((1, 0)), (), let.loc))
         return inside, turned
 
 

@@ -250,7 +250,7 @@ class _Search:
         path = self.code.path[id(alloc)]
         around = tuple((m, c) for m, c in moved if any(b is m.body for b, _ in path))
         rank = len(around) + len(alloc.args)
-        new = ir.Var(var.name, Type(var.type.dtype, (ANY,) * rank), True, note=var.note)
+        new = ir.Var(var.name, Type(var.type.dtype, (ANY,) * rank), True)
         sizes = []
         for a in alloc.args:
             form = self.code.forms.of(a)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.builder import Builder
 from transpile.core.dims import ANY
 from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored
@@ -53,4 +54,15 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
-    return lw.b.bind(ir.SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+    return in_sizes(lw.b, ir.SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), x.root, sizes)
+
+
+def in_sizes(b: Builder, name: str, type_: Type, base: ir.Operand, sizes: Sequence[ir.Operand]) -> ir.Var:
+    """A view of memory in C order under other sizes."""
+    return viewed(b, name, type_, base, ir.reshape(len(sizes)), sizes)
+
+
+def viewed(b: Builder, name: str, type_: Type, base: ir.Operand, step: ir.Step, args: Sequence[ir.Operand]) -> ir.Var:
+    var = ir.Var(name, type_)
+    b.emit(ir.view(var, base, step, tuple(args), b.loc))
+    return var

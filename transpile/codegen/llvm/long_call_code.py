@@ -21,7 +21,6 @@ from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
 from transpile.codegen.llvm.stacks import Stacks
 from transpile.core import nodes
 from transpile.core.walk import blocks, statements
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 
 _DEAR, _CALL = 20, 200  # of what a load, a store or a sum of numbers is 1
 _PER_ELEMENT = 16  # of what a function of the runtime does with an array
@@ -54,11 +53,7 @@ def is_heavy(stmt: nodes.Stmt) -> bool:
 
 def is_short(loop: nodes.For) -> bool:
     """Whether it has a few trips at most, with nothing in them that may take long, and does little in all."""
-    if (
-        not isinstance(loop.start, nodes.Const)
-        or not isinstance(loop.bound, nodes.Const)
-        or loop.index.note == PARALLEL
-    ):
+    if not isinstance(loop.start, nodes.Const) or not isinstance(loop.bound, nodes.Const) or loop.kind == "parallel":
         return False
     inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
     if trips > _FEW or any(

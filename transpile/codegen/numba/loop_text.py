@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from transpile.analysis.messages import is_other_sizes, message, site
 from transpile.codegen.checked_arithmetic import CALLS, wrapping
 from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.kernel_names import shared_names
@@ -37,14 +38,10 @@ from transpile.core import nodes as ir
 from transpile.core.types import INT, Type
 from transpile.core.walk import statements, uses
 from transpile.errors import error
-from transpile.loops.affine_tests import is_question
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 
 _WIDTH = 88  # an expression longer than this gets a name
-
-_VIEWS = ("view", "swap", "row")  # the same memory under another shape
 
 MODULES = (
     "again",
@@ -76,7 +73,7 @@ class _Emitter:
         self.fn = fn
         self.lines: list[Line] = []
         self.names: dict[ir.Var, str] = {}
-        self.has_threads = any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+        self.has_threads = any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
@@ -166,7 +163,7 @@ class _Emitter:
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim == "index" or any(h[1] for h in held)
         may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
-        may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
+        may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and not (has_read and plan.barrier) and len(flat(node)) < _WIDTH:
             self.inline[stmt.var] = (node, has_read)
         elif stmt.prim == "call" and not self.count[stmt.var]:
@@ -180,7 +177,18 @@ class _Emitter:
         if not (isinstance(node, ast.Name) and node.id == name):
             self.put(depth, f"{name} = ", node)
 
+    def viewed(self, stmt: ir.View) -> ast.expr:
+        base = self.plain(stmt.base)
+        match stmt.step:
+            case ir.Reshape():
+                return call(attribute(base, "reshape"), self.shape(stmt.args[1:]))
+            case ir.Permute():
+                return attribute(base, "T")
+        return part(base, *self.parts(stmt))
+
     def value(self, stmt: ir.Let) -> ast.expr:
+        if isinstance(stmt, ir.View):
+            return self.viewed(stmt)
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:])
@@ -193,12 +201,6 @@ class _Emitter:
                 return call(dotted(stmt.params["fn"]), *map(shown, stmt.args))
             case "item":
                 return part(self.plain(stmt.args[0]), number(stmt.params["k"]))
-            case "view":
-                return call(attribute(self.plain(stmt.args[0]), "reshape"), self.shape(stmt.args[1:]))
-            case "swap":
-                return attribute(self.plain(stmt.args[0]), "T")
-            case "row":
-                return part(self.plain(stmt.args[0]), *self.parts(stmt))
         if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
             return call(dotted(CALLS[stmt.prim]), *self.all(stmt.args))
         types = [a.type for a in stmt.args]
@@ -210,14 +212,18 @@ class _Emitter:
             return node
         return call(dtype_node(stmt.var.type.dtype), node)
 
-    def parts(self, stmt: ir.Let) -> Iterator[ast.expr]:
+    def parts(self, stmt: ir.View) -> Iterator[ast.expr]:
         """The subscripts of a view."""
-        args = iter(stmt.args[1:])
-        for kind in stmt.params["kinds"]:
-            if kind == "range":
-                yield ast.Slice(self.plain(next(args)), self.plain(next(args)))
-            else:
-                yield self.plain(next(args)) if kind == "point" else ast.Slice()
+        assert isinstance(stmt.step, ir.Index)
+        args = stmt.args[1:]
+        for item in stmt.step.items:
+            match item:
+                case ir.Point(arg):
+                    yield self.plain(args[arg])
+                case ir.Slice(int(start), int(stop)):
+                    yield ast.Slice(self.plain(args[start]), self.plain(args[stop]))
+                case _:
+                    yield ast.Slice()
 
     def cast(self, op: ir.Operand, to: Type) -> ast.expr:
         node = self.plain(op)
@@ -294,7 +300,7 @@ class _Emitter:
         trips = self.begin(stmt, depth)
         span = self.range(stmt)
         index = self.index(stmt.index)
-        is_parallel = stmt.index.note == PARALLEL
+        is_parallel = stmt.kind == "parallel"
         remark = ""
         if is_parallel and raises(stmt):
             remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
@@ -387,39 +393,38 @@ class _Emitter:
     def pop(self, stmt: ir.Pop, depth: int, plan: Reach) -> None:
         self.assign(depth, stmt.var, call(attribute(self.plain(stmt.stack), "pop")))
 
-    def effect(self, stmt: ir.Effect, depth: int, plan: Reach) -> None:
-        if stmt.kind == "check":
-            self.check(stmt, depth)
-        elif stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
+    def print(self, stmt: ir.Print, depth: int, plan: Reach) -> None:
+        shown = self.shape(stmt.args or (ir.Const(0, INT),))
+        self.put(depth, call(dotted("errors.say"), number(site(message(stmt))), shown))
+
+    def raise_(self, stmt: ir.Raise, depth: int, plan: Reach) -> None:
+        if is_other_sizes(stmt):
             self.put(depth, "raise ", dotted("again.OtherSizes"))
-        elif stmt.kind == "raise":
-            self.failing(stmt, depth, stmt.args)
         else:
-            shown = self.shape(stmt.args or (ir.Const(0, INT),))
-            self.put(depth, call(dotted("errors.say"), number(stmt.params["site"]), shown))
+            self.failing(stmt, depth, stmt.args)
 
-    def failing(self, stmt: ir.Effect, depth: int, args: Sequence[ir.Operand]) -> None:
+    def failing(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, depth: int, args: Sequence[ir.Operand]) -> None:
         """``raise`` with the number of the message."""
-        made = dotted(f"errors.{stmt.params['class']}")
-        self.put(depth, "raise ", call(made, number(stmt.params["site"]), *self.all(args)))
+        made = dotted(f"errors.{stmt.exception}_")
+        self.put(depth, "raise ", call(made, number(site(message(stmt))), *self.all(args)))
 
-    def check(self, stmt: ir.Effect, depth: int) -> None:
-        at, size, given, *guard = stmt.args
-        if is_question(stmt):
-            self.put(depth, "if ", self.plain(guard[0]), ":")
-            self.failing(stmt, depth + 1, ())
-            return
-        test = operator(">=", [self.plain(at), self.plain(size)])
-        if stmt.params["low"]:
-            test = boolean(ast.Or(), operator("<", [self.plain(at), number(0)]), test)
-        if guard:
-            test = boolean(ast.And(), self.plain(guard[0]), test)
+    def check(self, stmt: ir.Check, depth: int, plan: Reach) -> None:
+        self.put(depth, "if ", self.plain(stmt.test), ":")
+        self.failing(stmt, depth + 1, ())
+
+    def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: Reach) -> None:
+        test = operator(">=", [self.plain(stmt.at), self.plain(stmt.size)])
+        if stmt.low:
+            test = boolean(ast.Or(), operator("<", [self.plain(stmt.at), number(0)]), test)
+        if stmt.guard is not None:
+            test = boolean(ast.And(), self.plain(stmt.guard), test)
         self.put(depth, "if ", test, ":")
-        self.failing(stmt, depth + 1, (given, size))
+        self.failing(stmt, depth + 1, (stmt.given, stmt.size))
 
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
     ir.Let: _Emitter.let,
+    ir.View: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
@@ -429,7 +434,10 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
     ir.NewStack: _Emitter.new_stack,
     ir.Push: _Emitter.push,
     ir.Pop: _Emitter.pop,
-    ir.Effect: _Emitter.effect,
+    ir.Print: _Emitter.print,
+    ir.Raise: _Emitter.raise_,
+    ir.Check: _Emitter.check,
+    ir.BoundsCheck: _Emitter.check_bounds,
 }
 
 

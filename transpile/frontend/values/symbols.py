@@ -458,6 +458,5 @@ def emit_failure(
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, ir.Const) and not test.value:
         return
-    params = {"exception": "ValueError", "parts": parts, "check": True}
-    failed = ir.Block(stmts=[ir.Effect("raise", args, params, loc)])
+    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, loc=loc)])
     lx.b.emit(ir.If(test, failed, ir.Block(), (), loc))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from transpile.analysis.accesses import is_array, kinds_of
+from transpile.analysis.accesses import is_array
 from transpile.analysis.value_ranges import is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
@@ -21,7 +21,7 @@ from transpile.core.walk import blocks, statements
 Emit = Callable[..., ir.Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[ir.Var, int], ir.Operand]  # of an array that is there, and an axis: the size
 
-_COSTS = {"index": 1, "div": 10, "sqrt": 12, "dim": 0, "view": 0, "swap": 0, "row": 0, "item": 0, "call": 20, "pow": 20}
+_COSTS = {"index": 1, "div": 10, "sqrt": 12, "dim": 0, "view": 0, "item": 0, "call": 20, "pow": 20}
 _DEAR, _PLAIN, _ALLOC, _CALL = 20.0, 1.0, 100.0, 1000.0
 _UNKNOWN = 8.0  # trips
 
@@ -108,26 +108,20 @@ class Work:
     def size(self, array: ir.Operand, axis: int) -> ir.Operand | float:
         assert isinstance(array, ir.Var)
         let = self.lets.get(array)
-        if let is not None and let.prim == "swap":
-            return self.size(let.args[0], array.type.rank - 1 - axis)
-        if let is not None and let.prim == "row":
+        if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
+            return self.size(let.base, array.type.rank - 1 - axis)
+        if isinstance(let, ir.View) and isinstance(let.step, ir.Index):
             return self.of_row(let, axis)
         if array in self.made:
             return self.value(self.made[array][axis])
         return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
 
-    def of_row(self, row: ir.Let, axis: int) -> ir.Operand | float:
-        args, base = iter(row.args[1:]), row.args[0]
-        kinds = kinds_of(row)
-        kept = -1
-        for k, kind in enumerate(kinds):
-            ends = [next(args) for _ in range({"point": 1, "range": 2}.get(kind, 0))]
-            kept += kind != "point"
-            if kept == axis and kind == "range":
-                return self.plus(self.value(ends[1]), self.times(self.value(ends[0]), -1.0))
-            if kept == axis and kind == "all":
-                return self.size(base, k)
-        return _UNKNOWN
+    def of_row(self, row: ir.View, axis: int) -> ir.Operand | float:
+        k, item = [(k, i) for k, i in enumerate(row.items) if isinstance(i, ir.Slice)][axis]
+        if item.start is None or item.stop is None:
+            return self.size(row.base, k)
+        start, stop = (row.args[1:][slot] for slot in (item.start, item.stop))
+        return self.plus(self.value(stop), self.times(self.value(start), -1.0))
 
     # ---- numbers
 
