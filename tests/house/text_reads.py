@@ -28,8 +28,6 @@ OURS = """
     driver/failing_lanes.py: _better
     driver/failing_lanes.py: _is_check
     driver/interpreted.py: _is_raised
-    reports/loop_peak.py: _Reader.number
-    reports/loop_peak.py: compiled_plan
 """
 """What still reads what we have printed: this list only shrinks."""
 

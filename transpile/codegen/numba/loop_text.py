@@ -68,6 +68,13 @@ def emit(fn: ir.Function, taken: Sequence[str] = (), guard: Guard | None = None)
     return _Emitter(fn, taken).function(guard)
 
 
+def kernel_variables(fn: ir.Function) -> dict[ir.Var, str]:
+    """What the variables of a lowered function are called in its text."""
+    emitter = _Emitter(fn, ())
+    emitter.function(None)
+    return {var: emitter.name(var) for var in (*emitter.names, *emitter.same)}
+
+
 class _Emitter:
     def __init__(self, fn: ir.Function, taken: Sequence[str]) -> None:
         self.fn = fn
@@ -450,4 +457,4 @@ def _points(stmt: ir.Store | ir.Add) -> list[ir.Point]:
     return [i for step in stmt.path for i in step.items]  # type: ignore[union-attr, misc]
 
 
-__all__ = ["MODULES", "emit"]
+__all__ = ["MODULES", "emit", "kernel_variables"]
