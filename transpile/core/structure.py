@@ -24,6 +24,7 @@ from transpile.base.loc import Loc
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 
+SAID = tuple([name for name in ir.Var.__slots__ if name != "form"])  # the form of an integer follows from what defines it
 PLAIN = frozenset((str, int, float, bool, complex, bytes, type(None)))
 
 
@@ -62,7 +63,7 @@ class _Reader:
         if number is not None:
             return ("v", number)
         number = self.vars[var] = len(self.vars)
-        return ("v", number, *[self.of(getattr(var, name)) for name in ir.Var.__slots__])
+        return ("v", number, *[self.of(getattr(var, name)) for name in SAID])
 
     def once(self, value: Any) -> Any:
         number = self.shared.get(value)
