@@ -24,7 +24,7 @@ import loop_memory
 import numpy as np
 import plain_runtime
 from differences import copied
-from loop_check import checked_passes
+from verified import checked_passes
 
 import transpile as tp
 from transpile.aggregates import flatten

@@ -42,6 +42,7 @@ ALLOWED: Mapping[str, str] = {
         command/stack.py: _axes
         command/stack.py: _literal
         command/stack.py: levels
+        driver/pass_watches.py: from_environment
         driver/tracebacks.py: _function_at
         errors.py: source_line
         reports/recorded.py: finished
@@ -113,7 +114,7 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/printer.py: piece
         codegen/numpy/printer.py: quoted
         codegen/numpy/wrapping.py: _words
-        core/verify.py: _Verifier.fail
+        core/verify_scopes.py: refuse
         driver/docstrings.py: finish
         driver/docstrings.py: module
         reports/report.py: wrapped

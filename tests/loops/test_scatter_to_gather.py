@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loop_check import check
 from loop_compare import Subject
 from loop_text import Loops, text_of
+from verified import check
 
 import transpile as tp
 from transpile.loops.check_hoisting import hoist_checks

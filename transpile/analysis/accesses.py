@@ -79,11 +79,11 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
         case ir.View() | ir.Let(prim="dim" | "item"):
             return
         case ir.Let():
-            into = stmt.params.get("into")  # which operands a call fills, where that is known
+            filled = stmt.written if isinstance(stmt, ir.LibraryCall) else None
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    if into is None or k in into:
+                    if filled is None or k in filled:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
         case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")
@@ -211,13 +211,11 @@ RAISING = frozenset("isqrt factorial comb perm factorial_float comb_float perm_f
 
 def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
+    if isinstance(let, (ir.LibraryCall, ir.KeptCall)):
+        return True
     match let.prim:
-        case "call":
-            if let.params.get("kept"):
-                return True
-            if let.params.get("fn") in ("arrays.span", "arrays.steps"):
-                return not _is_number(let.args[-1])
-            return any(is_array(a) for a in let.args)
+        case "arrays.span" | "arrays.steps":
+            return not _is_number(let.args[-1])
         case "floordiv" | "mod":
             return bool(let.var.type.weak) and not _is_number(let.args[1])
         case "left_shift" | "right_shift":

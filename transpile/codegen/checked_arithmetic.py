@@ -10,6 +10,7 @@ from collections import Counter
 
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.small_integers import Small
 
@@ -30,7 +31,7 @@ class Counted(Small):
 
     def _is_chunk(self, op: ir.Operand) -> bool:
         """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
-        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).variables)
+        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:
@@ -60,7 +61,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
     for stmt in statements(body):
         match stmt:
             case ir.Let():
-                if isinstance(stmt, ir.View) or stmt.prim in ("index", "call"):
+                if isinstance(stmt, ir.View) or stmt.prim in ("index", "call", *NUMBER_CALLS):
                     roots += stmt.args
                 else:
                     sources.setdefault(stmt.var, []).extend(stmt.args)

@@ -195,6 +195,31 @@ def reshape(rank: int) -> Reshape:
 
 
 @dataclass(slots=True)
+class LibraryCall(Let):
+    """Of the loop dialect: ``var`` is what a function of `transpile_runtime.compiled` gives for arrays among its arguments.
+
+    ``function`` is its module and name; of several results ``var`` is a tuple, which *item* takes apart. ``written`` are the
+    slots of the arguments that it fills, None where nobody has said which.
+    """
+
+    function: str = field(kw_only=True)
+    written: tuple[int, ...] | None = field(kw_only=True)
+
+
+@dataclass(slots=True)
+class KeptCall(Let):
+    """Of the loop dialect: ``var`` is what another function of the program gives, ``function`` by its name there."""
+
+    function: str = field(kw_only=True)
+
+
+def library_call(
+    var: Var, function: str, args: tuple[Operand, ...], written: tuple[int, ...] | None, loc: Loc = NOWHERE
+) -> LibraryCall:
+    return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
+
+
+@dataclass(slots=True)
 class Alloc:
     """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
 

@@ -111,7 +111,7 @@ class _Sizes:
         if size in self.own:
             if not exact and isinstance(self.loop, ir.For):
                 form = self.greatest(inside, self.loop)
-            if form is None or form.variables & self.own:
+            if form is None or form.atoms & self.own:
                 return None
             size = self.emit(form)
         if isinstance(size, ir.Const) or self.is_size(size):
@@ -135,9 +135,9 @@ class _Sizes:
         coef = form.coefficient(loop.index)
         if not coef or not isinstance(loop.step, ir.Const):
             return form
-        low, high = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-1))
+        low, high = self.forms.of(loop.start), self.forms.of(loop.bound) - 1
         if loop.step.value < 0:
-            low, high = self.forms.of(loop.bound).plus(Linear(1)), self.forms.of(loop.start)
+            low, high = self.forms.of(loop.bound) + 1, self.forms.of(loop.start)
         return form.replaced(loop.index, high if coef > 0 else low)
 
     def is_size(self, size: ir.Operand) -> bool:
@@ -188,7 +188,7 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
         isinstance(stmt, ir.Let)
         and stmt.prim not in READS
         and not isinstance(stmt, ir.View)
-        and not (stmt.prim == "call" and not stmt.var.type.dims)
+        and not (isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and not stmt.var.type.dims)
     ):
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()

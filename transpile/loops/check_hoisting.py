@@ -156,7 +156,7 @@ class _Out:
             return False
         if check.guard is not None and not self.is_fixed(check.guard):
             return False
-        rest = at.without(index).variables | given.without(index).variables | size.variables
+        rest = at.without(index).atoms | given.without(index).atoms | size.atoms
         return not (rest & self.own) and self.is_between(at)
 
     def is_between(self, at: Linear) -> bool:
@@ -171,7 +171,7 @@ class _Out:
         """The check at both ends of the range, as far as it says something there."""
         loop = self.loop
         at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
-        shift = given.plus(at, -1)
+        shift = given - at
         coef = at.coefficient(loop.index)
         step = loop.step.value  # type: ignore[union-attr]
         first, last = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-step))
@@ -183,13 +183,13 @@ class _Out:
             self.emit_check(check, at, size, given, low)
         elif coef * step > 0:  # counts up: the first index that is out of range is the size
             if begin != Linear(0) or self.has_raise:
-                self.emit_check(check, begin, size, begin.plus(shift), low)
+                self.emit_check(check, begin, size, begin + shift, low)
             counts = begin == Linear(0) and isinstance(
                 loop.start, ir.Const
             )  # then the end is less than 0 without a trip
-            self.emit_check(check, end, size, size.plus(shift), not self.small.is_of_small(end), self.later, not counts)
+            self.emit_check(check, end, size, size + shift, not self.small.is_of_small(end), self.later, not counts)
         else:
-            self.emit_check(check, begin, size, begin.plus(shift), low)
+            self.emit_check(check, begin, size, begin + shift, low)
             if low:
                 self.emit_check(check, end, size, Linear(-1).plus(shift), True, self.later)
 

@@ -70,7 +70,7 @@ class _Search:
         for s in loop.body.stmts:
             if isinstance(s, ir.Let) and _is_wrap(s) and self.are_equal(s.args[1], loop.bound):
                 far = self.forms.of(s.args[0]).plus(index, -1)
-                if not far.variables & inside and not far.coefficient(loop.index):
+                if not far.atoms & inside and not far.coefficient(loop.index):
                     found.append((s, far))
         return found
 
@@ -157,4 +157,4 @@ class _Parts:
 
 
 def _is_wrap(let: ir.Let) -> bool:
-    return let.prim == "call" and let.params["fn"] == WRAP
+    return let.prim == WRAP

@@ -47,6 +47,10 @@ class Maker:
         self.stmts.append(ir.Let(var, prim, args, params, self.loc))
         return var
 
+    def call(self, function: str, args: tuple[ir.Operand, ...], filled: int) -> None:
+        """A call that fills one of its arguments."""
+        self.stmts.append(ir.library_call(ir.Var(ir.SYNTHETIC, INT), function, args, (filled,), self.loc))
+
     def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, Type(base.type.dtype, (ANY,) * rank))
         self.stmts.append(ir.view(var, base, step, tuple(args), self.loc))
@@ -221,7 +225,7 @@ def _call(make: Maker, call: Call, beta: float) -> None:
     if columns is None:
         of_vector = [(first, (rows, summed)), (second, (summed,)), (target, (rows,))]
         a, b, c = (_view(make, read, letters, ends) for read, letters in of_vector)
-        make.let("call", (alpha, a, b, ir.Const(beta, dtype), c), INT, fn="blas.gemv", into=(4,))
+        make.call("blas.gemv", (alpha, a, b, ir.Const(beta, dtype), c), 4)
         return
     if part is not None and rows.index not in (part.first, part.second):  # the columns take the place of the rows
         rows, columns, first, second = columns, rows, second, first
@@ -230,14 +234,14 @@ def _call(make: Maker, call: Call, beta: float) -> None:
     c = _view(make, target, (rows, columns), ends)
     if part is None:
         factor = ir.Const(beta, dtype)
-        make.let("call", (alpha, a, b, factor, c), INT, fn="blas.gemm", into=(4,))
+        make.call("blas.gemm", (alpha, a, b, factor, c), 4)
         return
     if part.first is not rows.index:
         part = part.turned()
     offset = part.offset.plus(boxes[part.first][0]).plus(boxes[part.second][0], -1)
     of_target = ir.Const(part.second is columns.index, BOOL)
     flags = (make.form(offset), ir.Const(part.from_there, BOOL), of_target)
-    make.let("call", (alpha, a, b, c, *flags), INT, fn="blas.part", into=(3,))
+    make.call("blas.part", (alpha, a, b, c, *flags), 3)
 
 
 def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
@@ -245,7 +249,7 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
     low, high = letter.low, letter.high
     for c in call.letters:
         low = low.replaced(c.index, c.low)
-        high = high.replaced(c.index, c.high.plus(Linear(1), -1))
+        high = high.replaced(c.index, c.high - 1)
     return low, high
 
 
@@ -353,7 +357,7 @@ class _Rest:
     def here(self, private: Private, form: Linear) -> Linear:
         """With the indices of the loops for the letters."""
         for m, c in private.around:
-            form = form.replaced(c.index, Linear(0, frozenset(((m.index, 1),))))
+            form = form.replaced(c.index, Linear.atom(m.index))
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
@@ -367,7 +371,7 @@ class _Rest:
                 items.append(ir.Slice())
             else:
                 items.append(ir.Slice(len(args), len(args) + 1))
-                args += [make.form(shift), make.form(shift.plus(size))]
+                args += [make.form(shift), make.form(shift + size)]
         step = ir.Index(tuple(shortened(items)))
         self.named[private.old] = make.view(private.new, step, args, len(private.sizes))
         return make.stmts

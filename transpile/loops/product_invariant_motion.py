@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from transpile.analysis.accesses import is_array, may_raise
 from transpile.analysis.affine import form_of
@@ -53,8 +54,8 @@ def _has_product(loop: ir.For) -> bool:
     return any(is_product(s) for s in loop.body.stmts)
 
 
-def is_product(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim == "call" and stmt.params.get("fn") in PRODUCTS
+def is_product(stmt: ir.Stmt) -> TypeGuard[ir.LibraryCall]:
+    return isinstance(stmt, ir.LibraryCall) and stmt.function in PRODUCTS
 
 
 class _Search:
@@ -106,7 +107,7 @@ class _Taken:
         gone: list[ir.Stmt] = []
         is_checked = False
         for k, stmt in enumerate(loop.body.stmts):
-            if isinstance(stmt, ir.Let) and is_product(stmt):
+            if is_product(stmt):
                 alloc = None if is_checked else self.as_fixed(stmt, k)
                 if alloc is not None:
                     gone += alloc
@@ -151,14 +152,14 @@ class _Taken:
         """Whether it is a matrix with the same elements in all trips."""
         return self.is_fixed(op) and isinstance(op, ir.Var) and self.code.roots.of(op) not in self.written
 
-    def is_alone(self, let: ir.Let, root: ir.Var) -> bool:
+    def is_alone(self, let: ir.LibraryCall, root: ir.Var) -> bool:
         """Whether nothing else in the loop writes an array."""
         if root in self.carried or root in self.code.roots.written_params:
             return False
         inner = [s for s in statements(self.loop.body) if not isinstance(s, (ir.Alloc, ir.For, ir.If)) and s is not let]
         return all(root not in self.code.touches.changed(s) for s in inner)
 
-    def as_fixed(self, let: ir.Let, at: int) -> list[ir.Stmt] | None:
+    def as_fixed(self, let: ir.LibraryCall, at: int) -> list[ir.Stmt] | None:
         """The allocation that goes with a product that is the same in all trips, if it has one in the loop; None if it is not."""
         alpha, a, b, beta, c = let.args
         if not (self.is_fixed(alpha) and self.is_same(a) and self.is_same(b) and ir.is_literal(beta, 0.0)):
@@ -178,7 +179,7 @@ class _Taken:
             return None
         return []
 
-    def move(self, let: ir.Let, alloc: Sequence[ir.Stmt]) -> None:
+    def move(self, let: ir.LibraryCall, alloc: Sequence[ir.Stmt]) -> None:
         """Puts the product before the loop."""
         for made in alloc:
             assert isinstance(made, ir.Alloc)
@@ -200,7 +201,7 @@ class _Taken:
 
     # ---- sums
 
-    def as_sum(self, let: ir.Let) -> list[ir.Stmt] | None:
+    def as_sum(self, let: ir.LibraryCall) -> list[ir.Stmt] | None:
         """What adds up the side of a product that differs; None if that cannot be."""
         alpha, a, b, beta, c = let.args
         sides = (self.is_same(a), self.is_same(b))
@@ -215,7 +216,7 @@ class _Taken:
         if not self.saves(let, fixed, is_left=sides[0]):
             return None
         sizes = lies.sizes()
-        if any(s is None or any(not self.is_fixed(v) or v in self.own for v in s.variables) for s in sizes):
+        if any(s is None or any(not self.is_fixed(v) or v in self.own for v in s.atoms) for s in sizes):
             return None
         inside, total = self.added(let, lies, None if self.is_fixed(alpha) else alpha)
         args = tuple(self.copied(x, self.last) for x in (alpha if self.is_fixed(alpha) else _one(alpha), same, c))
@@ -223,20 +224,20 @@ class _Taken:
         self.last.append(replace(let, var=ir.Var(let.var.name, let.var.type), args=(args[0], *pair, beta, args[2])))
         return inside
 
-    def is_read(self, let: ir.Let, root: ir.Var) -> bool:
+    def is_read(self, let: ir.LibraryCall, root: ir.Var) -> bool:
         """Whether anything in the loop, the sides of the product too, reads what it adds to."""
         if any(self.code.roots.of(a) is root for a in let.args[1:3]):  # type: ignore[arg-type]
             return True
         return any(s is not let and root in self.code.touches.of(s).read for s in self.loop.body.stmts)
 
-    def saves(self, let: ir.Let, fixed: Lying, is_left: bool) -> bool:
+    def saves(self, let: ir.LibraryCall, fixed: Lying, is_left: bool) -> bool:
         """Whether an element of the other side is multiplied more than once: it is to be added up only once."""
-        if let.params["fn"] == "blas.gemv" and not is_left:
+        if let.function == "blas.gemv" and not is_left:
             return False
         uses = fixed.sizes()[0 if is_left else 1]
         return uses is None or bool(uses.terms) or uses.const > 1
 
-    def added(self, let: ir.Let, lies: Lying, factor: ir.Operand | None) -> tuple[list[ir.Stmt], ir.Operand]:
+    def added(self, let: ir.LibraryCall, lies: Lying, factor: ir.Operand | None) -> tuple[list[ir.Stmt], ir.Operand]:
         """The statements that add to the sum in a trip, and the sum as an operand after the loop. It lies as the side does."""
         outside, make = Maker(self.code, let.loc), Maker(self.code, let.loc)
         axes = sorted(lies.order)

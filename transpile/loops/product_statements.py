@@ -29,12 +29,12 @@ class Letter:
     @property
     def is_small(self) -> bool:
         """Whether it is known to have few values."""
-        size = self.high.plus(self.low, -1)
+        size = self.high - self.low
         return not size.terms and size.const <= SMALL
 
     @property
     def form(self) -> Linear:
-        return Linear(0, frozenset(((self.index, 1),)))
+        return Linear.atom(self.index)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Product:
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
     inside = code.inside(outer)
-    if isinstance(stmt, ir.Let) and stmt.prim == "call" and stmt.params.get("fn") == "blas.gemv":
+    if isinstance(stmt, ir.LibraryCall) and stmt.function == "blas.gemv":
         return _of_call(code, stmt, inside)
     found = _nest(code, stmt, inside)
     if found is None:
@@ -79,7 +79,7 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     around = {code.loop[i].index for i in code.loop if any(b is code.loop[i].body for b, _ in code.path[id(stmt)])}
     reads = [*found.reads, *(() if found.target is None else (found.target,))]
     forms = [f for r in reads for f in r.at] + [f for c in found.letters for f in (c.low, c.high)]
-    if any(v in inside and v not in own and v not in around for f in forms for v in f.variables):
+    if any(v in inside and v not in own and v not in around for f in forms for v in f.atoms):
         return None  # a subscript that is not known before
     return found
 
@@ -182,7 +182,7 @@ class Lying:
         for axis, index in zip(self.order, indices):
             part = found[axis]
             assert isinstance(part, tuple)
-            found[axis] = part[0].plus(index)
+            found[axis] = part[0] + index
         return Read(self.var, tuple(found))  # type: ignore[arg-type]
 
 
@@ -202,7 +202,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
                 parts.append(code.forms.of(args[item.arg]))
             elif isinstance(item, ir.Slice) and item.start is not None and item.stop is not None:
                 start = code.forms.of(args[item.start])
-                parts.append((start, code.forms.of(args[item.stop]).plus(start, -1)))
+                parts.append((start, code.forms.of(args[item.stop]) - start))
             else:
                 parts.append((ZERO, code.forms.of(sizes[axis]) if sizes else None))
         order = tuple(k for k, p in enumerate(parts) if isinstance(p, tuple))

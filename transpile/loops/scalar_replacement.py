@@ -132,7 +132,7 @@ class _Promote:
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]
-        if any(f.variables & own for f in place):
+        if any(f.atoms & own for f in place):
             return False
         facts = self.facts.inner()
         facts.enter(loop)

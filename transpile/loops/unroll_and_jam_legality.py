@@ -24,6 +24,7 @@ from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
@@ -76,7 +77,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item")
+                or stmt.prim in ("call", "item", *NUMBER_CALLS)
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False
@@ -197,7 +198,7 @@ class Search:
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
         """What differs from trip to trip of what subscripts are computed from."""
-        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+        return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
 # ---------------------------------------------------------------------------------------------------- numbers

@@ -8,7 +8,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import ANY
-from transpile.core.types import Type
+from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
 
@@ -16,9 +16,28 @@ from transpile.lower.lowering import Lowering
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
     """A call that gives a new array."""
     b = lw.b
-    var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
+    var = library_call(b, name, Type(dtype, (ANY,) * rank), fn, args)
     lw.owned.add(var)
     return fresh(lw, var)
+
+
+def library_call(
+    b: Builder,
+    name: str,
+    type_: Type,
+    function: str,
+    args: Sequence[ir.Operand],
+    written: tuple[int, ...] | None = None,
+) -> ir.Var:
+    """What a function of the runtime gives."""
+    var = ir.Var(name, type_)
+    b.emit(ir.library_call(var, function, tuple(args), written, b.loc))
+    return var
+
+
+def filled(b: Builder, function: str, args: Sequence[ir.Operand], written: tuple[int, ...]) -> None:
+    """A call for what it writes."""
+    library_call(b, "done", INT, function, args, written)
 
 
 def fresh(lw: Lowering, var: ir.Var) -> Elements:
@@ -29,7 +48,7 @@ def fresh(lw: Lowering, var: ir.Var) -> Elements:
 def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Operand) -> list[Any]:
     """A call that gives several arrays and numbers."""
     b = lw.b
-    whole = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    whole = library_call(b, ir.SYNTHETIC, Type("float64", (), kind="tuple"), fn, args)
     found: list[Any] = []
     for k, (dtype, rank) in enumerate(types):
         var = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})

@@ -190,7 +190,7 @@ class _Walk:
                     self.dims[stmt.var] = self.entries[stmt.stack]
                 case ir.View():
                     self.view(stmt)
-                case ir.Let(prim="call"):
+                case ir.LibraryCall():
                     self.call(stmt)
                 case ir.Let():
                     self.numbers[stmt.var] = self.value(stmt)
@@ -241,9 +241,9 @@ class _Walk:
             case _:
                 self.dims[stmt.var] = (None,) * len(base)
 
-    def call(self, stmt: ir.Let) -> None:
+    def call(self, stmt: ir.LibraryCall) -> None:
         """An array that a function of the runtime makes."""
-        module, _, called = str(stmt.params["fn"]).rpartition(".")
+        module, _, called = stmt.function.rpartition(".")
         if module not in MODULES or not self.read[stmt.var]:
             return
         known = [self.dims.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]

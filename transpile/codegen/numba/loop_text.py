@@ -28,7 +28,7 @@ from transpile.codegen.numba.kernel_nodes import (
     undefined,
 )
 from transpile.codegen.numba.numba_scalars import is_narrow, spell
-from transpile.codegen.numba.value_reach import Reach, reaches
+from transpile.codegen.numba.value_reach import Reach, is_call, reaches
 from transpile.codegen.numpy.layout import Line
 from transpile.codegen.numpy.place_nodes import dotted, number
 from transpile.codegen.numpy.printer import flat
@@ -169,11 +169,11 @@ class _Emitter:
         node = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim == "index" or any(h[1] for h in held)
-        may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
+        may = plan.once and stmt.var.type.kind == "array" and not is_call(stmt)
         may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and not (has_read and plan.barrier) and len(flat(node)) < _WIDTH:
             self.inline[stmt.var] = (node, has_read)
-        elif stmt.prim == "call" and not self.count[stmt.var]:
+        elif is_call(stmt) and not self.count[stmt.var]:
             self.put(depth, node)  # for what it writes
         else:
             self.assign(depth, stmt.var, node)
@@ -183,6 +183,11 @@ class _Emitter:
         name = self.name(var)
         if not (isinstance(node, ast.Name) and node.id == name):
             self.put(depth, f"{name} = ", node)
+
+    def called(self, stmt: ir.Let) -> ast.expr:
+        if isinstance(stmt, ir.KeptCall):
+            return call(dotted(stmt.function), *map(self.typed, stmt.args))
+        return call(dotted(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), *self.all(stmt.args))
 
     def viewed(self, stmt: ir.View) -> ast.expr:
         base = self.plain(stmt.base)
@@ -196,6 +201,8 @@ class _Emitter:
     def value(self, stmt: ir.Let) -> ast.expr:
         if isinstance(stmt, ir.View):
             return self.viewed(stmt)
+        if is_call(stmt):
+            return self.called(stmt)
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:])
@@ -203,9 +210,6 @@ class _Emitter:
                 return part(attribute(self.plain(stmt.args[0]), "shape"), number(stmt.params["axis"]))
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
-            case "call":
-                shown = self.typed if stmt.params.get("kept") else self.plain
-                return call(dotted(stmt.params["fn"]), *map(shown, stmt.args))
             case "item":
                 return part(self.plain(stmt.args[0]), number(stmt.params["k"]))
         if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
@@ -432,6 +436,8 @@ class _Emitter:
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
     ir.Let: _Emitter.let,
     ir.View: _Emitter.let,
+    ir.LibraryCall: _Emitter.let,
+    ir.KeptCall: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import leaves, reads
 
 
@@ -27,7 +28,7 @@ def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
     for op in leaves(block):
         if isinstance(op, ir.Var):
             last[op] = end
-    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or _is_call(s)]
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
@@ -38,5 +39,6 @@ def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
     return plan
 
 
-def _is_call(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim == "call"
+def is_call(stmt: ir.Stmt) -> bool:
+    """Whether the statement has a line of its own: a call is not read where its value is."""
+    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)

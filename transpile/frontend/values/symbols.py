@@ -120,7 +120,7 @@ class Symbols:
                 if end is None or (coef > 0 and atom.kind == "symbol"):
                     total = total + Dim(0, ((atom, coef),))
                 else:
-                    total, changed = total + end.scale(coef), True
+                    total, changed = total + end.times(coef), True
             if not changed:
                 return total
             dim = total

@@ -15,6 +15,7 @@ from transpile.analysis.accesses import is_array
 from transpile.analysis.value_ranges import is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
 
@@ -63,11 +64,15 @@ class Work:
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
         match stmt:
             case ir.Let():
-                if stmt.prim == "call" and any(map(is_array, stmt.args)):
+                if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args)):
                     return self.call(stmt)
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
-                return _DEAR if stmt.prim in DEAR else float(_COSTS.get(stmt.prim, _PLAIN))
+                return (
+                    _DEAR
+                    if stmt.prim in DEAR
+                    else float(_COSTS["call"] if stmt.prim in NUMBER_CALLS else _COSTS.get(stmt.prim, _PLAIN))
+                )
             case ir.Store():
                 return 1.0
             case ir.Add():
@@ -85,9 +90,9 @@ class Work:
                 return total
         return 1.0
 
-    def call(self, let: ir.Let) -> ir.Operand | float:
+    def call(self, let: ir.LibraryCall | ir.KeptCall) -> ir.Operand | float:
         """Of a product of matrices a multiplication counts one; of others little is known."""
-        module, _, name = str(let.params.get("fn")).partition(".")
+        module, _, name = let.function.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
         matrix = next((a for a in let.args if isinstance(a, ir.Var) and a.type.rank == 2), None)

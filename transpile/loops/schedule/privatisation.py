@@ -84,7 +84,7 @@ class Sharing:
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
             each = abs(forms[0].coefficient(loop.index)) if len(forms) == len(subscripts) else 0
-            if not each or forms[0].variables & own or any(f.terms != forms[0].terms for f in forms):
+            if not each or forms[0].atoms & own or any(f.terms != forms[0].terms for f in forms):
                 continue
             ends = [f.const for f in forms]
             reach = (max(ends) - min(ends)) // each
@@ -113,4 +113,4 @@ def is_bound(stmt: ir.Stmt) -> bool:
         return False
     if isinstance(stmt, ir.View):
         return False
-    return stmt.prim not in (*READS, "call", "item") or bool(stmt.params.get("kept"))
+    return not isinstance(stmt, ir.LibraryCall) and stmt.prim not in (*READS, "item")

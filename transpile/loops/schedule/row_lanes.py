@@ -163,7 +163,7 @@ def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: S
         for one, _, at in places:
             index = at[axis]
             form = None if index is None else sharing.forms.of(index)
-            if form is None or form.coefficient(one.index) != 1 or form.without(one.index).variables & own:
+            if form is None or form.coefficient(one.index) != 1 or form.without(one.index).atoms & own:
                 break
             rests.add(form.without(one.index))
         else:

@@ -1,86 +1,31 @@
-"""The form of scalar core: what every pass of `transpile.loops` must leave whole.
+"""The form of loop core.
 
-Each variable is defined once, before it is used and where it is seen; what loops and branches carry agrees in number and type; a
-store goes into an allocation or a parameter that the function may write; an access has one integer for each axis.
+A store goes into an allocation or a parameter that the function may write; an access has one integer for each axis; memory is empty
+when it is made; what loops and branches carry agrees in number, dtype and rank; operands agree in dtype.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.core.dump import dump_stmt
+from transpile.core.number_functions import NUMBER_CALLS
+from transpile.core.record_protocol import Records
 from transpile.core.types import Type
-from transpile.core.walk import defines, uses
-from transpile.loops import passes
+from transpile.core.verify_scopes import Scopes
+from transpile.core.walk import uses
 
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
-class Malformed(AssertionError):
-    """A pass has made scalar core that means nothing."""
-
-
-def check(fn: ir.Function, after: str = "") -> ir.Function:
-    """``fn`` itself; raises `Malformed` if it is not well formed."""
-    _Check(fn, after).function()
-    return fn
-
-
-@contextmanager
-def checked_passes() -> Iterator[None]:
-    """Within it, what each pass of `transpile.loops.passes` returns is checked."""
-    kept = {name: f for name, f in vars(passes).items() if callable(f) and _is_pass(f)}
-
-    def wrapped(name: str, run: Callable[..., ir.Function]) -> Callable[..., ir.Function]:
-        return lambda *args: check(run(*args), name)
-
-    for name, f in kept.items():
-        setattr(passes, name, wrapped(name, f))
-    try:
-        yield
-    finally:
-        for name, f in kept.items():
-            setattr(passes, name, f)
-
-
-def _is_pass(f: Any) -> bool:
-    hints = getattr(f, "__annotations__", {})
-    return not isinstance(f, type) and hints.get("return") in ("Function", ir.Function) and f.__name__ != "optimise"
-
-
-class _Check:
-    def __init__(self, fn: ir.Function, after: str) -> None:
-        self.fn, self.after = fn, after
-        self.seen: set[ir.Var] = set()
-        self.visible: set[ir.Var] = set()
-        self.inside: list[ir.Var] = []  # what the block that is checked has defined
+class LoopForm(Scopes):
+    def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
+        super().__init__(fn, prims, after)
         self.memory: set[ir.Var] = set()  # what may be written
-        self.stmt: ir.Stmt | None = None
 
-    def fail(self, message: str) -> NoReturn:
-        where = f"\n  in: {dump_stmt(self.stmt).splitlines()[0]}" if self.stmt is not None else ""
-        raise Malformed(f"{self.fn.name} after {self.after or 'lower'}: {message}{where}")
-
-    def ask(self, condition: bool, message: str) -> None:
-        if not condition:
-            self.fail(message)
-
-    def define(self, var: ir.Var) -> None:
-        if var in self.seen:
-            self.fail(f"{var} is defined twice")
-        self.seen.add(var)
-        self.visible.add(var)
-        self.inside.append(var)
-
-    def use(self, op: ir.Operand) -> None:
-        if isinstance(op, ir.Var):
-            if op not in self.visible:
-                self.fail(f"{op} is used {'out of scope' if op in self.seen else 'before it is defined'}")
-        elif not isinstance(op, (ir.Const, ir.Undef)):
-            self.fail(f"{op!r} is not an operand")
+    def use(self, operand: ir.Operand, undef: bool = True) -> None:
+        super().use(operand, undef)
 
     def number(self, op: ir.Operand, what: str) -> None:
         self.use(op)
@@ -94,28 +39,13 @@ class _Check:
             self.define(p)
             if p.buffer:
                 self.memory.add(p)
-        self.block(self.fn.body)
+        self.statements(self.fn.body)
         self.stmt = None
         for y in self.fn.body.yields:
             self.use(y)
 
-    def block(self, block: ir.Block) -> None:
-        for stmt in block.stmts:
-            self.stmt = stmt
-            _HANDLERS[type(stmt)](self, stmt)
-            self.stmt = stmt
-            for var in defines(stmt):
-                self.define(var)
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        around, self.inside = self.inside, []
-        yield
-        self.visible.difference_update(self.inside)
-        self.inside = around
-
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
-        self.ask(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
+        self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
         for op, var in zip(given, taken):
             self.use(op)
             self.alike(op.type, var.type, what)
@@ -134,6 +64,11 @@ class _Check:
     def let(self, s: ir.Let) -> None:
         for a in s.args:
             self.use(a)
+        self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
+        self.check(
+            s.prim not in NUMBER_CALLS or not any(a.type.dims for a in s.args),
+            "a function of numbers is given an array",
+        )
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
@@ -143,16 +78,27 @@ class _Check:
         elif s.prim == "item" and s.args[0] in self.memory:
             self.memory.add(s.var)
         elif s.prim == "dim":
-            self.ask(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+            self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def library_call(self, s: ir.LibraryCall) -> None:
+        for a in s.args:
+            self.use(a)
+        self.check(s.function.count(".") == 1, f"{s.function!r} is no function of the runtime")
+        for k in s.written or ():
+            self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
+
+    def kept_call(self, s: ir.KeptCall) -> None:
+        for a in s.args:
+            self.use(a)
 
     def view(self, s: ir.View) -> None:
         for a in s.args:
             self.use(a)
         for a in s.args[1:]:
             self.number(a, "a part of a view")
-        self.ask(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
+        self.check(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
         self.alike(s.var.type, Type(s.base.type.dtype, s.var.type.dims), "a view")
-        self.ask(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
+        self.check(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
         if s.base in self.memory:
             self.memory.add(s.var)
 
@@ -161,21 +107,31 @@ class _Check:
         given, rank = list(range(len(s.args) - 1)), s.base.type.rank
         match s.step:
             case ir.Reshape(args):
-                self.ask(list(args) == given, f"the sizes {args}")
+                self.check(list(args) == given, f"the sizes {args}")
                 return len(args)
             case ir.Permute(axes):
-                self.ask(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
+                self.check(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
                 return rank
             case ir.Index(items):
-                slots = [slot for i in items for slot in _slots(i)]
-                self.ask(slots == given and len(items) <= rank, f"the items {items}")
+                slots = [slot for i in items for slot in self.slots(i)]
+                self.check(slots == given and len(items) <= rank, f"the items {items}")
                 return rank - sum(isinstance(i, ir.Point) for i in items)
         self.fail(f"a view by {s.step}")
 
+    def slots(self, item: ir.Item) -> tuple[int, ...]:
+        match item:
+            case ir.Point(arg):
+                return (arg,)
+            case ir.Slice(int(start), int(stop), None):
+                return start, stop
+            case ir.Slice(None, None, None):
+                return ()
+        self.fail(f"{item} in a view")
+
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
-        self.ask(isinstance(root, ir.Var), "what is accessed is no variable")
-        self.ask(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
+        self.check(isinstance(root, ir.Var), "what is accessed is no variable")
+        self.check(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
         items = [i for step in path for i in step.items]
         if [i.arg for i in items if isinstance(i, ir.Point)] != list(range(len(indices))):
             self.fail(f"the path {path}")
@@ -183,8 +139,8 @@ class _Check:
             self.number(i, "a subscript")
 
     def alloc(self, s: ir.Alloc) -> None:
-        self.ask(s.prim == "empty" and s.var.buffer, "memory that is not empty")
-        self.ask(len(s.args) == s.var.type.rank, f"{len(s.args)} sizes of rank {s.var.type.rank}")
+        self.check(s.prim == "empty" and s.var.buffer, "memory that is not empty")
+        self.check(len(s.args) == s.var.type.rank, f"{len(s.args)} sizes of rank {s.var.type.rank}")
         for a in s.args:
             self.number(a, "a size")
         self.memory.add(s.var)
@@ -200,7 +156,7 @@ class _Check:
         self.flag(s.test)
         for side in (s.then, s.orelse):
             with self.scope():
-                self.block(side)
+                self.statements(side)
                 self.stmt = s
                 self.carried(side.yields, s.results, "yields")
 
@@ -216,16 +172,16 @@ class _Check:
 
     def at_once(self, s: ir.For) -> None:
         """The trips can be made at once: they are counted, and no trip needs another."""
-        self.ask(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
-        self.ask(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
+        self.check(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
+        self.check(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
         if s.kind == "parallel":
-            self.ask(
+            self.check(
                 ir.is_literal(s.start, 0) and not s.inits, "a parallel loop that carries something, or begins elsewhere"
             )
-        self.ask(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
+        self.check(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
         for k, prim in enumerate(s.combiners):
-            self.ask(prim in ir.COMBINERS, f"{prim!r} combines nothing")
-            self.ask(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
+            self.check(prim in ir.COMBINERS, f"{prim!r} combines nothing")
+            self.check(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.body.params, "inits")
@@ -233,7 +189,7 @@ class _Check:
         with self.scope():
             for p in s.test.params:
                 self.define(p)
-            self.block(s.test)
+            self.statements(s.test)
             self.stmt = s
             self.flag(s.test.yields[0])
         with self.scope():
@@ -242,12 +198,12 @@ class _Check:
     def body(self, s: ir.For | ir.While) -> None:
         for p in s.body.params:
             self.define(p)
-        self.block(s.body)
+        self.statements(s.body)
         self.stmt = s
         self.carried(s.body.yields, s.body.params, "yields")
         if s.body.stop is not None:
             self.flag(s.body.stop)
-        self.ask(len(s.results) == len(s.inits), f"{len(s.results)} results for {len(s.inits)}")
+        self.check(len(s.results) == len(s.inits), f"{len(s.results)} results for {len(s.inits)}")
         for r, p in zip(s.results, s.body.params):
             self.alike(r.type, p.type, "results")
 
@@ -262,7 +218,7 @@ class _Check:
         for a in s.args:
             self.use(a)
 
-    def check(self, s: ir.Check) -> None:
+    def test(self, s: ir.Check) -> None:
         self.flag(s.test)
 
     def check_bounds(self, s: ir.BoundsCheck) -> None:
@@ -272,18 +228,7 @@ class _Check:
             self.flag(s.guard)
 
     def new_stack(self, s: ir.NewStack) -> None:
-        self.ask(s.var.type.kind == "stack", f"{s.var} is no stack")
-
-
-def _slots(item: ir.Item) -> tuple[int, ...]:
-    match item:
-        case ir.Point(arg):
-            return (arg,)
-        case ir.Slice(int(start), int(stop), None):
-            return start, stop
-        case ir.Slice(None, None, None):
-            return ()
-    raise Malformed(f"{item} in a view")
+        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
 def is_combined(body: ir.Block, k: int, prim: str) -> bool:
@@ -304,20 +249,22 @@ def is_combined(body: ir.Block, k: int, prim: str) -> bool:
     return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
 
-_HANDLERS: dict[type, Callable[[_Check, Any], None]] = {
-    ir.Let: _Check.let,
-    ir.View: _Check.view,
-    ir.Alloc: _Check.alloc,
-    ir.Store: _Check.store,
-    ir.Add: _Check.store,
-    ir.If: _Check.branch,
-    ir.For: _Check.loop,
-    ir.While: _Check.repeat,
-    ir.NewStack: _Check.new_stack,
-    ir.Push: _Check.push,
-    ir.Pop: _Check.pop,
-    ir.Print: _Check.effect,
-    ir.Raise: _Check.effect,
-    ir.Check: _Check.check,
-    ir.BoundsCheck: _Check.check_bounds,
+LoopForm.handlers = {
+    ir.Let: LoopForm.let,
+    ir.View: LoopForm.view,
+    ir.LibraryCall: LoopForm.library_call,
+    ir.KeptCall: LoopForm.kept_call,
+    ir.Alloc: LoopForm.alloc,
+    ir.Store: LoopForm.store,
+    ir.Add: LoopForm.store,
+    ir.If: LoopForm.branch,
+    ir.For: LoopForm.loop,
+    ir.While: LoopForm.repeat,
+    ir.NewStack: LoopForm.new_stack,
+    ir.Push: LoopForm.push,
+    ir.Pop: LoopForm.pop,
+    ir.Print: LoopForm.effect,
+    ir.Raise: LoopForm.effect,
+    ir.Check: LoopForm.test,
+    ir.BoundsCheck: LoopForm.check_bounds,
 }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from loop_check import Malformed, check
-from verified import verify
+from verified import check, verify
 
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
@@ -20,7 +19,7 @@ def function(*stmts: ir.Stmt, params: tuple[ir.Var, ...] = ()) -> ir.Function:
 
 
 def refused(fn: ir.Function, message: str) -> None:
-    with pytest.raises(Malformed, match=message):
+    with pytest.raises(InternalError, match=message):
         check(fn)
 
 
@@ -136,3 +135,33 @@ def test_a_view_leads_to_what_it_says() -> None:
     refused(viewed(ir.Permute((0, 0)), rank=2), "axes")
     refused(viewed(ir.Permute((1, 0)), rank=2, dtype="float32"), "a view: float32")
     refused(viewed(ir.Diagonal(), rank=1), "a view by Diagonal")
+
+
+# ------------------------------------------------------------------------------------------------------------- calls
+
+
+def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] | None = (1,)) -> ir.LibraryCall:
+    return ir.library_call(ir.Var("done", INT), function, args, written)
+
+
+def test_calls_are_printed() -> None:
+    out, given = ir.Var("out", MATRIX.type, buffer=True), ir.Var("n", INT)
+    calls = (called(MATRIX, out), called(MATRIX, written=None), called(MATRIX, written=()))
+    kept = ir.KeptCall(ir.Var("y", FLOAT64), "call", (given,), function="f")
+    text = dump(function(*calls, kept, params=(MATRIX, out, given)))
+    assert "call blas.gemv a, out fills out" in text and "call blas.gemv a fills nothing" in text
+    assert "y: float64 = call f n" in text
+
+
+def test_a_call_fills_memory() -> None:
+    out = ir.Var("out", MATRIX.type, buffer=True)
+    check(function(called(MATRIX, out), params=(MATRIX, out)))
+    refused(function(called(MATRIX, MATRIX), params=(MATRIX,)), "argument 1 is filled")
+    refused(function(called(MATRIX, out, function="gemv"), params=(MATRIX, out)), "is no function of the runtime")
+
+
+def test_a_function_of_numbers_reads_no_memory() -> None:
+    number = ir.Let(ir.Var("k", INT), "arrays.wrap", (ONE, ONE))
+    check(function(number))
+    refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
+    refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")
