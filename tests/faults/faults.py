@@ -687,8 +687,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tuple_without_parentheses",
-        "transpile/codegen/numpy/printer.py",
-        ' and _name_of(part) != "Tuple"',
+        "transpile/codegen/numpy/wrapping.py",
+        " and not isinstance(part, ast.Tuple)",
         "",
         "a tuple that is the only argument of a call over several lines becomes its arguments",
         ("tests/codegen/test_printer.py",),
