@@ -13,6 +13,7 @@ import transpile as tp
 from transpile.aggregates import flatten, leaf_numbers, walk_leaves
 from transpile.analysis.mapped import Mapped
 from transpile.analysis.summaries import Called
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
@@ -24,7 +25,7 @@ class TooLong(BaseException):
 
 def core_and_request(fn, args):
     request = Request.of(args, {})
-    return request.lift(fn), request
+    return lift(request, fn), request
 
 
 def is_float(a):

@@ -197,11 +197,11 @@ def test_memory_of_threads(monkeypatch):
     """Of the trips of which each has no memory the first is named, and the others leave nothing."""
     from thread_calls import cut
 
-    from transpile.driver import runners
+    from transpile.driver import compiling
     from transpile.loops import passes
 
     monkeypatch.setattr(passes, "PASSES", passes.PASSES.instead("parallel schedule", cut))
-    monkeypatch.setattr(runners, "threads_of", lambda level: 2 if level.parallel else 0)
+    monkeypatch.setattr(compiling, "threads_of", lambda level: 2 if level.parallel else 0)
     f = tp.jit(rows, cache=False, parallel=True)
     x = np.array([3.0, 4.0, 5.0, 6.0])
     right = rows(x, 4)

@@ -491,10 +491,11 @@ def test_which_arrays_steer(fn):
 def steered(g, *args):
     from transpile.base.levels import jit_level
     from transpile.driver.backend import Options, lowered
+    from transpile.driver.lifted_request import lift
     from transpile.driver.request import Request
 
     request = Request.of(args, {})
     request.make_static(g)
     assert jit_level(g) is not None
-    *kept, fn = lowered(request.lift(g), Options())
+    *kept, fn = lowered(lift(request, g), Options())
     return steering(fn, kept)

@@ -14,6 +14,7 @@ from verified import verify
 
 import transpile as tp
 from transpile.analysis.undefined import Undefined
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 from transpile.simplify.placeholders import is_any, is_move, with_placeholders
 
@@ -104,7 +105,7 @@ def test_compiled_names_without_a_value(first, tmp_path):
 
 
 def lifted(target, *args):
-    return verify(Request.of(args, {}).lift(target))
+    return verify(lift(Request.of(args, {}), target))
 
 
 def late(x, n):

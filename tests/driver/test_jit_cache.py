@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import transpile as tp
+from transpile.driver import runners
 from transpile.driver.cache import cached_calls, cached_kernels, directory
-from transpile.driver.request import Request
 
 pytestmark = pytest.mark.numba
 ROOT = str(Path(__file__).parents[2])
@@ -36,13 +36,13 @@ class Project:
         monkeypatch.setattr(
             cached_calls, "_is_current", lambda: True
         )  # somebody may be editing the sources of transpile
-        lift = Request.lift
+        lift = runners.lift
 
         def counted(request, target):
             self.lifted += 1
             return lift(request, target)
 
-        monkeypatch.setattr(Request, "lift", counted)
+        monkeypatch.setattr(runners, "lift", counted)
 
     def write(self, **texts):
         for name, text in texts.items():

@@ -17,6 +17,7 @@ import pytest
 import transpile as tp
 from transpile.api import Transformed
 from transpile.base.levels import Level
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 from transpile.errors import TranspileError
 
@@ -305,7 +306,7 @@ def in_table(x, name="3"):
 
 def test_of_a_table_only_what_is_read_is_handed_on():
     """30 tables of which a call reads one: the others are no arguments of what is compiled, nor looked at by a call."""
-    core = Request.of((20.5,), {}).lift(in_table)
+    core = lift(Request.of((20.5,), {}), in_table)
     assert len(core.captured) == len(core.params) - 1 == 80
     assert tp.grad(in_table)(20.5) == TABLES["3"][1][18]
 

@@ -16,8 +16,10 @@ from verified import verify
 from transpile.aggregates import flatten, unflatten
 from transpile.core import nodes as ir
 from transpile.driver import lifts
+from transpile.driver.lifted_request import typed
 from transpile.driver.request import Request
-from transpile.frontend import NeedStatic, lift
+from transpile.frontend.restarts import NeedStatic
+from transpile.frontend.whole_lifter import lift
 
 
 def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[ir.Function, list[Any]]:
@@ -25,7 +27,7 @@ def lifted(fn: Any, *args: Any, mutable: bool = False) -> tuple[ir.Function, lis
     request = Request.of(args, {})
     while True:
         dynamic = [k for k in range(len(request.leaves)) if k not in request.known]
-        trees, named = request.typed()
+        trees, named = typed(request)
         try:
             core = lift(fn, trees, named, mutable=mutable, transforms=lifts.lift)
         except NeedStatic as need:

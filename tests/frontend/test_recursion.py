@@ -19,6 +19,7 @@ from verified import verify
 
 import transpile as tp
 from transpile.core.functions import reached
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 X = np.array([0.3, 0.5, 0.7])
@@ -85,7 +86,7 @@ def test_every_kept_function_is_well_formed(program):
     for f in (tp.jit(program.fn), tp.grad(program.fn, argnums=program.wrt)):
         request = Request.of(program.args(), {})
         request.make_static(f)
-        core = request.lift(f)
+        core = lift(request, f)
         for routine in reached(core):
             verify(routine.body)
         verify(core)

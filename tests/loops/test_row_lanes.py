@@ -6,7 +6,7 @@ from thread_calls import flat, same
 
 import transpile as tp
 from transpile import api
-from transpile.driver import runners
+from transpile.driver import compiling
 from transpile.loops.schedule import row_lanes
 
 pytestmark = pytest.mark.numba
@@ -123,7 +123,7 @@ CASES = [
 
 @pytest.fixture(params=[2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(compiling, "threads_of", lambda level: request.param if level.parallel else 0)
     monkeypatch.setattr(row_lanes, "_MANY", 1)
     return request.param
 

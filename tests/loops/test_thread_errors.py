@@ -6,7 +6,7 @@ from thread_calls import compiled, flat, same
 
 import transpile as tp
 from transpile import api
-from transpile.driver import backend, runners
+from transpile.driver import backend, compiling
 
 pytestmark = pytest.mark.numba
 
@@ -57,7 +57,7 @@ def scattered(x, ix, out):
 
 @pytest.fixture(params=[2, 3, 8])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(compiling, "threads_of", lambda level: request.param if level.parallel else 0)
     return request.param
 
 

@@ -6,7 +6,7 @@ from thread_calls import flat, same
 
 import transpile as tp
 from transpile import api
-from transpile.driver import runners
+from transpile.driver import compiling
 
 pytestmark = pytest.mark.numba
 
@@ -66,7 +66,7 @@ def weights(a, k):
 
 @pytest.fixture(params=[2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(runners, "threads_of", lambda level: request.param if level.parallel else 0)
+    monkeypatch.setattr(compiling, "threads_of", lambda level: request.param if level.parallel else 0)
     return request.param
 
 

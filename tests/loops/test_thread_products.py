@@ -11,7 +11,7 @@ from thread_calls import flat, same
 
 import transpile as tp
 from transpile import api
-from transpile.driver import runners
+from transpile.driver import compiling
 
 pytestmark = pytest.mark.numba
 
@@ -148,7 +148,7 @@ def test_gradients_of_a_triangle(size, always, forks):
 @pytest.mark.parametrize("threads", [2, 5])
 @pytest.mark.parametrize("size", [0, 1, 30])
 def test_gradients(size, threads, always, forks, monkeypatch):
-    monkeypatch.setattr(runners, "threads_of", lambda level: threads if level.parallel else 0)
+    monkeypatch.setattr(compiling, "threads_of", lambda level: threads if level.parallel else 0)
     api._kept.cache_clear()
     args = RNG.normal(size=(size, 12)), RNG.normal(size=(12, 24)), RNG.normal(size=24)
     gradient = tp.value_and_grad(network, argnums=(0, 1, 2))

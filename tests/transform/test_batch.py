@@ -13,6 +13,7 @@ from verified import verify
 
 import transpile as tp
 from transpile.aggregates import flatten
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 PROGRAMS = {p.name: p for p in all_programs()}
@@ -74,7 +75,7 @@ def test_a_program(name: str, by_lane: bool) -> None:
             with pytest.raises(tp.TranspileError, match="may differ between lanes"):
                 batched(*whole)
             return
-        verify(Request.of(whole, {}).lift(batched))
+        verify(lift(Request.of(whole, {}), batched))
         assert_is_stacked(batched(*whole), wanted, 1e-12, 1e-13)
 
 

@@ -20,6 +20,7 @@ from transpile.aggregates import flatten
 from transpile.base.axis_names import NamedAxis, binding
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 from transpile.ops.lane_collectives import COLLECTIVES
 from transpile.tree import map as map_leaves
@@ -52,7 +53,7 @@ def test_values(name: str, compiled: bool) -> None:
     wanted = threads.vmap(f, in_axes, "i")(*args)
     batched = tp.vmap(f, in_axes, axis_name="i")
     with order(compiled), np.errstate(all="ignore"):
-        verify(Request.of(args, {}).lift(batched))
+        verify(lift(Request.of(args, {}), batched))
         found = batched(*args)
     leaves, others = flatten(found)[0], flatten(wanted)[0]
     assert len(leaves) == len(others)
@@ -250,7 +251,7 @@ def test_each_primitive_is_in_a_case() -> None:
         axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
         one = tuple(a if axis is None else map_leaves(lambda leaf: leaf[0], a) for a, axis in zip(args, axes))
         with binding(NamedAxis("i", 4)):
-            lets = statements(Request.of(one, {}).lift(f).body)
+            lets = statements(lift(Request.of(one, {}), f).body)
         found |= {s.prim for s in lets if isinstance(s, ir.Let)} & set(COLLECTIVES)
     assert found == set(COLLECTIVES)
 

@@ -18,6 +18,7 @@ from verified import verify
 import transpile as tp
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 NAMES = ("a", "b", "c")
@@ -153,7 +154,7 @@ def test_programs_at_random(block):
 
 
 def core(f: Any, *args: Any) -> ir.Function:
-    return verify(Request.of(args, {}).lift(f))
+    return verify(lift(Request.of(args, {}), f))
 
 
 def copies_in_loops(fn: ir.Function) -> Iterator[ir.Alloc]:

@@ -12,6 +12,7 @@ from lane_orders import order
 from verified import verify
 
 import transpile as tp
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 WEIGHTS = np.array([0.7, -1.3, 0.4, 1.9, 0.2])
@@ -50,7 +51,7 @@ def close(found: Any, wanted: Any) -> None:
 
 
 def well_formed(f: Any, *args: Any) -> Any:
-    verify(Request.of(args, {}).lift(f))
+    verify(lift(Request.of(args, {}), f))
     return f(*args)
 
 

@@ -12,6 +12,7 @@ from verified import verify
 
 import transpile as tp
 from transpile.core.functions import reached
+from transpile.driver.lifted_request import lift
 from transpile.driver.request import Request
 
 RNG = np.random.default_rng(0)
@@ -222,7 +223,7 @@ def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
         return np.sum(tp.vmap(program.fn, in_axes=axes)(*args) * np.array([1.0, -2.0, 3.0]))
 
     with order(by_lane):
-        core = Request.of(whole, {}).lift(tp.grad(total, chosen))
+        core = lift(Request.of(whole, {}), tp.grad(total, chosen))
         for routine in reached(core):
             verify(routine.body)
         verify(core)

@@ -19,7 +19,6 @@ from transpile.analysis.affine import Forms, Linear
 from transpile.core import nodes as ir
 
 DEPTH = 5
-ONE = Linear(1)
 LONGEST = 2**48  # no array that has an element has a longer axis
 LIMIT = 2**63
 
@@ -44,7 +43,7 @@ class Facts:
     def form(self, op: ir.Operand) -> Linear:
         """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
         form = self.forms.of(op)
-        return Linear(0, frozenset(((op, 1),))) if isinstance(op, ir.Var) and not self.is_exact(form) else form
+        return Linear.atom(op) if isinstance(op, ir.Var) and not self.is_exact(form) else form
 
     def is_exact(self, form: Linear) -> bool:
         """Whether the value that is computed for a form is the form's."""
@@ -102,10 +101,10 @@ class Facts:
             bounds[var] = (*known, form)
 
     def less(self, a: Linear, b: Linear) -> None:
-        self.not_negative(b.plus(a, -1).plus(ONE, -1))
+        self.not_negative(b - a - 1)
 
     def at_most(self, a: Linear, b: Linear) -> None:
-        self.not_negative(b.plus(a, -1))
+        self.not_negative(b - a)
 
     def same(self, a: Linear, b: Linear) -> None:
         self.at_most(a, b)
@@ -131,7 +130,7 @@ class Facts:
     def define(self, let: ir.Let) -> None:
         """What the definition of an integer says of it."""
         self.ranges = {}
-        var = Linear(0, frozenset(((let.var, 1),)))
+        var = Linear.atom(let.var)
         kind, args = as_extremum(let)
         if kind:
             for a in args:
@@ -141,9 +140,9 @@ class Facts:
             self.bound(self.low, let.var, Linear(0))
         elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
             self._divide(let, var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.wrap":
+        elif let.prim == "arrays.wrap":
             self._divide(replace(let, prim="mod"), var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
+        elif let.prim == "arrays.bound":
             self.not_negative(var)
             self.at_most(var, self.form(let.args[1]))
         elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
@@ -160,12 +159,12 @@ class Facts:
             facts.test(test, holds)
         if all(facts.is_not_negative(form) for facts, form in sides):
             self.not_negative(var)
-        if all(facts.is_not_negative(size.plus(form, -1).plus(ONE, -1)) for facts, form in sides):
+        if all(facts.is_not_negative(size - form - 1) for facts, form in sides):
             self.less(var, size)
 
     def _divide(self, let: ir.Let, var: Linear) -> None:
         x, by = (self.form(a) for a in let.args)
-        if not self.is_not_negative(by.plus(ONE, -1)):
+        if not self.is_not_negative(by - 1):
             return
         if let.prim == "mod":
             self.not_negative(var)
@@ -259,12 +258,12 @@ class Facts:
 
     def compare(self, prim: str, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""
-        gap = b.plus(a, -1)
+        gap = b - a
         match prim:
             case "less":
-                return self._either(gap.plus(ONE, -1), gap.times(-1))
+                return self._either(gap - 1, -gap)
             case "less_equal":
-                return self._either(gap, gap.times(-1).plus(ONE, -1))
+                return self._either(gap, -gap - 1)
             case "greater":
                 return self.compare("less", b, a)
             case "greater_equal":
@@ -272,7 +271,7 @@ class Facts:
             case "equal" | "not_equal":
                 if not gap.terms:
                     return (gap.const == 0) == (prim == "equal")
-                if self.is_not_negative(gap.plus(ONE, -1)) or self.is_not_negative(gap.times(-1).plus(ONE, -1)):
+                if self.is_not_negative(gap - 1) or self.is_not_negative(-gap - 1):
                     return prim == "not_equal"
         return None
 
@@ -290,7 +289,7 @@ class Facts:
 
 def is_alone(form: Linear) -> bool:
     """Whether it is a number or a variable."""
-    return not form.terms or (form.const == 0 and len(form.terms) == 1 and next(iter(form.terms))[1] == 1)
+    return form.is_const or form.as_atom is not None
 
 
 def is_integer(op: ir.Operand) -> bool:
@@ -302,9 +301,8 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        name = let.params.get("fn") if let.prim == "call" else let.prim
-        if name in ("max", "maximum"):
+        if let.prim == "maximum":
             return "max", let.args
-        if name in ("min", "minimum"):
+        if let.prim == "minimum":
             return "min", let.args
     return "", ()

@@ -16,6 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.forms import ARITHMETIC, of_operation
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -241,9 +242,15 @@ class Builder:
             self.others[result.op] = frozenset(found - {result.dtype})
 
     def bind(
-        self, name: str, type_: Type, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]
+        self,
+        name: str,
+        type_: Type,
+        prim: str,
+        operands: tuple[ir.Operand, ...],
+        params: Mapping[str, Any] | None = None,
     ) -> ir.Var:
         """Emits the *let* as it is."""
+        params = params or {}
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)
@@ -414,18 +421,9 @@ class Builder:
         return op.form
 
     def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
-        if prim not in ("add", "sub", "mul", "neg", "cast"):
+        if prim not in ARITHMETIC or not all(o.type.is_int and not o.type.dims for o in operands):
             return None
-        if not all(o.type.is_int and not o.type.dims for o in operands):
-            return None
-        forms = [self.form(o) for o in operands]
-        if prim == "add":
-            return forms[0] + forms[1]
-        if prim == "sub":
-            return forms[0] - forms[1]
-        if prim == "mul":
-            return forms[0] * forms[1]
-        return -forms[0] if prim == "neg" else forms[0]
+        return of_operation(prim, map(self.form, operands))
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
@@ -472,16 +470,16 @@ class Builder:
 
     # ---- memory
 
-    def alloc(self, name: str, type_: Type, prim: str, *args: Any, note: str = "", **params: Any) -> ir.Var:
+    def alloc(self, name: str, type_: Type, prim: str, *args: Any, reason: str = "", **params: Any) -> ir.Var:
         """A new buffer that holds ``prim(args)``."""
-        var = ir.Var(name, type_.strong, buffer=True, note=note)
-        self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc))
+        var = ir.Var(name, type_.strong, buffer=True)
+        self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc, reason))
         return var
 
-    def zeros(self, name: str, type_: Type, note: str = "") -> ir.Var:
+    def zeros(self, name: str, type_: Type, reason: str = "") -> ir.Var:
         """A new buffer of zeros."""
         return self.alloc(
-            name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype
+            name, type_, "full", 0.0 if type_.is_float else 0, reason=reason, dims=type_.dims, dtype=type_.dtype
         )
 
     def copy(self, name: str, source: Any) -> ir.Var:
@@ -542,7 +540,7 @@ class Builder:
         finally:
             self.loc = saved
 
-    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop` and `Effect` are emitted as they are: build the node and `emit` it.
+    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop`, `Print` and `Raise` are emitted as they are: build the node and `emit` it.
 
 
 def _unify_equal(a: Dim, b: Dim) -> Dim | None:

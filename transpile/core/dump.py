@@ -149,9 +149,22 @@ def _let(p: _Printer, s: ir.Let, depth: int) -> Iterator[str]:
     yield f"{p.declare(s.var)} = {value}"
 
 
+def _view(p: _Printer, s: ir.View, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = view {p.place(s.base, (s.step,), s.args[1:])}"
+
+
+def _library_call(p: _Printer, s: ir.LibraryCall, depth: int) -> Iterator[str]:
+    written = "" if s.written is None else f" fills {', '.join(p.operand(s.args[k]) for k in s.written) or 'nothing'}"
+    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}{written}"
+
+
+def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}"
+
+
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.var.note}" if s.var.note else "")
+    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:
@@ -174,8 +187,11 @@ def _if(p: _Printer, s: ir.If, depth: int) -> Iterator[str]:
 
 def _for(p: _Printer, s: ir.For, depth: int) -> Iterator[str]:
     way = "backwards " if s.backwards else ""
+    way += "" if s.kind == "serial" else f"{s.kind} "
     carries = p.carries(s.body.params, s.inits)
     span = ", ".join(p.operand(o) for o in (s.start, s.bound, s.step))
+    carries += f" combined by {', '.join(s.combiners)}" if s.combiners else ""
+    carries += f" in vectors of {s.width}" if s.width else ""
     head = f"for {p.declare(s.index)} in {way}range({span}){carries}:"
     body = p.block(s.body, depth + 1)
     yield f"{p.results(s.results)}{head}" + (f" -> {p.declare(s.trips)}" if s.trips is not None else "")
@@ -196,13 +212,30 @@ def _while(p: _Printer, s: ir.While, depth: int) -> Iterator[str]:
     yield from body
 
 
-def _effect(p: _Printer, s: ir.Effect, depth: int) -> Iterator[str]:
-    params = " ".join(f"{k}={_param(v)}" for k, v in s.params.items() if k != "check")
-    yield f"{s.kind} {p.many(s.args)} {params}".rstrip()
+def _print(p: _Printer, s: ir.Print, depth: int) -> Iterator[str]:
+    yield f"print {p.many(s.args)} {_param(s.parts)} sep={s.sep!r} end={s.end!r}"
+
+
+def _raise(p: _Printer, s: ir.Raise, depth: int) -> Iterator[str]:
+    yield f"raise {s.exception} {p.many(s.args)} {_param(s.parts)}"
+
+
+def _check(p: _Printer, s: ir.Check, depth: int) -> Iterator[str]:
+    yield f"check not {p.operand(s.test)} else {s.exception} {_param(s.parts)}"
+
+
+def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
+    low = "0 <= " if s.low else ""
+    guard = "" if s.guard is None else f" if {p.operand(s.guard)}"
+    text = f"check {low}{p.operand(s.at)} < {p.operand(s.size)}{guard} else {s.exception} of {p.operand(s.given)}"
+    yield f"{text} {_param(s.parts)}"
 
 
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.Let: _let,
+    ir.View: _view,
+    ir.LibraryCall: _library_call,
+    ir.KeptCall: _kept_call,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.Add: _add,
@@ -211,9 +244,13 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.While: _while,
     ir.Call: _call,
     ir.NewStack: lambda p, s, depth: iter(
-        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]
+        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.reason}" if s.reason else "")]
     ),
     ir.Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     ir.Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),
-    ir.Effect: _effect,
+    ir.Print: _print,
+    ir.Breakpoint: lambda p, s, depth: iter(["breakpoint"]),
+    ir.Raise: _raise,
+    ir.Check: _check,
+    ir.BoundsCheck: _bounds_check,
 }

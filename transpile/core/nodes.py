@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from transpile.base.loc import NOWHERE, Loc
 from transpile.core.dims import Dim
@@ -27,14 +27,13 @@ SYNTHETIC = ""  # the name of a value that the user gave none
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("buffer", "form", "name", "note", "type")
+    __slots__ = ("buffer", "form", "name", "type")
 
-    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
+    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None) -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
-        self.note = note  # of a tape: why it is recorded; of others see `transpile.core.reasons`
 
     @property
     def label(self) -> str:
@@ -152,13 +151,72 @@ Path = tuple[Step, ...]  # the empty path is the whole buffer
 
 @dataclass(slots=True)
 class Let:
-    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims."""
+    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims.
+
+    ``reason``, here and of other statements: why a transform has put it there, or left it (`transpile.core.reasons`).
+    """
 
     var: Var
     prim: str
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class View(Let):
+    """Of the loop dialect: ``var`` is another name of memory, as ``step`` leads to it from the first of ``args``.
+
+    The step is an `Index` of points and slices of step 1, a `Permute` or a `Reshape`; its slots count the other ``args``.
+    """
+
+    step: Step = field(kw_only=True)
+
+    @property
+    def base(self) -> Operand:
+        """The memory that it is a view of."""
+        return self.args[0]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Of an index: what it takes of each axis of the base."""
+        assert isinstance(self.step, Index)
+        return (*self.step.items, *(Slice(),) * (self.base.type.rank - len(self.step.items)))
+
+
+def view(var: Var, base: Operand, step: Step, args: tuple[Operand, ...] = (), loc: Loc = NOWHERE) -> View:
+    return View(var, "view", (base, *args), {}, loc, step=step)
+
+
+def reshape(rank: int) -> Reshape:
+    """To sizes that are all the operands."""
+    return Reshape(tuple(range(rank)))
+
+
+@dataclass(slots=True)
+class LibraryCall(Let):
+    """Of the loop dialect: ``var`` is what a function of `transpile_runtime.compiled` gives for arrays among its arguments.
+
+    ``function`` is its module and name; of several results ``var`` is a tuple, which *item* takes apart. ``written`` are the
+    slots of the arguments that it fills, None where nobody has said which.
+    """
+
+    function: str = field(kw_only=True)
+    written: tuple[int, ...] | None = field(kw_only=True)
+
+
+@dataclass(slots=True)
+class KeptCall(Let):
+    """Of the loop dialect: ``var`` is what another function of the program gives, ``function`` by its name there."""
+
+    function: str = field(kw_only=True)
+
+
+def library_call(
+    var: Var, function: str, args: tuple[Operand, ...], written: tuple[int, ...] | None, loc: Loc = NOWHERE
+) -> LibraryCall:
+    return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
 
 
 @dataclass(slots=True)
@@ -170,6 +228,7 @@ class Alloc:
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -219,6 +278,10 @@ class If:
     loc: Loc = NOWHERE
 
 
+LoopKind = Literal["serial", "parallel", "vector"]
+COMBINERS = ("add", "mul", "maximum", "minimum", "logical_and", "logical_or", "joined")
+
+
 @dataclass(slots=True)
 class For:
     """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``).
@@ -227,6 +290,12 @@ class For:
     values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
     ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
     `transpile.transform.batching`, whose trips are lanes and carry nothing.
+
+    ``kind``: the trips of a "parallel" loop run on several threads, those of a "vector" loop are the lanes of vectors. Both count
+    up by 1, a parallel one from 0. What a vector loop carries is only combined with something in each trip, by the primitives of
+    ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
+    are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
+    the first index that is out of range, and the text has the user's ends.
     """
 
     index: Var
@@ -240,6 +309,10 @@ class For:
     backwards: bool = False
     loc: Loc = NOWHERE
     lanes: bool = False
+    kind: LoopKind = "serial"
+    combiners: tuple[str, ...] = ()
+    width: int | None = None
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -260,6 +333,7 @@ class NewStack:
 
     var: Var
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -280,20 +354,77 @@ class Pop:
     loc: Loc = NOWHERE
 
 
+Parts = tuple[Any, ...]
+"""A message: text and slots of operands (ints, or ``(int, conversion, format)``); of lowered code also the user's line."""
+
+
 @dataclass(slots=True)
 class Effect:
-    """``print`` or ``raise``; ordered, never repeated, never removed.
+    """What is ordered, never repeated, never removed: `Print`, `Raise`; and, of the loop dialect alone, `Check`, `BoundsCheck`."""
 
-    ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
-    ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
-    argument, with ``params["sep"]`` and ``params["end"]``; a print with ``params["call"]`` is a call of that name.
-    ``params["check"]`` marks a raise that is not the user's: a check of sizes.
+    loc: Loc = field(default=NOWHERE, kw_only=True)
+
+
+@dataclass(slots=True)
+class Print(Effect):
+    """``print(...)``; ``parts`` has a message an argument. ``dtypes``: of a lowered one, those of numbers that are not Python's."""
+
+    args: tuple[Operand, ...]
+    parts: tuple[Parts, ...]
+    sep: str = " "
+    end: str = "\n"
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Breakpoint(Print):
+    """``breakpoint()``, which stops where a print would print."""
+
+
+@dataclass(slots=True)
+class Raise(Effect):
+    """``raise exception(message)``.
+
+    ``is_check``: it is not the user's, but a check of sizes. ``has_lane``: the message says in which lane. ``dtypes``: as in
+    `Print`.
     """
 
-    kind: str
     args: tuple[Operand, ...]
-    params: Mapping[str, Any] = field(default_factory=dict)
-    loc: Loc = NOWHERE
+    exception: str
+    parts: Parts = ()
+    is_check: bool = False
+    has_lane: bool = False
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Check(Effect):
+    """Raises where ``test`` is true: a number does not fit."""
+
+    test: Operand
+    exception: str
+    parts: Parts
+
+
+@dataclass(slots=True)
+class BoundsCheck(Effect):
+    """Raises where ``at`` is not below ``size`` or, with ``low``, is below 0; only asked where ``guard`` holds, if there is one.
+
+    The message names what was ``given``: slot 0, the size being slot 1.
+    """
+
+    at: Operand
+    size: Operand
+    given: Operand
+    low: bool
+    exception: str
+    parts: Parts
+    guard: Operand | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What it reads."""
+        return (self.at, self.size, self.given, *(() if self.guard is None else (self.guard,)))
 
 
 @dataclass(slots=True)

@@ -199,9 +199,14 @@ class ArrayForm(Scopes):
         fits = stack.dtype == value.dtype and stack.rank == value.rank
         self.check(fits, f"an element of {stack} cannot be {value}")
 
-    def effect(self, s: ir.Effect) -> None:
+    def effect(self, s: ir.Print | ir.Raise) -> None:
         for operand in s.args:
             self.value(operand)
+        shown = s.parts if isinstance(s, ir.Raise) else [part for parts in s.parts for part in parts]
+        slots = [p[0] if isinstance(p, tuple) else p for p in shown if not isinstance(p, str)]
+        self.check(
+            all(isinstance(k, str) or k < len(s.args) for k in slots), "a message names an operand that is not there"
+        )
 
     def call(self, s: ir.Call) -> None:
         for operand in reads(s):
@@ -303,6 +308,8 @@ ArrayForm.handlers = {
     ir.NewStack: ArrayForm.new_stack,
     ir.Push: ArrayForm.push,
     ir.Pop: ArrayForm.pop,
-    ir.Effect: ArrayForm.effect,
+    ir.Print: ArrayForm.effect,
+    ir.Breakpoint: ArrayForm.effect,
+    ir.Raise: ArrayForm.effect,
     ir.Call: ArrayForm.call,
 }

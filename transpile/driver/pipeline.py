@@ -12,8 +12,8 @@ from transpile.core import nodes as ir
 from transpile.custom import Custom, call_custom, is_method
 from transpile.driver import lifts
 from transpile.driver.pass_watches import from_environment
-from transpile.frontend import lift as lift_source
 from transpile.frontend.resolve.resolve import definition_loc
+from transpile.frontend.whole_lifter import lift as lift_source
 from transpile.transform.array_passes import CLEAN
 from transpile.transform.program_functions import settled
 

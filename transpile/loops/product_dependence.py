@@ -55,7 +55,7 @@ class Conflicts:
 
     def _spots(self, stmt: ir.Stmt) -> Iterator[Spot]:
         for found in accesses(stmt):
-            if isinstance(stmt, ir.Let) and stmt.prim == "call":
+            if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)):
                 yield self._whole(found.var, found.kind)
             else:
                 at = None if found.indices is None else tuple(self.code.forms.of(i) for i in found.indices)
@@ -78,7 +78,7 @@ class Conflicts:
                 continue
             assert part[1] is not None
             box = Letter(ir.Var(ir.SYNTHETIC, INT), Linear(0), part[1])
-            at.append(part[0].plus(box.form))
+            at.append(part[0] + box.form)
             boxes.append(box)
         return Spot(found.var, tuple(at), kind, tuple(boxes))
 
@@ -218,7 +218,7 @@ class Conflicts:
         written = p.target
         boxes = list(p.letters)
         for old, var in new.items():
-            by = Linear(0, frozenset(((var, 1),)))
+            by = Linear.atom(var)
             written = written.replaced(old, by)
             boxes = [
                 Letter(var if c.index is old else c.index, c.low.replaced(old, by), c.high.replaced(old, by))

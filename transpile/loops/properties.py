@@ -9,12 +9,11 @@ from transpile.core import nodes as ir
 from transpile.core.pass_list import Property
 from transpile.core.walk import statements
 from transpile.loops.power_expansion import exponent
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.simplify.dead_loop_code import remove_dead
 
 
 def _is_whole(fn: ir.Function) -> bool:
-    return not any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+    return not any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
 
 
 def _is_plain(fn: ir.Function) -> bool:

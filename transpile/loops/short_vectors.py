@@ -12,7 +12,7 @@ from __future__ import annotations
 from transpile.analysis.vector_forms import DEAR, INSTRUCTIONS, PLAIN
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-from transpile.loops.unroll_and_jam_legality import ABREAST, AT_ONCE
+from transpile.loops.unroll_and_jam_legality import AT_ONCE
 
 LANES = 4
 _PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
@@ -22,7 +22,9 @@ _VECTORS = INSTRUCTIONS | PLAIN.keys()
 
 def lanes_of(loop: ir.For) -> int | None:
     """How many trips are one vector, where that is known before LLVM finds out."""
-    if loop.index.note == ABREAST:
+    if loop.width is not None:
+        return loop.width
+    if loop.kind == "vector":
         if not isinstance(loop.bound, ir.Const):
             return None
         return 1 if _calls(loop.body) else AT_ONCE if _is_of_vectors(loop.body, False) else None

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
+from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
@@ -28,11 +29,9 @@ from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
 from transpile.loops.loop_shape import has_recurrence, known_trips
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
 LARGE = 200  # statements of a trip that are not written twice
-ABREAST = "abreast"  # the note of the index of a loop over them
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
 _STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 
@@ -65,7 +64,7 @@ def may_gain(loop: ir.For) -> bool:
 
 
 def _is_plain(loop: ir.For) -> bool:
-    if loop.trips is not None or loop.body.stop is not None or loop.index.note == PARALLEL:
+    if loop.trips is not None or loop.body.stop is not None or loop.kind == "parallel":
         return False
     return (
         isinstance(loop.step, ir.Const) and len(loop.results) == len(loop.inits) and not any(map(is_array, loop.inits))
@@ -78,7 +77,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item")
+                or stmt.prim in ("call", "item", *NUMBER_CALLS)
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False
@@ -199,7 +198,7 @@ class Search:
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
         """What differs from trip to trip of what subscripts are computed from."""
-        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+        return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
 # ---------------------------------------------------------------------------------------------------- numbers

@@ -79,13 +79,14 @@ class _Vectors:
         start, end = ir.Var("start", INT), ir.Var("end", INT)
         up = loop.step.value > 0
         full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
-        nearer = ir.Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
+        nearer = ir.Let(end, "minimum" if up else "maximum", (full.var, loop.bound), {"py": True}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
         carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
         results = tuple(ir.Var(r.name, r.type) for r in loop.results)
         body = ir.Block(carried, [full, nearer, *test, self.choice(part, inside, partly, results)], results)
-        return [replace(loop, index=start, step=ir.Const(SIZE * loop.step.value, INT), body=body)]
+        step = ir.Const(SIZE * loop.step.value, INT)
+        return [replace(loop, index=start, step=step, body=body, kind="serial", combiners=())]
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
         """The loop of a block, by whether its arguments are inside."""
@@ -121,7 +122,11 @@ class _Vectors:
         body = ir.Block(tuple(params.values()), stmts, tuple(found.values()))
         results = tuple(ir.Var("outside", t) for t in found)
         inits = tuple(ir.Const(0.0, t) for t in found)
-        after: list[ir.Stmt] = [ir.For(index, start, end, loop.step, inits, body, results, loc=loop.loc)]
+        kind, joined = loop.kind, ("joined",) * len(inits) if loop.kind == "vector" else ()
+        asked = ir.For(
+            index, start, end, loop.step, inits, body, results, None, False, loop.loc, False, kind, joined, loop.width
+        )
+        after: list[ir.Stmt] = [asked]
         inside = [ir.Let(ir.Var("", BOOL), "vector", (r,), {"vector": "all_inside"}, loop.loc) for r in results]
         if len(inside) > 1:
             inside.append(ir.Let(ir.Var("", BOOL), "both", tuple(s.var for s in inside), {}, loop.loc))
@@ -189,7 +194,7 @@ class _Arguments:
 
     def is_own(self, form: Linear) -> bool:
         """Whether no two trips have this subscript."""
-        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).variables & self.own)
+        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).atoms & self.own)
 
     def let(self, k: int) -> ir.Let:
         found = self.loop.body.stmts[k]
@@ -216,8 +221,10 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
 
 def named(let: ir.Let, table: Mapping[str, str]) -> ir.Let:
     """The statement with the vector function of a table that takes its place."""
-    if let.prim == "call" and let.params.get("fn") in DRAWS:
-        return replace(let, params={**let.params, "fn": DRAWS[let.params["fn"]]})
+    if isinstance(let, ir.LibraryCall) and let.function in DRAWS:
+        return replace(let, function=DRAWS[let.function])
+    if let.prim in DRAWS:
+        return replace(let, prim=DRAWS[let.prim])
     name = table.get(let.prim)
     return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
 

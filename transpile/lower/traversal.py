@@ -226,12 +226,12 @@ class Traversal(Carried):
         self.receive(stmt.var, new)
 
     @stmt.register
-    def _(self, stmt: ir.Effect) -> None:
+    def _(self, stmt: ir.Print | ir.Raise) -> None:
         lower_effect(self, stmt)
 
 
 def _twin(var: ir.Var) -> ir.Var:
-    return ir.Var(var.name, var.type, var.buffer, None, var.note)
+    return ir.Var(var.name, var.type, var.buffer, None)
 
 
 def lower(fn: ir.Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> ir.Function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
@@ -75,14 +75,14 @@ def _where(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     return let if found is None or found.type.dtype != let.var.type.dtype else found
 
 
-def _call(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    if let.params.get("fn") != "arrays.bound" or not all(is_integer(a) for a in let.args):
+def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    if not all(is_integer(a) for a in let.args):
         return let
     x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x):
-        if facts.is_not_negative(n.plus(x, -1)):
+        if facts.is_not_negative(n - x):
             return let.args[0]
-        if facts.is_not_negative(x.plus(n, -1)):
+        if facts.is_not_negative(x - n):
             return let.args[1]
         return replace(let, prim="minimum", params={"py": True})
     return let
@@ -97,7 +97,7 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             if found is not None:
                 return found if let.prim == "quick_div" else rest
     x, n = (facts.form(a) for a in let.args)
-    if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
+    if facts.is_not_negative(x) and facts.is_not_negative(n - x - 1):
         return let.args[0] if let.prim == "quick_mod" else ir.Const(0, let.var.type)
     return let
 
@@ -150,7 +150,7 @@ _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
     "where": _where,
     "mul": _times,
     "cast": _cast,
-    "call": _call,
+    "arrays.bound": _bound,
     "quick_mod": _quotient,
     "quick_div": _quotient,
 }

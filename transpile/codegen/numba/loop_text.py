@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.analysis.messages import is_other_sizes, message, site
+from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.codegen.checked_arithmetic import CALLS, wrapping
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
@@ -20,14 +22,10 @@ from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
-from transpile.loops.affine_tests import is_question
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 
 _WIDTH = 88  # an expression longer than this gets a name
-
-_VIEWS = ("view", "swap", "row")  # the same memory under another shape
 
 Piece = tuple[str, int]  # text and precedence
 
@@ -94,7 +92,7 @@ class _Emitter:
     def __init__(self, fn: ir.Function, text: Text, taken: Sequence[str]) -> None:
         self.fn, self.text = fn, text
         self.names: dict[ir.Var, str] = {}
-        self.has_threads = any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+        self.has_threads = any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
@@ -187,16 +185,35 @@ class _Emitter:
         text, level = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
-        may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
-        may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
+        may = plan.once and stmt.var.type.kind == "array" and not is_call(stmt)
+        may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
-        elif stmt.prim == "call" and not self.count[stmt.var]:
+        elif is_call(stmt) and not self.count[stmt.var]:
             self.put(depth, text)  # for what it writes
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 
+    def called(self, stmt: ir.Let) -> str:
+        if isinstance(stmt, ir.KeptCall):
+            return f"{stmt.function}({', '.join(map(self.typed, stmt.args))})"
+        name = stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim
+        return f"{name}({', '.join(map(self.plain, stmt.args))})"
+
+    def viewed(self, stmt: ir.View) -> str:
+        base = self.plain(stmt.base)
+        match stmt.step:
+            case ir.Reshape():
+                return f"{base}.reshape({self.shape(stmt.args[1:])})"
+            case ir.Permute():
+                return f"{base}.T"
+        return f"{base}[{', '.join(self.parts(stmt))}]"
+
     def value(self, stmt: ir.Let) -> Piece:
+        if isinstance(stmt, ir.View):
+            return self.viewed(stmt), ATOM
+        if is_call(stmt):
+            return self.called(stmt), ATOM
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:]), ATOM
@@ -204,17 +221,8 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.shape[{stmt.params['axis']}]", ATOM
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
-            case "call":
-                shown = self.typed if stmt.params.get("kept") else self.plain
-                return f"{stmt.params['fn']}({', '.join(shown(a) for a in stmt.args)})", ATOM
             case "item":
                 return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
-            case "view":
-                return f"{self.plain(stmt.args[0])}.reshape({self.shape(stmt.args[1:])})", ATOM
-            case "swap":
-                return f"{self.plain(stmt.args[0])}.T", ATOM
-            case "row":
-                return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
         if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
             return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
@@ -227,14 +235,17 @@ class _Emitter:
             return text, level
         return f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM
 
-    def parts(self, stmt: ir.Let) -> Iterator[str]:
+    def parts(self, stmt: ir.View) -> Iterator[str]:
         """The subscripts of a view."""
-        args = iter(stmt.args[1:])
-        for kind in stmt.params["kinds"]:
-            if kind == "range":
-                yield f"{self.plain(next(args))}:{self.plain(next(args))}"
-            else:
-                yield self.plain(next(args)) if kind == "point" else ":"
+        assert isinstance(stmt.step, ir.Index)
+        for item in stmt.step.items:
+            match item:
+                case ir.Point(arg):
+                    yield self.plain(stmt.args[1:][arg])
+                case ir.Slice(int(start), int(stop)):
+                    yield f"{self.plain(stmt.args[1:][start])}:{self.plain(stmt.args[1:][stop])}"
+                case _:
+                    yield ":"
 
     def cast(self, op: ir.Operand, to: Type) -> Piece:
         text, level = self.piece(op)
@@ -316,9 +327,9 @@ class _Emitter:
         span = self.range(stmt, depth)
         index = self.index(stmt.index)
         remark = ""
-        if stmt.index.note == PARALLEL and raises(stmt):
+        if stmt.kind == "parallel" and raises(stmt):
             remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
-        elif stmt.index.note == PARALLEL:
+        elif stmt.kind == "parallel":
             span = f"p{span}"
         self.put(depth, f"for {index} in {span}:{remark}")
         if (
@@ -423,40 +434,35 @@ class _Emitter:
     def pop(self, stmt: ir.Pop, depth: int, plan: _Reach) -> None:
         self.put(depth, f"{self.name(stmt.var)} = {self.plain(stmt.stack)}.pop()")
 
-    def effect(self, stmt: ir.Effect, depth: int, plan: _Reach) -> None:
-        if stmt.kind == "check":
-            self.check(stmt, depth)
-            return
-        if stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
-            self.put(depth, "raise again.OtherSizes")
-            return
-        args = "".join(f", {self.plain(a)}" for a in stmt.args)
-        if stmt.kind == "raise":
-            self.put(depth, f"raise errors.{stmt.params['class']}({stmt.params['site']}{args})")
-        else:
-            self.put(depth, f"errors.say({stmt.params['site']}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
+    def print(self, stmt: ir.Print, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"errors.say({_site(stmt)}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
 
-    def check(self, stmt: ir.Effect, depth: int) -> None:
-        at, size, given, *guard = stmt.args
-        if is_question(stmt):
-            self.put(depth, f"if {self.plain(guard[0])}:")
-            self.put(depth + 1, f"raise errors.{stmt.params['class']}({stmt.params['site']})")
-            return
-        test = self.fill("{0} >= {1}", COMPARE, [at, size])
-        if stmt.params["low"]:
-            test = f"{self.fill('{0} < 0', COMPARE, [at])} or {test}"
-        if guard:
-            test = f"({test})" if stmt.params["low"] else test
-            test = f"{self.fill('{0}', LOOSE, guard)} and {test}"
+    def raise_(self, stmt: ir.Raise, depth: int, plan: _Reach) -> None:
+        self.put(depth, "raise again.OtherSizes" if is_other_sizes(stmt) else self.raised(stmt, stmt.args))
+
+    def raised(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, args: Sequence[ir.Operand]) -> str:
+        return f"raise errors.{stmt.exception}_({', '.join([str(_site(stmt)), *map(self.plain, args)])})"
+
+    def check(self, stmt: ir.Check, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"if {self.plain(stmt.test)}:")
+        self.put(depth + 1, self.raised(stmt, ()))
+
+    def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: _Reach) -> None:
+        test = self.fill("{0} >= {1}", COMPARE, [stmt.at, stmt.size])
+        if stmt.low:
+            test = f"{self.fill('{0} < 0', COMPARE, [stmt.at])} or {test}"
+        if stmt.guard is not None:
+            test = f"({test})" if stmt.low else test
+            test = f"{self.fill('{0}', LOOSE, [stmt.guard])} and {test}"
         self.put(depth, f"if {test}:")
-        self.put(
-            depth + 1,
-            f"raise errors.{stmt.params['class']}({stmt.params['site']}, {self.plain(given)}, {self.plain(size)})",
-        )
+        self.put(depth + 1, self.raised(stmt, (stmt.given, stmt.size)))
 
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.Let: _Emitter.let,
+    ir.View: _Emitter.let,
+    ir.LibraryCall: _Emitter.let,
+    ir.KeptCall: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
@@ -466,8 +472,15 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.NewStack: _Emitter.new_stack,
     ir.Push: _Emitter.push,
     ir.Pop: _Emitter.pop,
-    ir.Effect: _Emitter.effect,
+    ir.Print: _Emitter.print,
+    ir.Raise: _Emitter.raise_,
+    ir.Check: _Emitter.check,
+    ir.BoundsCheck: _Emitter.check_bounds,
 }
+
+
+def _site(stmt: ir.Effect) -> int:
+    return site(message(stmt))
 
 
 # --------------------------------------------------------------------------------------- where a value is read
@@ -491,7 +504,7 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     for op in leaves(block):
         if isinstance(op, ir.Var):
             last[op] = end
-    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or _is_call(s)]
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
@@ -502,8 +515,9 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     return plan
 
 
-def _is_call(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim == "call"
+def is_call(stmt: ir.Stmt) -> bool:
+    """Whether the statement has a line of its own: a call is not read where its value is."""
+    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)
 
 
 def is_numpy_integer(let: ir.Let) -> bool:

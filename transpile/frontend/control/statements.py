@@ -54,7 +54,7 @@ def _raise(lx: Lifter, node: gast.Raise) -> None:
 def raise_exception(lx: Lifter, name: str, args: list[gast.expr]) -> None:
     """Raises in the generated program; what follows is dead."""
     parts, ops = formatting.message(lx, args)
-    lx.b.emit(ir.Effect("raise", tuple(ops), {"exception": name, "parts": parts}, lx.b.loc))
+    lx.b.emit(ir.Raise(tuple(ops), name, parts, loc=lx.b.loc))
     raise Dead
 
 
@@ -189,5 +189,4 @@ STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.AsyncFor: _refused("T103", "'async for' cannot be transformed"),
     gast.AsyncWith: _refused("T103", "'async with' cannot be transformed"),
     gast.Try: _refused("T105", "'try' cannot be transformed", "test for the condition with 'if'"),
-    gast.Match: _refused("T109", "'match' cannot be transformed", "write it with 'if'"),
 }

@@ -34,7 +34,7 @@ class Region:
     def emit(self) -> None:
         w, b = self.w, self.b
         with b.at(self.step.stmts[0].loc):
-            results = {v: self.memory_of(v) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
+            results = {v: self.memory_of(v, s) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
         with b.into(ir.Block()) as body:
             stmts = [one for s in self.step.stmts for one in self.moved(s)]
             body.stmts += stmts
@@ -51,11 +51,12 @@ class Region:
             if not var.buffer:
                 w.alls[var] = b.read(buf, name=var.name).op
 
-    def memory_of(self, var: ir.Var) -> ir.Var:
-        """Memory for what goes out of all lanes."""
+    def memory_of(self, var: ir.Var, stmt: ir.Stmt) -> ir.Var:
+        """Memory for what goes out of all lanes, and is made by the statement."""
         w = self.w
         type_ = w.batched(var.type)
-        buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, note=var.note)
+        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc)) else ""
+        buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, reason=reason)
         if var.buffer:
             w.memory[var] = (buf, ())
         return buf
@@ -112,7 +113,7 @@ class Region:
             case ir.Store() | ir.Add() if new.buf in self.w.memory:
                 path, args = self.place(new.buf, new.path, new.args)
                 return [replace(new, buf=self.w.memory[new.buf][0], path=path, args=args)]
-            case ir.Effect(kind="raise"):
+            case ir.Raise():
                 return [self.named(new)]
             case ir.Call() | ir.Let(prim="invoke") if self.w.diagonals is None:
                 return [named(new, self.lane)]
@@ -147,7 +148,7 @@ class Region:
         _, first = self.w.memory[source]
         return (*first, *of_lane(path, source.type.rank, len(args))), (*args, self.lane)
 
-    def named(self, stmt: ir.Effect) -> ir.Effect:
+    def named(self, stmt: ir.Raise) -> ir.Raise:
         """A raise that says in which lane, where lanes are the user's."""
         return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
 

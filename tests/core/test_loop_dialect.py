@@ -1,0 +1,167 @@
+"""The nodes of the loop dialect alone: each is printed, and the verifier refuses it where it means nothing."""
+
+from __future__ import annotations
+
+import pytest
+from verified import check, verify
+
+from transpile.core import nodes as ir
+from transpile.core.dims import ANY
+from transpile.core.dump import dump
+from transpile.core.types import BOOL, FLOAT64, INT, Type
+from transpile.errors import InternalError
+
+ZERO, ONE, TRUE = ir.Const(0, INT), ir.Const(1, INT), ir.Const(True, BOOL)
+
+
+def function(*stmts: ir.Stmt, params: tuple[ir.Var, ...] = ()) -> ir.Function:
+    return ir.Function("f", params, ir.Block((), list(stmts)), {})
+
+
+def refused(fn: ir.Function, message: str) -> None:
+    with pytest.raises(InternalError, match=message):
+        check(fn)
+
+
+# ------------------------------------------------------------------------------------------------------------ checks
+
+
+def bounds(**more: object) -> ir.BoundsCheck:
+    given = {"at": ZERO, "size": ONE, "given": ZERO, "low": True, "exception": "IndexError", "parts": ("index ", 0)}
+    return ir.BoundsCheck(**{**given, **more})  # type: ignore[arg-type]
+
+
+def test_checks_are_printed() -> None:
+    n = ir.Var("n", INT)
+    text = dump(function(bounds(at=n, guard=TRUE), ir.Check(TRUE, "OverflowError", ("no",)), params=(n,)))
+    assert "check 0 <= n < 1 if True else IndexError of 0" in text
+    assert "check not True else OverflowError" in text
+
+
+def test_a_check_asks_numbers() -> None:
+    check(function(bounds(), bounds(guard=TRUE), ir.Check(TRUE, "OverflowError", ())))
+    refused(function(bounds(at=TRUE)), "a part of a check is bool")
+    refused(function(bounds(guard=ONE)), "a test is int")
+    refused(function(ir.Check(ONE, "OverflowError", ())), "a test is int")
+    refused(function(ir.Check(ir.Var("t", BOOL), "OverflowError", ())), "before it is defined")
+
+
+def test_array_core_has_no_checks() -> None:
+    with pytest.raises(InternalError, match="BoundsCheck is not a statement"):
+        verify(function(bounds()))
+
+
+def test_a_message_names_what_is_there() -> None:
+    verify(function(ir.Raise((ONE,), "ValueError", ("it is ", 0))))
+    with pytest.raises(InternalError, match="names an operand that is not there"):
+        verify(function(ir.Raise((ONE,), "ValueError", ("it is ", 1))))
+    with pytest.raises(InternalError, match="names an operand that is not there"):
+        verify(function(ir.Print((ONE,), ((0,), ((1, "", ""),)))))
+
+
+# ------------------------------------------------------------------------------------------------- trips at once
+
+
+def loop(prim: str = "add", turned: bool = False, **more: object) -> ir.For:
+    """A loop that carries a sum."""
+    total, new = ir.Var("total", FLOAT64), ir.Var("new", FLOAT64)
+    args = (total, ir.Const(2.0, FLOAT64))
+    body = ir.Block((total,), [ir.Let(new, prim, args[::-1] if turned else args)], (new,))
+    given: dict[str, object] = {"kind": "vector", "combiners": ("add",), "start": ZERO, "step": ONE, **more}
+    start, step = given.pop("start"), given.pop("step")
+    inits, results = (ir.Const(0.0, FLOAT64),), (ir.Var("sum", FLOAT64),)
+    return ir.For(ir.Var("i", INT), start, ir.Const(16, INT), step, inits, body, results, **given)  # type: ignore[arg-type]
+
+
+def test_loops_of_a_kind_are_printed() -> None:
+    assert "in vector range(0, 16, 1) with total: float64 := 0.0:float64 combined by add:" in dump(function(loop()))
+    assert "range(0, 4, 1) in vectors of 1:" in dump(function(counting(width=1)))
+
+
+def counting(**more: object) -> ir.For:
+    return ir.For(ir.Var("i", INT), ZERO, ir.Const(4, INT), ONE, (), ir.Block(), **more)  # type: ignore[arg-type]
+
+
+def test_what_a_vector_loop_carries_is_combined() -> None:
+    for prim, turned, combiners in (
+        ("add", False, "add"),
+        ("add", True, "add"),
+        ("sub", False, "add"),
+        ("mul", True, "mul"),
+    ):
+        check(function(loop(prim, turned, combiners=(combiners,))))
+    refused(function(loop(combiners=())), "0 combiners for 1 values")
+    refused(function(loop(combiners=("mul",))), "is not only combined by mul")
+    refused(function(loop("sub", True)), "is not only combined by add")
+    refused(function(loop(combiners=("pow",))), "combines nothing")
+    more = loop()
+    more.body.stmts.append(ir.Let(ir.Var("more", FLOAT64), "neg", (more.body.params[0],)))
+    refused(function(more), "is not only combined by add")
+
+
+def test_trips_at_once_are_counted() -> None:
+    refused(function(loop(step=ir.Const(2, INT))), "does not count up by 1")
+    refused(function(loop(backwards=True)), "does not count up by 1")
+    refused(function(loop(trips=ir.Var("trips", INT))), "may stop")
+    check(function(counting(kind="parallel")))
+    refused(function(loop(kind="parallel")), "a parallel loop that carries something")
+    ends = ir.For(ir.Var("i", INT), ONE, ir.Const(4, INT), ONE, (), ir.Block(), kind="parallel")
+    refused(function(ends), "begins elsewhere")
+
+
+# ------------------------------------------------------------------------------------------------------------- views
+
+MATRIX = ir.Var("a", Type("float64", (ANY, ANY)))
+PART = ir.Index((ir.Point(0), ir.Slice(1, 2)))
+
+
+def viewed(step: ir.Step, *args: ir.Operand, rank: int, dtype: str = "float64") -> ir.Function:
+    return function(ir.view(ir.Var("v", Type(dtype, (ANY,) * rank)), MATRIX, step, args), params=(MATRIX,))
+
+
+def test_views_are_printed() -> None:
+    assert "= view a[0, 0:1]" in dump(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    assert "= view a.permute(1, 0)" in dump(viewed(ir.Permute((1, 0)), rank=2))
+    assert "= view a.view(1)" in dump(viewed(ir.reshape(1), ONE, rank=1))
+
+
+def test_a_view_leads_to_what_it_says() -> None:
+    check(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    check(viewed(ir.Permute((1, 0)), rank=2))
+    check(viewed(ir.reshape(1), ONE, rank=1))
+    refused(viewed(PART, ZERO, ZERO, ONE, rank=2), "a view of rank 2")
+    refused(viewed(ir.Index((ir.Point(1), ir.Slice(0, 2))), ZERO, ZERO, ONE, rank=1), "the items")
+    refused(viewed(PART, ZERO, ZERO, TRUE, rank=1), "a part of a view is bool")
+    refused(viewed(ir.Permute((0, 0)), rank=2), "axes")
+    refused(viewed(ir.Permute((1, 0)), rank=2, dtype="float32"), "a view: float32")
+    refused(viewed(ir.Diagonal(), rank=1), "a view by Diagonal")
+
+
+# ------------------------------------------------------------------------------------------------------------- calls
+
+
+def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] | None = (1,)) -> ir.LibraryCall:
+    return ir.library_call(ir.Var("done", INT), function, args, written)
+
+
+def test_calls_are_printed() -> None:
+    out, given = ir.Var("out", MATRIX.type, buffer=True), ir.Var("n", INT)
+    calls = (called(MATRIX, out), called(MATRIX, written=None), called(MATRIX, written=()))
+    kept = ir.KeptCall(ir.Var("y", FLOAT64), "call", (given,), function="f")
+    text = dump(function(*calls, kept, params=(MATRIX, out, given)))
+    assert "call blas.gemv a, out fills out" in text and "call blas.gemv a fills nothing" in text
+    assert "y: float64 = call f n" in text
+
+
+def test_a_call_fills_memory() -> None:
+    out = ir.Var("out", MATRIX.type, buffer=True)
+    check(function(called(MATRIX, out), params=(MATRIX, out)))
+    refused(function(called(MATRIX, MATRIX), params=(MATRIX,)), "argument 1 is filled")
+    refused(function(called(MATRIX, out, function="gemv"), params=(MATRIX, out)), "is no function of the runtime")
+
+
+def test_a_function_of_numbers_reads_no_memory() -> None:
+    number = ir.Let(ir.Var("k", INT), "arrays.wrap", (ONE, ONE))
+    check(function(number))
+    refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
+    refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")
