@@ -257,6 +257,32 @@ class Add:
 
 
 @dataclass(slots=True)
+class PacketRead:
+    """Of the loop dialect: ``var``, a packet, is what its lanes read of ``buf``.
+
+    Of subscripts that are numbers, they read elements that lie one after the other on the last axis, from there on; where one is a
+    packet, each lane reads at its own. A lane that ``mask`` leaves out reads nothing, and holds 0.
+    """
+
+    var: Var
+    buf: Var
+    args: tuple[Operand, ...]
+    mask: Operand | None = None
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class PacketStore:
+    """Of the loop dialect: the lanes of ``value`` are written where a `PacketRead` would read; the last of two at a place wins."""
+
+    buf: Var
+    args: tuple[Operand, ...]
+    value: Operand
+    mask: Operand | None = None
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
 class Block:
     """Statements with parameters (what comes in) and yields (what goes out). ``stop``: in the body of a loop, a boolean
     operand that ends the loop after this trip."""
@@ -450,7 +476,7 @@ class Call:
     pullback: Function | None = None
 
 
-Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call
+Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call | PacketRead | PacketStore
 
 
 # -------------------------------------------------------------------------------------------------- functions

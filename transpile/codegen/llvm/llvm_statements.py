@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.codegen.llvm import function_calls, threads
+from transpile.codegen.llvm import function_calls, packet_instructions, threads
 from transpile.codegen.llvm.hints import describe, group_of_accesses
-from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.llvm_values import Array, Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
 from transpile.codegen.llvm.scalar_instructions import named, parsed
 from transpile.codegen.numba.loop_text import is_call
 from transpile.codegen.numba.numba_scalars import spell
 from transpile.core import nodes as ir
+from transpile.core.packets import has_lanes
 from transpile.core.types import Type
 from transpile.loops.short_vectors import lanes_of
 
@@ -48,6 +49,9 @@ class Statements(Operands):
 
     def let(self, stmt: ir.Let) -> None:
         self.lets[stmt.var] = stmt
+        if has_lanes(stmt):
+            self.values[stmt.var] = packet_instructions.let(self, stmt)
+            return
         method = Statements.called if is_call(stmt) else _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
@@ -145,6 +149,12 @@ class Statements(Operands):
             value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
         self.store(array, indices, value)
 
+    def packet_read(self, stmt: ir.PacketRead) -> None:
+        self.values[stmt.var] = packet_instructions.read(self, stmt)
+
+    def packet_store(self, stmt: ir.PacketStore) -> None:
+        packet_instructions.store(self, stmt)
+
     def new_stack(self, stmt: ir.NewStack) -> None:
         type_ = stmt.var.type
         self.stacks[stmt.var] = self.stack(scalar_type(Type(type_.dtype)), len(type_.dims), self.small.of(stmt.var))
@@ -161,6 +171,8 @@ class Statements(Operands):
     def carried(self, var: ir.Var) -> Cells:
         """Cells for a value of the variable."""
         dtype = scalar_type(Type(var.type.dtype))
+        if var.type.lanes:
+            return Cells([self.cell(packet_instructions.vector(self, var.type))])
         if not var.type.dims:
             return Cells([self.cell(self.context.get_value_type(dtype))])
         sizes = self.small.of(var)
@@ -171,6 +183,8 @@ class Statements(Operands):
 
     def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
         """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        if isinstance(value, Packet):
+            return [value.value]
         if not isinstance(value, Array):
             return [self.cast(value, scalar_type(type_)).value]
         if cells.array is not None:
@@ -190,6 +204,8 @@ class Statements(Operands):
         if cells.array is not None:
             return cells.array
         parts = [self.builder.load(c) for c in cells.places]
+        if type_.lanes:
+            return Packet(parts[0], scalar_type(Type(type_.dtype)))
         if not type_.dims:
             return Scalar(parts[0], scalar_type(type_))
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
@@ -416,6 +432,8 @@ _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.KeptCall: Statements.let,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
+    ir.PacketRead: Statements.packet_read,
+    ir.PacketStore: Statements.packet_store,
     ir.Add: Statements.write,
     ir.If: Statements.branch,
     ir.For: Statements.loop,
