@@ -21,6 +21,10 @@ from transpile.core.walk import uses
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
+def is_memory(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
+
+
 class LoopForm(Scopes):
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
@@ -72,7 +76,7 @@ class LoopForm(Scopes):
             return
         self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
         self.check(
-            s.prim not in NUMBER_CALLS or not any(a.type.dims for a in s.args),
+            s.prim not in NUMBER_CALLS or not any(map(is_memory, s.args)),
             "a function of numbers is given an array",
         )
         if s.prim == "index":
