@@ -168,7 +168,8 @@ def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
 
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
+    space = "" if s.space == "heap" else f"in the {s.space} "
+    yield f"{p.declare(s.var)} = new {space}{value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:

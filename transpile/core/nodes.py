@@ -219,9 +219,15 @@ def library_call(
     return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
 
 
+Space = Literal["heap", "frame"]
+
+
 @dataclass(slots=True)
 class Alloc:
-    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
+    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim.
+
+    ``space``: where it lies. Memory of the "frame" is gone when the function returns; its sizes are numbers.
+    """
 
     var: Var
     prim: str
@@ -229,6 +235,7 @@ class Alloc:
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
     reason: str = ""
+    space: Space = "heap"
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ class LoopForm(Scopes):
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
         self.memory: set[ir.Var] = set()  # what may be written
+        self.frame: set[ir.Var] = set()  # what is gone when the function returns
 
     def use(self, operand: ir.Operand, undef: bool = True) -> None:
         super().use(operand, undef)
@@ -50,6 +51,7 @@ class LoopForm(Scopes):
         for y in self.fn.body.yields:
             self.use(y)
             self.check(y.type.kind != "packet", f"packet {y} is returned")
+            self.check(y not in self.frame, f"{y} of the frame is returned")
 
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
         self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
@@ -111,6 +113,8 @@ class LoopForm(Scopes):
         self.check(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
         if s.base in self.memory:
             self.memory.add(s.var)
+        if s.base in self.frame:
+            self.frame.add(s.var)
 
     def viewed(self, s: ir.View) -> int:
         """The rank of what the step leads to; each slot is that of an operand, in order."""
@@ -154,6 +158,11 @@ class LoopForm(Scopes):
         for a in s.args:
             self.number(a, "a size")
         self.memory.add(s.var)
+        if s.space == "frame":
+            self.check(
+                all(isinstance(a, ir.Const) for a in s.args), "an array of the frame whose sizes only the run knows"
+            )
+            self.frame.add(s.var)
 
     def store(self, s: ir.Store | ir.Add) -> None:
         self.access(s.buf, s.args, s.path)

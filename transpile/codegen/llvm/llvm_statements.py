@@ -132,8 +132,9 @@ class Statements(Operands):
     # ---- memory
 
     def alloc(self, stmt: ir.Alloc) -> None:
-        if stmt.var in self.small.local:
-            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
+        if stmt.space == "frame":
+            sizes = [n.value for n in stmt.args if isinstance(n, ir.Const)]
+            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), sizes, stmt.var)
             return
         array = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
         self.hold(array.meminfo)
