@@ -165,3 +165,25 @@ def test_a_function_of_numbers_reads_no_memory() -> None:
     check(function(number))
     refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
     refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")
+
+
+# ------------------------------------------------------------------------------------------------------ memory spaces
+
+
+def made(*sizes: ir.Operand, space: ir.Space = "frame") -> ir.Alloc:
+    return ir.Alloc(ir.Var("m", Type("float64", (ANY,) * len(sizes)), buffer=True), "empty", sizes, {}, space=space)
+
+
+def returned(*stmts: ir.Stmt, value: ir.Var, params: tuple[ir.Var, ...] = ()) -> ir.Function:
+    return ir.Function("f", params, ir.Block((), list(stmts), (value,)), {})
+
+
+def test_memory_of_the_frame_stays_there() -> None:
+    n, alloc = ir.Var("n", INT), made(ONE, ONE)
+    assert "m: float64[?, ?] = new in the frame empty 1 1" in dump(function(alloc))
+    check(function(alloc))
+    check(returned(kept := made(n, space="heap"), value=kept.var, params=(n,)))
+    refused(function(made(n), params=(n,)), "whose sizes only the run knows")
+    refused(returned(alloc, value=alloc.var), "of the frame is returned")
+    turned = ir.view(ir.Var("v", alloc.var.type), alloc.var, ir.Permute((1, 0)))
+    refused(returned(alloc, turned, value=turned.var), "of the frame is returned")

@@ -89,6 +89,10 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
             yield Access(stmt.buf, stmt.args, "write")
         case ir.Add():
             yield Access(stmt.buf, stmt.args, "add")
+        case ir.PacketRead():
+            yield Access(stmt.buf, None, "read")
+        case ir.PacketStore():
+            yield Access(stmt.buf, None, "write")
         case ir.Push():
             yield Access(stmt.stack, None, "write")
             if is_array(stmt.value):

@@ -106,6 +106,10 @@ class _Printer:
                 return ":".join(ends[:2] if item.step is None else ends)
         return str(item)
 
+    def lanes(self, s: ir.PacketRead | ir.PacketStore) -> str:
+        mask = "" if s.mask is None else f" where {self.operand(s.mask)}"
+        return f"lanes {self.operand(s.buf)}[{self.many(s.args)}]{mask}"
+
     # ---- statements
 
     def block(self, block: ir.Block, depth: int) -> list[str]:
@@ -164,11 +168,20 @@ def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
 
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
+    space = "" if s.space == "heap" else f"in the {s.space} "
+    yield f"{p.declare(s.var)} = new {space}{value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:
     yield f"{p.place(s.buf, s.path, s.args)} <- {p.operand(s.value)}"
+
+
+def _packet_read(p: _Printer, s: ir.PacketRead, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = {p.lanes(s)}"
+
+
+def _packet_store(p: _Printer, s: ir.PacketStore, depth: int) -> Iterator[str]:
+    yield f"{p.lanes(s)} <- {p.operand(s.value)}"
 
 
 def _add(p: _Printer, s: ir.Add, depth: int) -> Iterator[str]:
@@ -238,6 +251,8 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.KeptCall: _kept_call,
     ir.Alloc: _alloc,
     ir.Store: _store,
+    ir.PacketRead: _packet_read,
+    ir.PacketStore: _packet_store,
     ir.Add: _add,
     ir.If: _if,
     ir.For: _for,

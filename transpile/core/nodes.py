@@ -219,9 +219,15 @@ def library_call(
     return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
 
 
+Space = Literal["heap", "frame"]
+
+
 @dataclass(slots=True)
 class Alloc:
-    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
+    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim.
+
+    ``space``: where it lies. Memory of the "frame" is gone when the function returns; its sizes are numbers.
+    """
 
     var: Var
     prim: str
@@ -229,6 +235,7 @@ class Alloc:
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
     reason: str = ""
+    space: Space = "heap"
 
 
 @dataclass(slots=True)
@@ -253,6 +260,32 @@ class Add:
     path: Path
     args: tuple[Operand, ...]
     value: Operand
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class PacketRead:
+    """Of the loop dialect: ``var``, a packet, is what its lanes read of ``buf``.
+
+    Of subscripts that are numbers, they read elements that lie one after the other on the last axis, from there on; where one is a
+    packet, each lane reads at its own. A lane that ``mask`` leaves out reads nothing, and holds 0.
+    """
+
+    var: Var
+    buf: Var
+    args: tuple[Operand, ...]
+    mask: Operand | None = None
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class PacketStore:
+    """Of the loop dialect: the lanes of ``value`` are written where a `PacketRead` would read; the last of two at a place wins."""
+
+    buf: Var
+    args: tuple[Operand, ...]
+    value: Operand
+    mask: Operand | None = None
     loc: Loc = NOWHERE
 
 
@@ -450,7 +483,7 @@ class Call:
     pullback: Function | None = None
 
 
-Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call
+Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call | PacketRead | PacketStore
 
 
 # -------------------------------------------------------------------------------------------------- functions

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from transpile.codegen.llvm.frame_arrays import small_arrays
+from transpile.codegen.llvm.frame_arrays import placed
 from transpile.codegen.llvm.function_calls import described, result_types
 from transpile.codegen.llvm.hints import LARGE
 from transpile.codegen.llvm.llvm_library import new_library
@@ -129,13 +129,13 @@ def _write(
 ) -> None:
     """Writes one function of the module."""
     name = own.qualname
+    fn, written.small = placed(fn, written.is_narrow)
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
     written.begin_watch(fn, given)
     written.loc = fn.loc
-    written.small = small_arrays(fn, written.is_narrow)
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
-    makes = [s.var for s in statements(fn.body) if isinstance(s, ir.Alloc) and s.var not in written.small.local]
+    makes = [s.var for s in statements(fn.body) if isinstance(s, ir.Alloc) and s.space == "heap"]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
     written.separate([*apart, *makes][:MOST], name)
     written.apart = loops_apart(fn) if guard is not None else set()

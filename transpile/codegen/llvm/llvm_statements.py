@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.codegen.llvm import function_calls, threads
+from transpile.codegen.llvm import function_calls, packet_instructions, threads
 from transpile.codegen.llvm.hints import describe, group_of_accesses
-from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.llvm_values import Array, Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
 from transpile.codegen.llvm.scalar_instructions import named, parsed
 from transpile.codegen.numba.loop_text import is_call
 from transpile.codegen.numba.numba_scalars import spell
 from transpile.core import nodes as ir
+from transpile.core.packets import has_lanes
 from transpile.core.types import Type
 from transpile.loops.short_vectors import lanes_of
 
@@ -48,6 +49,9 @@ class Statements(Operands):
 
     def let(self, stmt: ir.Let) -> None:
         self.lets[stmt.var] = stmt
+        if has_lanes(stmt):
+            self.values[stmt.var] = packet_instructions.let(self, stmt)
+            return
         method = Statements.called if is_call(stmt) else _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
@@ -128,8 +132,9 @@ class Statements(Operands):
     # ---- memory
 
     def alloc(self, stmt: ir.Alloc) -> None:
-        if stmt.var in self.small.local:
-            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
+        if stmt.space == "frame":
+            sizes = [n.value for n in stmt.args if isinstance(n, ir.Const)]
+            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), sizes, stmt.var)
             return
         array = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
         self.hold(array.meminfo)
@@ -144,6 +149,12 @@ class Statements(Operands):
             names = {"a0": self.load(array, indices), "a1": value}
             value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
         self.store(array, indices, value)
+
+    def packet_read(self, stmt: ir.PacketRead) -> None:
+        self.values[stmt.var] = packet_instructions.read(self, stmt)
+
+    def packet_store(self, stmt: ir.PacketStore) -> None:
+        packet_instructions.store(self, stmt)
 
     def new_stack(self, stmt: ir.NewStack) -> None:
         type_ = stmt.var.type
@@ -161,6 +172,8 @@ class Statements(Operands):
     def carried(self, var: ir.Var) -> Cells:
         """Cells for a value of the variable."""
         dtype = scalar_type(Type(var.type.dtype))
+        if var.type.lanes:
+            return Cells([self.cell(packet_instructions.vector(self, var.type))])
         if not var.type.dims:
             return Cells([self.cell(self.context.get_value_type(dtype))])
         sizes = self.small.of(var)
@@ -171,6 +184,8 @@ class Statements(Operands):
 
     def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
         """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        if isinstance(value, Packet):
+            return [value.value]
         if not isinstance(value, Array):
             return [self.cast(value, scalar_type(type_)).value]
         if cells.array is not None:
@@ -190,6 +205,8 @@ class Statements(Operands):
         if cells.array is not None:
             return cells.array
         parts = [self.builder.load(c) for c in cells.places]
+        if type_.lanes:
+            return Packet(parts[0], scalar_type(Type(type_.dtype)))
         if not type_.dims:
             return Scalar(parts[0], scalar_type(type_))
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
@@ -416,6 +433,8 @@ _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.KeptCall: Statements.let,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
+    ir.PacketRead: Statements.packet_read,
+    ir.PacketStore: Statements.packet_store,
     ir.Add: Statements.write,
     ir.If: Statements.branch,
     ir.For: Statements.loop,
