@@ -64,7 +64,7 @@ def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
         return False
     trips: set[float] = set()
     for p, q in zip(map(forms.of, write.indices), map(forms.of, read.indices)):
-        if p.terms != q.terms:
+        if p.key != q.key:
             return False
         each = p.coefficient(loop.index) * loop.step.value * (-1 if loop.backwards else 1)
         if each:
