@@ -59,7 +59,7 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/printed_imports.py: Imports.names
         codegen/numpy/printed_imports.py: Imports.static
         codegen/numpy/printed_shapes.py: _Shaper.natural
-        codegen/numpy/printed_updates.py: Updates.rebinding
+        codegen/numpy/printable_form.py: Printable.augmented
         codegen/numpy/variable_names.py: _Classes.derived
         codegen/numpy/variable_names.py: _Classes.described
         codegen/numpy/variable_names.py: _identifier
