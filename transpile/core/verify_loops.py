@@ -74,7 +74,7 @@ class LoopForm(Scopes):
             return
         self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
         self.check(
-            s.prim not in NUMBER_CALLS or not any(map(is_memory, s.args)),
+            s.prim not in NUMBER_CALLS or not any(a.type.dims for a in s.args),
             "a function of numbers is given an array",
         )
         if s.prim == "index":
