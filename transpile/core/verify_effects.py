@@ -25,7 +25,7 @@ def effects(block: ir.Block) -> Effects:
     """How often each effect of the user's stands on that way through a block on which it does so most often."""
     found: Effects = Counter()
     for stmt in block.stmts:
-        if isinstance(stmt, ir.Effect) and stmt.kind == "print":
+        if isinstance(stmt, ir.Print):
             found[stmt.loc] += 1
         elif isinstance(stmt, ir.If):
             found += effects(stmt.then) | effects(stmt.orelse)

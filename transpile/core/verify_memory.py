@@ -14,7 +14,7 @@ TAPE = "_tape"  # how the names of arrays and stacks end that are recorded into
 def reasons(fn: ir.Function, after: str = "") -> None:
     """Raises `InternalError` where something is recorded and nobody says why."""
     for stmt in statements(fn.body):
-        if isinstance(stmt, (ir.NewStack, ir.Alloc)) and stmt.var.name.endswith(TAPE) and not stmt.var.note:
+        if isinstance(stmt, (ir.NewStack, ir.Alloc)) and stmt.var.name.endswith(TAPE) and not stmt.reason:
             refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)
 
 
@@ -22,7 +22,7 @@ def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
     """Raises `InternalError` where a trip of a loop whose trips may run in any order writes what is not seen to be its own: a lane,
     as long as no pass over loops gives lanes memory to share, one after the other; a chunk, which runs beside others."""
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.For) and (stmt.lanes if is_array else stmt.index.note == "parallel"):
+        if isinstance(stmt, ir.For) and (stmt.lanes if is_array else stmt.kind == "parallel"):
             _apart(fn, stmt, after)
 
 
