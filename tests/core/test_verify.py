@@ -189,7 +189,7 @@ def test_loops(s):
 
 
 def test_stacks(x, s):
-    stack = ir.Var("stack", Type("float64", (), kind="stack"), note="of each trip")
+    stack = ir.Var("stack", Type("float64", (), kind="stack"))
     made = ir.NewStack(stack)
     verify(function(made, ir.Push(stack, s), ir.Pop(ir.Var("y", FLOAT64), stack), params=[s]))
     refused(function(made, ir.Push(stack, x), params=[x]), "an element of")

@@ -30,8 +30,12 @@ def function(*stmts, params=(), yields=()):
     return ir.Function("f", tuple(params), ir.Block((), list(stmts), tuple(yields)), {})
 
 
-def stack(note="of each trip"):
-    return ir.Var("y_tape", Type("float64", (), kind="stack"), note=note)
+def stack():
+    return ir.Var("y_tape", Type("float64", (), kind="stack"))
+
+
+def new(s):
+    return ir.NewStack(s, reason="of each trip")
 
 
 def loop(*stmts, bound=THREE, **more):
@@ -47,7 +51,7 @@ def pop(s):
 
 def test_each_push_pairs_with_one_pop():
     s, n = stack(), ir.Var("n", INT)
-    made = ir.NewStack(s)
+    made = new(s)
     verify(function(made, loop(ir.Push(s, VALUE), bound=n), loop(pop(s), bound=n), params=[n]))
     verify(function(made, loop(ir.Push(s, VALUE)), pop(s), pop(s), pop(s)))  # a loop that was written out
     for wrong in (
@@ -67,7 +71,7 @@ def test_the_sides_of_a_branch_pair_each_for_itself():
     def branch(then, orelse):
         return ir.If(c, ir.Block((), then), ir.Block((), orelse))
 
-    made, push = ir.NewStack(s), ir.Push(s, VALUE)
+    made, push = new(s), ir.Push(s, VALUE)
     verify(function(made, branch([push], []), branch([pop(s)], []), params=[c]))
     verify(function(made, branch([push], [push]), pop(s), params=[c]))
     with pytest.raises(InternalError, match="pushed 1 times in then and popped 1 times in else"):
@@ -81,11 +85,11 @@ def test_the_sides_of_a_branch_pair_each_for_itself():
 
 def test_what_is_recorded_has_a_reason():
     with pytest.raises(InternalError, match="recorded without a reason"):
-        verify(function(ir.NewStack(stack(""))))
+        verify(function(ir.NewStack(stack())))
 
-    def tape(note):
-        var = ir.Var("x_tape", VECTOR, buffer=True, note=note)
-        return function(ir.Alloc(var, "copy", (X,)), params=[X], yields=[var])
+    def tape(reason):
+        var = ir.Var("x_tape", VECTOR, buffer=True)
+        return function(ir.Alloc(var, "copy", (X,), reason=reason), params=[X], yields=[var])
 
     verify(tape("set in line 3"))
     with pytest.raises(InternalError, match="recorded without a reason"):
@@ -115,17 +119,19 @@ def test_lanes_write_their_own():
 def test_chunks_write_their_own():
     fn = lanes("own")
     region = fn.body.stmts[1]
-    region.index.note = "parallel"
+    region.kind = "parallel"
     fn = replace(fn, body=replace(fn.body, stmts=[ir.Alloc(fn.body.stmts[0].var, "empty", (fn.params[1],)), region]))
     check(fn)
     region.body.stmts[0] = replace(region.body.stmts[0], args=(fn.params[2],))
     with pytest.raises(InternalError, match="written by trips that run at once"):
         check(fn)
+    fn = lanes("own", lanes=True)
+    region = fn.body.stmts[1]
     region.body.stmts.clear()
     region.inits, region.body.params, region.body.yields = (VALUE,), (ir.Var("s", FLOAT64),), (VALUE,)
     region.results = (ir.Var("r", FLOAT64),)
     with pytest.raises(InternalError, match="hand something on"):
-        check(fn)
+        verify(fn)
 
 
 # --------------------------------------------------------------------------------------- what a pass must not do
@@ -133,7 +139,7 @@ def test_chunks_write_their_own():
 
 def passing(run, **more):
     """Runs a pass over a function that prints, verified."""
-    shown = ir.Effect("print", (VALUE,), {"parts": (((0, "", ""),),)}, ir.Loc("a.py", 7, 4))
+    shown = ir.Print((VALUE,), (((0, "", ""),),), loc=ir.Loc("a.py", 7, 4))
     with watch.watching(Verifying(prims)):
         return Chain("array", (Pass("doing", run, "", **more),), (SILENT,)).run(function(shown))
 
@@ -165,7 +171,7 @@ def test_what_a_pass_ensures_is_looked_at():
 
 def test_what_a_pass_requires_is_looked_at():
     step = Pass("quiet", lambda fn: replace(fn), "", requires=(SILENT,))
-    shown = ir.Effect("print", (VALUE,), {"parts": (((0, "", ""),),)})
+    shown = ir.Print((VALUE,), (((0, "", ""),),))
     chain = Chain("array", (step,), (SILENT,), begins=(SILENT,))
     with watch.watching(Verifying(prims)), pytest.raises(InternalError, match="quiet requires silent"):
         chain.run(function(shown))
