@@ -10,6 +10,7 @@ _RANDOM = "word bits32 bits64 unit32 unit64 normal32 normal64".split()
 
 NUMBER_CALLS = frozenset(
     (
+        *("min", "max"),  # the end of a block of trips: of the *minimum* of two numbers too much is concluded
         *(f"arrays.{name}" for name in _ARRAYS),
         *(f"random.{name}" for name in _RANDOM),
         *(f"vector.random_{name}" for name in _RANDOM),

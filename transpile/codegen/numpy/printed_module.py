@@ -15,6 +15,7 @@ from transpile.codegen.numpy.exact_integers import keep_integers
 from transpile.codegen.numpy.expression_trees import Nested, nest
 from transpile.codegen.numpy.implicit_casts import relax
 from transpile.codegen.numpy.layout import Line, lay_out
+from transpile.codegen.numpy.loop_invariants import memory_before_loops, numbers_before_loops
 from transpile.codegen.numpy.printable_form import Printable
 from transpile.codegen.numpy.printed_blocks import bare
 from transpile.codegen.numpy.printed_exits import resolve
@@ -91,9 +92,10 @@ def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
     )  # what a size reads is an operand by now
-    settled = settle_copies(fn)
+    settled = settle_copies(memory_before_loops(fn))
     final = remove_dead(settled.fn, sizes=False)
-    return nest(final, settled.names), settled.names
+    nested = nest(final, settled.names)
+    return replace(nested, fn=numbers_before_loops(nested.fn, nested.trees)), settled.names
 
 
 def printable(fn: ir.Function) -> Printable:
