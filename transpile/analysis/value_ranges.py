@@ -140,9 +140,9 @@ class Facts:
             self.bound(self.low, let.var, Linear(0))
         elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
             self._divide(let, var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.wrap":
+        elif let.prim == "arrays.wrap":
             self._divide(replace(let, prim="mod"), var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
+        elif let.prim == "arrays.bound":
             self.not_negative(var)
             self.at_most(var, self.form(let.args[1]))
         elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
@@ -301,9 +301,8 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        name = let.params.get("fn") if let.prim == "call" else let.prim
-        if name in ("max", "maximum"):
+        if let.prim == "maximum":
             return "max", let.args
-        if name in ("min", "minimum"):
+        if let.prim == "minimum":
             return "min", let.args
     return "", ()

@@ -10,6 +10,7 @@ from collections import Counter
 
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.small_integers import Small
 
@@ -60,7 +61,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
     for stmt in statements(body):
         match stmt:
             case ir.Let():
-                if stmt.prim in ("index", "view", "row", "call"):
+                if isinstance(stmt, ir.View) or stmt.prim in ("index", "call", *NUMBER_CALLS):
                     roots += stmt.args
                 else:
                     sources.setdefault(stmt.var, []).extend(stmt.args)

@@ -23,7 +23,6 @@ from transpile.loops.interchange import order
 from transpile.loops.invariant_motion import move_invariants
 from transpile.loops.loop_versioning import without_questions
 from transpile.loops.power_expansion import expand_powers
-from transpile.loops.product_invariant_motion import take_sides
 from transpile.loops.product_recognition import multiply
 from transpile.loops.properties import (
     CHECKED,
@@ -40,8 +39,6 @@ from transpile.loops.properties import (
     VIEWED,
     WHOLE,
 )
-from transpile.loops.reassociation import side_by_side
-from transpile.loops.rematerialisation import compute_again
 from transpile.loops.repeated_products import once
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.scatter_to_gather import gather
@@ -174,13 +171,6 @@ STEPS: tuple[Step, ...] = (
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
         breaks=CODE,
     ),
-    cleaned(
-        "product invariant motion",
-        take_sides,
-        "while products that the user wrote are still calls in loops",
-        requires=EARLY,
-        breaks=CODE,
-    ),
     Group(
         (
             Pass(
@@ -246,13 +236,6 @@ STEPS: tuple[Step, ...] = (
         requires=(WHOLE, PLAIN, FUSED),
         breaks=CODE,
     ),
-    cleaned(
-        "rematerialisation",
-        compute_again,
-        "after zero skipping, whose branches read little of what all trips stored",
-        requires=(WHOLE, PLAIN, FUSED),
-        breaks=CODE,
-    ),
     Pass(
         "parallel schedule",
         parallelise,
@@ -292,13 +275,6 @@ STEPS: tuple[Step, ...] = (
         split_wrapped,
         "on final loops: each part is a copy of the body",
         breaks=(*CODE, WHOLE),
-    ),
-    Pass(
-        "reassociation",
-        side_by_side,
-        "on sums that nothing will take apart or number again",
-        requires=(SCALARS,),
-        breaks=(NUMBERED,),
     ),
     Pass("buffer reuse", reuse, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
     Pass(

@@ -24,6 +24,7 @@ from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
@@ -76,7 +77,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item")
+                or stmt.prim in ("call", "item", *NUMBER_CALLS)
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False

@@ -79,7 +79,7 @@ class _Vectors:
         start, end = ir.Var("start", INT), ir.Var("end", INT)
         up = loop.step.value > 0
         full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
-        nearer = ir.Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
+        nearer = ir.Let(end, "min" if up else "max", (full.var, loop.bound), {}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
         carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
@@ -221,8 +221,10 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
 
 def named(let: ir.Let, table: Mapping[str, str]) -> ir.Let:
     """The statement with the vector function of a table that takes its place."""
-    if let.prim == "call" and let.params.get("fn") in DRAWS:
-        return replace(let, params={**let.params, "fn": DRAWS[let.params["fn"]]})
+    if isinstance(let, ir.LibraryCall) and let.function in DRAWS:
+        return replace(let, function=DRAWS[let.function])
+    if let.prim in DRAWS:
+        return replace(let, prim=DRAWS[let.prim])
     name = table.get(let.prim)
     return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
 
