@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transpile.analysis.liveness import Liveness
 from transpile.analysis.undefined import Undefined
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.later_reads import Liveness
 from transpile.codegen.numpy.layout import Line
 from transpile.codegen.numpy.printed_exits import Flags, Leave
 from transpile.codegen.numpy.printed_updates import Updates

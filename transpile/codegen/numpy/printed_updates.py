@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from transpile.analysis.liveness import Liveness
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.later_reads import Liveness
 from transpile.codegen.numpy.memory_sharing import FOREIGN
 from transpile.codegen.numpy.place_nodes import dotted, is_subscript, merged, place, subscript
 from transpile.codegen.numpy.printer import flat
