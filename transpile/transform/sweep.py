@@ -19,7 +19,7 @@ from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.overwrites import Overwrites
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import product
 from transpile.core.inline import splice
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
@@ -289,7 +289,7 @@ class _Reverse:
         """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
         b = self.b
         count = b.let(
-            "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(_product(value.dims),)), dims=value.dims
+            "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(product(value.dims),)), dims=value.dims
         )
         order = b.alloc("order", Type("int64", stmt.buf.type.dims), "empty", dims=stmt.buf.type.dims, dtype="int64")
         b.store(order, stmt.path, stmt.args, count)
@@ -495,13 +495,6 @@ class _Reverse:
             self.adj.values[s] = Pending(b.expr(r))
         for k, r in zip(carried, results):
             self.adj.add(stmt.inits[k], b.expr(r))
-
-
-def _product(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
 
 
 def _defined_here(block: ir.Block) -> list[ir.Var]:

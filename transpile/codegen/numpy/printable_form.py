@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from transpile.analysis.liveness import Liveness
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.later_reads import Liveness
 from transpile.codegen.numpy.memory_sharing import FOREIGN
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
