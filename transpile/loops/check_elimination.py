@@ -15,10 +15,9 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
-from transpile.loops import interval_arithmetic
 from transpile.loops.affine_tests import is_question
-from transpile.loops.interval_analysis import Ranges
-from transpile.loops.interval_arithmetic import Interval, is_inside
+from transpile.loops.interval_analysis import Ranges, interval_of
+from transpile.ops.interval_arithmetic import Interval, is_inside
 
 ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53
@@ -87,7 +86,7 @@ class _Fits(Ranges):
         let = self.lets.get(op)
         if let is not None and let.prim in ("add", "sub", "mul", "neg") and op in self.exact:
             args = [self.counted(a) if isinstance(a, ir.Const) or a in self.indices else self.of(a) for a in let.args]
-            return interval_arithmetic.of(let.prim, args) or found
+            return interval_of(let.prim, args) or found
         return found
 
 

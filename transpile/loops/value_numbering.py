@@ -19,6 +19,7 @@ from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
+from transpile.ops.traits import LESS, NOT_EQUAL
 from transpile.simplify.known_integers import shorter, simpler
 
 Key = tuple[Hashable, ...]
@@ -185,7 +186,7 @@ class _Forward:
             return False
         if any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1])):
             return True
-        return any(p != q and self.facts.compare("not_equal", p, q) is True for p, q in zip(a[1], b[1]))
+        return any(p != q and self.facts.compare(NOT_EQUAL, p, q) is True for p, q in zip(a[1], b[1]))
 
     def forget_inside(self, stmt: ir.Stmt) -> None:
         roots = self.touches.changed(stmt) if self.held else ()
@@ -208,7 +209,7 @@ class _Forward:
         at, size = self.forms.of(check.args[0]), self.facts.form(check.args[1])
         if check.params["low"] and not self.facts.is_not_negative(at):
             return False
-        return self.facts.compare("less", at, size) is True
+        return self.facts.compare(LESS, at, size) is True
 
     # ---- control
 

@@ -147,7 +147,7 @@ def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
 def float_operand(b: Builder, x: Any) -> Expr:
     """The argument as a float, integers as NumPy's ``exp`` turns them."""
     x = operand(b, x)
-    (wanted,) = OPERAND_TYPES["float"]([x.type], "")
+    (wanted,) = OPERAND_TYPES["float"]([x.type])
     return b.cast(x, wanted.strong)
 
 

@@ -26,5 +26,5 @@ def _spelling(args, params, types) -> Any:  # type: ignore[no-untyped-def]
 TABLE = [
     # invoke: params["routine"] called; several results are a tuple. The transforms call the derivatives of the routine, without a
     # rule from here (`transpile.transform.function_derivatives`).
-    Prim("invoke", _type, _spelling, jvp=None, vjp=None, cost=3, family="call"),
+    Prim("invoke", _type, _spelling, kind="call", jvp=None, vjp=None, cost=3, family="call"),
 ]

@@ -81,7 +81,7 @@ def _extreme(is_behind: str) -> dict[str, Any]:
 
 
 def _prim(name: str, type_rule: Any, **traits: Any) -> Prim:
-    return Prim(name, type_rule, None, family="collective", **traits)
+    return Prim(name, type_rule, None, "collective", family="collective", **traits)
 
 
 TABLE = [

@@ -16,9 +16,28 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``fresh``: the NumPy expression always gives new memory.
+- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
+  the only one), "held" is what a tuple holds.
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
   elementwise one is its own unless it says otherwise.
+- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
+  ``via="math"``) and Python's builtins (``py=True``) say it.
+- ``unlike_python``: NumPy's function of Python's numbers gives something else than the operator, or a value where that raises.
+- ``as_calm``: the function of `math` raises nowhere that a function whose partial derivatives have it in them does not.
+- ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not, if
+  it does. ``signs``: of a sum, how often each operand counts. ``folds``: of what a loop that
+  carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive.
+- ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
+- ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
+- ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
+- ``vector``: what computes it in vectors. ``bounded``: its values are small numbers. ``quiet``: it never warns; of others
+  ``inside`` is an argument where it does not. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an
+  operand, as it is. ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`).
+- ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
+- ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
+  tables are built.
+- ``element``: how one element is computed (`transpile.ops.element`), or a function of types that gives it; ``of_truths`` is that
+  of operands that are all truth values.
 """
 
 from __future__ import annotations
@@ -28,6 +47,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.types import Type
+from transpile.ops.element import ByType, Element, applied, is_instruction, parts
+from transpile.ops.traits import Operator, Relation, Vector
 
 
 class Marker:
@@ -63,6 +84,26 @@ FAMILIES = frozenset(
 )
 
 
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "elementwise": ("render", "partials", "element", "family"),
+    "scalar": ("element",),
+    "statement": (),
+    "fold": ("render", "jvp", "vjp", "family"),
+    "scan": ("render", "jvp", "vjp", "family"),
+    "map": ("render", "jvp", "vjp", "family"),
+    "product": ("render", "jvp", "vjp", "family"),
+    "library": ("render", "jvp", "vjp", "family"),
+    "draw": ("render", "jvp", "vjp", "family"),
+    "collective": ("jvp", "vjp", "family"),
+    "structural": ("render", "family"),
+    "call": ("render", "family"),
+}
+"""What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
+index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
+element folds those before it; ``map``: elements stand at other indices, or are told by theirs; ``product``: sums of products;
+``library``: a call of the runtime; ``structural``: what the core itself is said in; ``statement``: no value is computed."""
+
+
 @dataclass(frozen=True)
 class Prim:
     """One primitive. ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands
@@ -71,27 +112,92 @@ class Prim:
     name: str
     type_rule: Callable[[Sequence[Type], Mapping[str, Any]], Type]
     render: Any
-    elementwise: bool = False
+    kind: str
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.promotion)
     partials: tuple[Any, ...] = ()
     by_order: tuple[Any, ...] = ()
+    element: Element | ByType | None = None
+    of_truths: Element | None = None
     steep: Any = None
     jvp: Any = None
     vjp: Any = None
     cost: int = 1
     linear: bool = False
-    fresh: bool = True
+    view: str = ""
     family: str = ""
+    operator: Operator | None = None
+    names: tuple[str, ...] = ()
+    math: str = ""
+    python: str = ""
+    relation: Relation | None = None
+    implies: Callable[[bool], tuple[tuple[int, bool], ...]] | None = None
+    signs: tuple[int, ...] = ()
+    folds: str = ""
+    interval: Any = None
+    raises: Any = None
+    fits: str = ""
+    vector: Vector | None = None
+    work: float = 1
+    bounded: bool = False
+    quiet: bool = False
+    inside: float = 0.5
+    exact: bool = False
+    picks: bool = False
+    unlike_python: bool = False
+    as_calm: bool = False
+    said: str = ""
+    called: str = ""
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/test_rules.py
 
     def __post_init__(self) -> None:
-        if self.elementwise and not self.family:
+        if self.kind == "elementwise" and not self.family:
             object.__setattr__(self, "family", "elementwise")
-        if self.family not in FAMILIES:
+        if self.kind not in REQUIRED:
+            raise ValueError(f"primitive {self.name!r} is of no kind: {self.kind!r}")
+        lacks = [f for f in REQUIRED[self.kind] if getattr(self, f) in (None, "", ())]
+        if lacks:
+            raise ValueError(f"primitive {self.name!r} of kind {self.kind!r} has no {', '.join(lacks)}")
+        if self.family and self.family not in FAMILIES:
             raise ValueError(f"primitive {self.name!r} is of no family of batching: {self.family!r}")
+
+    @property
+    def elementwise(self) -> bool:
+        return self.kind == "elementwise"
+
+    def element_of(self, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element | None:
+        """How one element is computed of operands of these types; None where this is no matter of elements."""
+        if "vector" in params:
+            return applied(f"vector.{params['vector']}", len(types))
+        if self.of_truths is not None and all(t.is_bool for t in types):
+            return self.of_truths
+        return self.element(types, result, params) if callable(self.element) else self.element
+
+    @property
+    def operands(self) -> int:
+        """How many operands an elementwise one has."""
+        return len(self.partials)
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return self.by_order if self.by_order and params.get("py") else self.partials
+
+    def is_view(self, operands: int) -> bool:
+        """Whether NumPy may give a view of the first of so many operands."""
+        return self.view in ("writable", "read_only") or self.view == "alone" and operands == 1
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a view of what may be written may be written."""
+        return self.view in ("writable", "alone")
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether it gains several times its own time by vectors."""
+        return self.vector is not None and not self.vector.alone
+
+    @property
+    def is_instruction(self) -> bool:
+        """Whether LLVM makes vectors of it by itself."""
+        return self.element is not None and not callable(self.element) and all(map(is_instruction, parts(self.element)))
 
     @property
     def is_zero(self) -> bool:

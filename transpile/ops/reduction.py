@@ -290,12 +290,12 @@ _POSITION = {"axis": None, "keepdims": False}
 
 
 def _zero_reduction(name: str, call: str, type_rule: Any) -> Prim:
-    return Prim(name, type_rule, reduction(call), jvp=ZERO, vjp=ZERO, cost=1, family="axes")
+    return Prim(name, type_rule, reduction(call), "fold", jvp=ZERO, vjp=ZERO, cost=1, family="axes")
 
 
-def _arg(name: str) -> Prim:
+def _arg(name: str, said: str = "") -> Prim:
     choose = Spelling(lambda params, types: f"np.{name}({{0}}{keywords(params, **_POSITION)})")
-    return Prim(name, _position_type, choose, jvp=ZERO, vjp=ZERO, cost=2, family="axis")
+    return Prim(name, _position_type, choose, "fold", jvp=ZERO, vjp=ZERO, cost=2, family="axis", said=said)
 
 
 def lowest(dtype: str, sign: int) -> float | int | bool:
@@ -345,29 +345,31 @@ _ZEROS = (
 )
 
 TABLE = [
-    Prim("mean", _float_type, reduction("np.mean"), jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True,
+    Prim("mean", _float_type, reduction("np.mean"), kind="fold", said="mean", called="mean", jvp=_same_reduction("mean"),
+         vjp=_mean_vjp, linear=True, examples=_cases(), family="axes"),
+    Prim("prod", _summed_type, reduction("np.prod"), kind="fold", jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS),
+         family="axes"),
+    Prim("max", reduced_type, reduction("np.max", initial=None), kind="fold", said="max", jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1,
          examples=_cases(), family="axes"),
-    Prim("prod", _summed_type, reduction("np.prod"), jvp=_prod_jvp, vjp=_prod_vjp, cost=2, examples=_cases(*_ZEROS), family="axes"),
-    Prim("max", reduced_type, reduction("np.max", initial=None), jvp=_MAX_JVP, vjp=_MAX_VJP, cost=1, examples=_cases(),
-         family="axes"),
-    Prim("min", reduced_type, reduction("np.min", initial=None), jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1, examples=_cases(),
-         family="axes"),
-    Prim("var", _float_type, reduction("np.var", ddof=0), jvp=_var_jvp, vjp=_var_vjp, cost=2,
+    Prim("min", reduced_type, reduction("np.min", initial=None), kind="fold", said="min", jvp=_MIN_JVP, vjp=_MIN_VJP, cost=1,
+         examples=_cases(), family="axes"),
+    Prim("var", _float_type, reduction("np.var", ddof=0), kind="fold", called="variance", jvp=_var_jvp, vjp=_var_vjp, cost=2,
          examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
-    Prim("std", _float_type, reduction("np.std", ddof=0), jvp=_std_jvp, vjp=_std_vjp, cost=2,
+    Prim("std", _float_type, reduction("np.std", ddof=0), kind="fold", called="spread", jvp=_std_jvp, vjp=_std_vjp, cost=2,
          examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
-    Prim("norm", _float_type, reduction("np.linalg.norm"), jvp=_norm_jvp, vjp=_norm_vjp, cost=2,
+    Prim("norm", _float_type, reduction("np.linalg.norm"), kind="fold", called="norm", jvp=_norm_jvp, vjp=_norm_vjp, cost=2,
          examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3), family="axes"),
-    Prim("nansum", _summed_type, reduction("np.nansum"), jvp=_nansum_jvp, vjp=_nansum_vjp, examples=_NAN_CASES, family="axes"),
-    Prim("nanmean", _float_type, reduction("np.nanmean"), jvp=_nanmean_jvp, vjp=_nanmean_vjp, examples=_NAN_CASES,
+    Prim("nansum", _summed_type, reduction("np.nansum"), kind="fold", jvp=_nansum_jvp, vjp=_nansum_vjp, examples=_NAN_CASES,
          family="axes"),
-    Prim("nanmax", reduced_type, reduction("np.nanmax", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES,
+    Prim("nanmean", _float_type, reduction("np.nanmean"), kind="fold", jvp=_nanmean_jvp, vjp=_nanmean_vjp, examples=_NAN_CASES,
          family="axes"),
-    Prim("nanmin", reduced_type, reduction("np.nanmin", initial=None), jvp=_extremum_jvp, vjp=_extremum_vjp, examples=_NAN_CASES,
-         family="axes"),
+    Prim("nanmax", reduced_type, reduction("np.nanmax", initial=None), kind="fold", jvp=_extremum_jvp, vjp=_extremum_vjp,
+         examples=_NAN_CASES, family="axes"),
+    Prim("nanmin", reduced_type, reduction("np.nanmin", initial=None), kind="fold", jvp=_extremum_jvp, vjp=_extremum_vjp,
+         examples=_NAN_CASES, family="axes"),
     _zero_reduction("all", "np.all", _typed("bool")),
     _zero_reduction("any", "np.any", _typed("bool")),
     _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64")),
-    _arg("argmax"),
+    _arg("argmax", said="argmax"),
     _arg("argmin"),
 ]  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+from transpile.core.types import BOOL
 from transpile.ops import (
     arithmetic,
     contraction,
@@ -23,6 +25,7 @@ from transpile.ops import (
     structural,
 )
 from transpile.ops.record import Prim
+from transpile.ops.scalars import TABLE as SCALARS
 
 MODULES = (
     structural,
@@ -54,3 +57,25 @@ def prims() -> dict[str, Prim]:
                 raise ValueError(f"primitive {prim.name!r} stands in two tables")
             merged[prim.name] = prim
     return merged
+
+
+@cache
+def records() -> dict[str, Prim]:
+    """All of both dialects: with the operations on numbers that lowering makes."""
+    return {**prims(), **{prim.name: prim for prim in SCALARS}}
+
+
+UNKNOWN = Prim("", lambda types, params: BOOL, None, "statement")
+"""What is known of a *let* that calls, views or takes: nothing."""
+
+
+def record_of(let: Any) -> Prim:
+    """The record of a statement's primitive, or of a name."""
+    return records().get(let if isinstance(let, str) else let.prim, UNKNOWN)
+
+
+@cache
+def by_operator(operands: int) -> dict[str, Prim]:
+    """Those that are operators of Python's of so many operands, by the names of their classes in `ast`."""
+    found = (p for p in prims().values() if p.operator is not None and p.operator.token)
+    return {p.operator.token: p for p in found if p.operator is not None and p.operands == operands}

@@ -9,8 +9,8 @@ from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
-
-COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+from transpile.ops.tables import record_of
+from transpile.ops.traits import LESS
 
 
 def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
@@ -22,7 +22,7 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
         return let if let.prim == name else replace(let, prim=name, params={"py": True})
-    rule = _RULES.get(let.prim)
+    rule = _compare if record_of(let).relation is not None else _RULES.get(let.prim)
     return let if rule is None else rule(let, facts)
 
 
@@ -49,9 +49,11 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     if not all(is_integer(a) for a in let.args):
         return let
     a, b = (facts.forms.of(x) for x in let.args)
-    if let.prim not in ("equal", "not_equal") or b.plus(a, -1).terms:
+    relation = record_of(let).relation
+    assert relation is not None
+    if relation.less != relation.greater or b.plus(a, -1).terms:
         a, b = (facts.form(x) for x in let.args)
-    known = facts.compare(let.prim, a, b)
+    known = facts.compare(relation, a, b)
     return let if known is None else ir.Const(known, BOOL)
 
 
@@ -109,7 +111,7 @@ def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -
         return None
     size, form = facts.form(n), facts.form(rest)
     for i, by in (let.args, let.args[::-1]):
-        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
+        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare(LESS, form, size):
             return i
     return None
 
@@ -143,7 +145,6 @@ def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
     **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), _fits),
-    **dict.fromkeys(COMPARISONS, _compare),
     "logical_and": _logic,
     "logical_or": _logic,
     "logical_not": _not,

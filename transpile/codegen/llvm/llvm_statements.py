@@ -13,8 +13,8 @@ from transpile.codegen.llvm.hints import describe, group_of_accesses
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
-from transpile.codegen.llvm.scalar_instructions import named, parsed
-from transpile.codegen.numba.numba_scalars import spell
+from transpile.codegen.llvm.scalar_instructions import named
+from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.loops.affine_tests import is_question
@@ -55,13 +55,10 @@ class Statements(Operands):
             return
         result = scalar_type(stmt.var.type)
         args = [self.scalar(a) for a in stmt.args]
-        found = self.quotient(stmt.prim, *args) if stmt.prim in ("quick_div", "quick_mod") else None
-        if found is None:
-            spelled = spell(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
-            if spelled is None:
-                raise Unsupported(stmt.prim)
-            names = {f"a{k}": a for k, a in enumerate(args)}
-            found = self.expression(parsed(spelled[0], len(args)), names, result)
+        element = element_of(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+        if element is None:
+            raise Unsupported(stmt.prim)
+        found = self.element(element, args, result)
         self.values[stmt.var] = self.cast(found, result)
 
     def read(self, stmt: ir.Let) -> Value:
@@ -78,7 +75,7 @@ class Statements(Operands):
         x, wanted = self.scalar(op), scalar_type(to)
         if to.dtype == "bool" and not op.type.is_bool:
             zero = self.constant(plain(0, op.type), x.type)
-            return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
+            return self.comparison("!=", x, zero)
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
@@ -95,11 +92,6 @@ class Statements(Operands):
             return found
         wanted = stmt.var.type
         return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
-
-    def overflows(self, stmt: ir.Let) -> Value:
-        a, b = (self.cast(self.scalar(x), self.types.int64).value for x in stmt.args)
-        instruction = getattr(self.builder, f"s{stmt.prim.removeprefix('overflows_')}_with_overflow")
-        return Scalar(self.builder.extract_value(instruction(a, b), 1), self.types.boolean)
 
     def item(self, stmt: ir.Let) -> Value:
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
@@ -137,8 +129,7 @@ class Statements(Operands):
         value = self.scalar(stmt.value)
         if isinstance(stmt, ir.Add):
             # as ``array[indices] += value``
-            names = {"a0": self.load(array, indices), "a1": value}
-            value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
+            value = self.infix("+", self.load(array, indices), value)
         self.store(array, indices, value)
 
     def new_stack(self, stmt: ir.NewStack) -> None:
@@ -416,7 +407,6 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
     "cast": Statements.converted,
     "call": Statements.called,
     "item": Statements.item,
-    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
     "view": Statements.view,
     "swap": Statements.swap,
     "row": Statements.row,

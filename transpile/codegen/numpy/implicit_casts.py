@@ -193,7 +193,7 @@ class _Relaxer:
             if self.narrow and stmt.prim == "where" and not _common(candidate):
                 return all(t.dtype == w.dtype and t.weak == w.weak for t, w in zip(map(self.type, candidate), wanted))
             try:
-                got = rule([self.type(a) for a in candidate], stmt.prim)
+                got = rule([self.type(a) for a in candidate])
             except Exception:
                 return False
             return all(g.dtype == w.dtype for g, w in zip(got, wanted))

@@ -1,0 +1,53 @@
+"""Operations on numbers that lowering and the passes over loops make, and no user writes: they have no derivatives.
+
+Of Python's integers in 64 bits: whether a result fits, and what is rounded once where it becomes a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.ops import interval_arithmetic as intervals
+from transpile.ops.element import ByType, Element, applied, infix
+from transpile.ops.record import Prim
+from transpile.ops.traits import RELATIONS, Relation
+
+
+def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Prim:
+    return Prim(name, lambda types, params: result, None, "scalar", element=element, **more)
+
+
+def overflows(prim: str) -> Prim:
+    """Whether a result of Python's integers does not fit."""
+    return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL)
+
+
+def as_float(prim: str, operands: int) -> Prim:
+    """What Python counts, as a float."""
+    return scalar(
+        f"{prim}_float", applied(f"intmath.{prim}_float", operands), FLOAT, raises=lambda types, values, result: True
+    )
+
+
+def exact(relation: Relation) -> Prim:
+    """A comparison of an integer and a float that rounds neither."""
+    return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL)
+
+
+def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
+    return applied(f"vector.{params['vector']}", len(types))
+
+
+TABLE = [
+    scalar("both", infix("&"), BOOL),  # of tests, without a branch
+    # of integers that are known not to be negative
+    scalar("quick_div", infix("//"), INT, interval=intervals.quotient),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest),
+    scalar("true_divide", applied("intmath.true_divide", 2), FLOAT),
+    scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
+    *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
+    *map(exact, RELATIONS),
+    *(as_float(prim, k) for prim, k in (("factorial", 1), ("comb", 2), ("perm", 2))),
+]
