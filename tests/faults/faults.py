@@ -736,8 +736,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "list_times_rebinds",
         "transpile/frontend/values/operators.py",
-        'if state.kind == "list" and prim == "mul"',
-        'if state.kind == "list" and prim == "div"',
+        'if state.kind == "list" and sign == "*"',
+        'if state.kind == "list" and sign == "/"',
         "another name for a list does not see that it was repeated in place",
         ("tests/test_instances.py", "-k", "in_place_changes"),
     ),

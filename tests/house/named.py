@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 if __name__ == "__main__":
-    sys.path[:0] = [str(HERE.parent)]
+    sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
 from house.imports import modules  # noqa: E402
 from house.plan import layer  # noqa: E402

@@ -302,9 +302,7 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        name = let.params.get("fn") if let.prim == "call" else let.prim
-        if name in ("max", "maximum"):
-            return "max", let.args
-        if name in ("min", "minimum"):
-            return "min", let.args
+        name = let.params.get("fn") if let.prim == "call" else {1: "max", -1: "min"}.get(record_of(let).extreme)
+        if name in ("max", "min"):
+            return name, let.args
     return "", ()

@@ -187,7 +187,7 @@ def _merge(block: ir.Block, counts: dict[ir.Var, int]) -> None:
             continue
         let = block.stmts[at]
         assert isinstance(let, ir.Let)
-        if not table[let.prim].view:
+        if table[let.prim].is_fresh:
             if let.var.name != ir.SYNTHETIC:
                 stmt.var.name = let.var.name
             block.stmts[at] = ir.Alloc(stmt.var, let.prim, let.args, let.params, let.loc)

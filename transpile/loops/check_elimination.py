@@ -18,6 +18,7 @@ from transpile.core.walk import blocks, statements
 from transpile.loops.affine_tests import is_question
 from transpile.loops.interval_analysis import Ranges, interval_of
 from transpile.ops.interval_arithmetic import Interval, is_inside
+from transpile.ops.tables import record_of
 
 ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53
@@ -62,19 +63,17 @@ class _Fits(Ranges):
         if let.prim in ANSWERED:
             found = self.raw(replace(let, prim=let.prim.removeprefix("overflows_"), params={}))
             return found is not None and is_inside(found)
-        if let.prim == "logical_and":
-            return any(self.is_false(a) for a in let.args)
+        implied = record_of(let).implies
+        if implied is not None:
+            return any(truth and self.is_false(let.args[k]) for k, truth in implied(True))
         if len(let.args) != 2 or not all(a.type.is_int and not a.type.dims for a in let.args):
             return False
         a, b = (self.of(x) for x in let.args)
-        match let.prim:
-            case "less":
-                return a[0] >= b[1]
-            case "greater":
-                return a[1] <= b[0]
-            case "equal":
-                return a[1] < b[0] or b[1] < a[0]
-        return False
+        relation = record_of(let).relation
+        if relation is None:
+            return False
+        may = (a[0] < b[1], a[0] <= b[1] and b[0] <= a[1], a[1] > b[0])
+        return not any(case and possible for case, possible in zip(relation.cases, may))
 
     def counted(self, op: ir.Operand) -> Interval:
         """As the range, but nobody waits until a loop has counted to what no float holds."""
@@ -84,7 +83,7 @@ class _Fits(Ranges):
         if op in self.indices:
             return max(found[0], -EXACT // 4), min(found[1], EXACT // 4)
         let = self.lets.get(op)
-        if let is not None and let.prim in ("add", "sub", "mul", "neg") and op in self.exact:
+        if let is not None and record_of(let).is_polynomial and op in self.exact:
             args = [self.counted(a) if isinstance(a, ir.Const) or a in self.indices else self.of(a) for a in let.args]
             return interval_of(let.prim, args) or found
         return found

@@ -119,10 +119,9 @@ class Ranges:
                 return union((0, 0), self.of(call.args[0])) if call and call.params.get("fn") == "arrays.span" else None
             case "cast" if let.args[0].type.is_float:
                 return None
-            case "mul":
-                found = self.area(let)
-                if found is not None:
-                    return found
+        area = self.area(let) if record_of(let).multiplies else None
+        if area is not None:
+            return area
         if any(a.type.dims or not (a.type.is_int or a.type.is_bool) for a in let.args):
             return None
         return interval_of(let.prim, [self.of(a) for a in let.args])
@@ -169,8 +168,8 @@ class Ranges:
             return
         self.known[op] = meet(self.of(op), within)
         let = self.lets.get(op)
-        if let is not None and let.prim in ("add", "sub") and isinstance(let.args[1], ir.Const) and op in self.exact:
-            back = intervals.minus if let.prim == "add" else intervals.plus
+        if let is not None and record_of(let).is_sum and isinstance(let.args[1], ir.Const) and op in self.exact:
+            back = intervals.plus if record_of(let).is_difference else intervals.minus
             self.learn(let.args[0], back(self.known[op], self.of(let.args[1])))
 
     # ---- control
@@ -302,9 +301,9 @@ class Ranges:
         if op is param:
             return (0, 0), None
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is not None and let.prim in ("add", "sub") and let.var in self.exact:
+        if let is not None and record_of(let).is_sum and let.var in self.exact:
             a, b = let.args
-            for one, other in ((a, b), (b, a))[: 2 if let.prim == "add" else 1]:
+            for one, other in ((a, b), (b, a))[: 1 if record_of(let).is_difference else 2]:
                 each, reset = self.change(one, param)
                 by = interval_of(let.prim, [(0, 0), self.last(other)])
                 if each is not None and by is not None:

@@ -16,6 +16,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements, uses
 from transpile.loops.loop_shape import is_serial
+from transpile.ops.tables import record_of
 
 LONG = 8  # terms
 WAYS = 4
@@ -82,7 +83,7 @@ class _Search:
 
 
 def _is_addition(let: ir.Let) -> bool:
-    return let.prim == "add" and let.var.type.is_float and not let.var.type.dims
+    return record_of(let).signs == (1, 1) and let.var.type.is_float and not let.var.type.dims
 
 
 def _spread(stmts: Sequence[ir.Stmt], chain: _Chain, carried: Sequence[ir.Var]) -> list[ir.Stmt]:

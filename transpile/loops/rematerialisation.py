@@ -26,8 +26,8 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, leaves, reads
 from transpile.loops.fusion import same
+from transpile.ops.tables import record_of
 
-PRIMS = frozenset(("add", "sub", "mul", "neg"))
 MOST = 2  # operations
 READS = 3  # elements
 
@@ -215,6 +215,6 @@ class _Copy:
             self.counts["index"] += 1
             return isinstance(let.args[0], ir.Var) and self.roots.of(let.args[0]) not in self.changed
         if is_integer(let.var):
-            return is_pure(let) and let.prim in PRIMS
+            return is_pure(let) and record_of(let).is_polynomial
         self.counts["value"] += 1
-        return let.prim in PRIMS and let.var.type.is_float and not let.var.type.dims
+        return record_of(let).is_polynomial and let.var.type.is_float and not let.var.type.dims

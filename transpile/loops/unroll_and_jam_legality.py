@@ -22,19 +22,18 @@ from dataclasses import dataclass, field
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, is_integer
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
 from transpile.loops.loop_shape import has_recurrence, known_trips
 from transpile.loops.schedule.parallel_schedule import PARALLEL
+from transpile.ops.tables import record_of
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
 LARGE = 200  # statements of a trip that are not written twice
 ABREAST = "abreast"  # the note of the index of a loop over them
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
-_STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 
 
 @dataclass
@@ -107,7 +106,7 @@ def is_guard(stmt: ir.If) -> bool:
 
 
 def _is_dear(let: ir.Let) -> bool:
-    return let.prim in DEAR and let.var.type.is_float
+    return record_of(let).is_dear and let.var.type.is_float
 
 
 class Search:
@@ -232,7 +231,12 @@ def note_steps(loop: ir.For, found: Trips) -> None:
     branches = [s for s in statements(loop.body) if isinstance(s, ir.If) and not is_guard(s)]
     inside = {v for s in branches for b in blocks(s) for v in defined(b)}
     for stmt in statements(loop.body):
-        if not isinstance(stmt, ir.Let) or stmt.prim not in _STEPS or not is_integer(stmt.var) or stmt.var in inside:
+        if (
+            not isinstance(stmt, ir.Let)
+            or not (record_of(stmt).is_polynomial or stmt.prim == "cast")
+            or not is_integer(stmt.var)
+            or stmt.var in inside
+        ):
             continue
         if stmt.var in found.varying and all(
             is_integer(a) and (a not in found.varying or a is loop.index or a in found.steps) for a in stmt.args

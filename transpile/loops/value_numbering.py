@@ -19,6 +19,7 @@ from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
+from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS, NOT_EQUAL
 from transpile.simplify.known_integers import shorter, simpler
 
@@ -234,16 +235,16 @@ class _Forward:
         let = self.forms.lets.get(test)
         if let is None:
             return
-        if let.prim in ("logical_and", "logical_or") and holds == (let.prim == "logical_and"):
-            for a in let.args:
-                self.assume(a, holds)
+        implied = record_of(let).implies
+        for k, truth in implied(holds) if implied is not None else ():
+            self.assume(let.args[k], truth)
         self.facts.test(let, holds)
 
     def learn(self, test: ir.Var) -> None:
         """The test is false from here on; where it asked whether two sizes differ, they are one."""
         self.assume(test, False)
         let = self.forms.lets.get(test)
-        if let is None or let.prim != "not_equal" or self.depth > 1:
+        if let is None or record_of(let).relation is not NOT_EQUAL or self.depth > 1:
             return
         a, b = (self.operand(x) for x in let.args)
         if a is not b and is_integer(a) and is_integer(b):

@@ -15,6 +15,7 @@ from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_views import At, Made, Range, Times, Uniform, View
+from transpile.ops.tables import record_of
 
 
 def view_of(x: Elements) -> View | None:
@@ -48,7 +49,7 @@ def lying(x: Elements) -> View | None:
 def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | None:
     """What is known of the result of an elementwise primitive."""
     arrays = [x for x in operands if uniform(x) is None]
-    if prim not in ("mul", "neg") or not arrays or arrays[0].dtype not in ("float64", "float32"):
+    if not (record_of(prim).multiplies or prim == "neg") or not arrays or arrays[0].dtype not in ("float64", "float32"):
         return None
     views = [view_of(x) for x in arrays]
     if any(v is None for v in views):

@@ -119,7 +119,7 @@ def _sinc(y, x):  # type: ignore[no-untyped-def]
 
 
 ONE = [
-    libm("exp", lambda y, x: y, vector=Vector("exp", ulps=1.0), said="exp", called="exp"),
+    libm("exp", lambda y, x: y, positive=True, vector=Vector("exp", ulps=1.0), said="exp", called="exp"),
     smooth("exp2", lambda y, x: y * math.log(2), math=True, vector=Vector("exp2", near=("exp2_moderate", "outside_moderate"))),
     libm("expm1", lambda y, x: exp(x), vector=Vector("expm1", ulps=1.5), said="expm1"),  # y + 1 would cancel for x below -1
     libm("log", lambda y, x: 1 / x, vector=Vector("log", near=("log_normal", "outside_normal"), ulps=1.0), said="log",
@@ -154,11 +154,12 @@ ONE = [
            names=("i0",)),
     smooth("rint", ZERO, cost=1, quiet=True, vector=Vector("rint", alone=True)),
     smooth("spacing", ZERO, cost=1, math="math.ulp({0})"),
-    smooth("square", lambda y, x: 2 * x, cost=1, dtype_rule="int8", element=Infix("*", Arg(0), Arg(0)), interval=intervals.square),
+    smooth("square", lambda y, x: 2 * x, cost=1, dtype_rule="int8", element=Infix("*", Arg(0), Arg(0)), positive=True,
+           interval=intervals.square),
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
     unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
-          names=("positive",), signs=(1,), interval=intervals.as_it_is, quiet=True),
+          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
     step("floor"),
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
@@ -238,8 +239,10 @@ TWO = [
         math=True, vector=Vector("hypot"), as_calm=True),
     two("logaddexp", _share("exp"), _swapped(_share("exp")), vector=Vector("logaddexp")),
     two("logaddexp2", _share("exp2"), _swapped(_share("exp2")), vector=Vector("logaddexp2")),
-    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, vector=Vector("fmax", alone=True), **_ALONE),
-    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, vector=Vector("fmin", alone=True), **_ALONE),
+    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, vector=Vector("fmax", alone=True),
+        **_ALONE),
+    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, vector=Vector("fmin", alone=True),
+        **_ALONE),
     two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8", math=True, vector=near("fmod_near", "outside_near"),
         element=by_kind(2, integers="scalars.fmod_int", floats="np.fmod")),
     two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane", names=()),

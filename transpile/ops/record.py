@@ -25,8 +25,12 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``unlike_python``: NumPy's function of Python's numbers gives something else than the operator, or a value where that raises.
 - ``as_calm``: the function of `math` raises nowhere that a function whose partial derivatives have it in them does not.
 - ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not, if
-  it does. ``signs``: of a sum, how often each operand counts. ``folds``: of what a loop that
-  carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive.
+  it does. ``signs``: of a sum, how often each operand counts; ``multiplies``: it is the product; ``extreme``: 1 the greatest,
+  -1 the least. ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a number with a minus.
+- ``magnitude``: of integers, what its absolute value is at most. ``wraps``: the function of the runtime that wraps at 64 bits.
+- ``folds``: of what a loop that
+  carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive; ``in_lanes``: LLVM
+  makes lanes of such a loop, though nothing else is known of the fold.
 - ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
 - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
 - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
@@ -47,8 +51,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.types import Type
-from transpile.ops.element import ByType, Element, applied, is_instruction, parts
-from transpile.ops.traits import Operator, Relation, Vector
+from transpile.ops.element import ByType, Element, Infix, Prefix, applied, is_instruction, parts
+from transpile.ops.traits import Magnitude, Operator, Relation, Vector
 
 
 class Marker:
@@ -83,6 +87,8 @@ FAMILIES = frozenset(
     "lane".split()
 )
 
+
+DEAR = 20.0  # what a function costs that gains by vectors, where a sum of numbers is 1
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
@@ -132,7 +138,14 @@ class Prim:
     relation: Relation | None = None
     implies: Callable[[bool], tuple[tuple[int, bool], ...]] | None = None
     signs: tuple[int, ...] = ()
+    multiplies: bool = False
+    extreme: int = 0
+    magnitude: Magnitude | None = None
+    vanishes: tuple[int, ...] = ()
+    positive: bool = False
+    wraps: str = ""
     folds: str = ""
+    in_lanes: bool = False
     interval: Any = None
     raises: Any = None
     fits: str = ""
@@ -185,9 +198,47 @@ class Prim:
         return self.view in ("writable", "read_only") or self.view == "alone" and operands == 1
 
     @property
+    def is_fresh(self) -> bool:
+        """Whether NumPy gives new memory, or may."""
+        return self.view in ("", "alone")
+
+    @property
     def is_writable(self) -> bool:
         """Whether a view of what may be written may be written."""
         return self.view in ("writable", "alone")
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum or a difference of two."""
+        return len(self.signs) == 2
+
+    @property
+    def is_difference(self) -> bool:
+        return self.is_sum and self.signs[1] < 0
+
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether it is a sum, a product or an opposite."""
+        return bool(self.signs) or self.multiplies
+
+    @property
+    def is_arithmetic(self) -> bool:
+        """Whether it is one of the four operations of a machine, or the opposite."""
+        return isinstance(self.element, (Infix, Prefix)) and self.element.sign in ("+", "-", "*", "/")
+
+    def degree(self, degrees: Sequence[int]) -> int:
+        """Of a polynomial, by those of its operands."""
+        return sum(degrees) if self.multiplies else max(degrees)
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether LLVM makes lanes of a loop that folds with it."""
+        return bool(self.folds) or self.in_lanes
+
+    @property
+    def effort(self) -> float:
+        """What it costs in a loop, where a sum is 1."""
+        return DEAR if self.is_dear else self.work
 
     @property
     def is_dear(self) -> bool:

@@ -12,7 +12,7 @@ from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import ByType, Element, applied, infix
 from transpile.ops.record import Prim
-from transpile.ops.traits import RELATIONS, Relation
+from transpile.ops.traits import RELATIONS, Magnitude, Relation
 
 
 def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Prim:
@@ -43,8 +43,8 @@ def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> E
 TABLE = [
     scalar("both", infix("&"), BOOL),  # of tests, without a branch
     # of integers that are known not to be negative
-    scalar("quick_div", infix("//"), INT, interval=intervals.quotient),
-    scalar("quick_mod", infix("%"), INT, interval=intervals.rest),
+    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude()),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1)),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT),
     scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),

@@ -207,7 +207,7 @@ ERROR = [
     # density(x) / ndtr(x) without the cancellation of exp(-x*x/2 - y) far to the left
     special("log_ndtr", lambda y, x: math.sqrt(2 / math.pi) / f("erfcx", -x * _ROOT_HALF)),
     special(
-        "expit", lambda y, x: y * f("expit", -x), vector=Vector("expit"), bounded=True
+        "expit", lambda y, x: y * f("expit", -x), vector=Vector("expit"), positive=True, bounded=True
     ),  # 1 - y would cancel for large x
     special("log_expit", lambda y, x: f("expit", -x), vector=Vector("log_expit")),
     special("logit", lambda y, p: 1 / (p * (1 - p)), vector=Vector("logit")),

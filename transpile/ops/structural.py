@@ -12,6 +12,7 @@ from transpile.ops import interval_arithmetic as intervals
 from transpile.ops import language as m
 from transpile.ops.element import SAME
 from transpile.ops.record import ZERO, Prim, Scatter
+from transpile.ops.traits import Magnitude
 
 # ------------------------------------------------------------------------------------------------------ index
 
@@ -173,11 +174,12 @@ TABLE = [
     Prim("full", _full_type, "full", kind="structural", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
     Prim("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural", jvp=ZERO,
          vjp=ZERO, cost=1, linear=True, family="dims"),
-    Prim("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", element=SAME,
+    Prim("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", element=SAME, magnitude=Magnitude(),
          interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1, linear=True, family="same"),
     # identity: another name for the same value
     Prim("identity", lambda types, params: types[0], "{0}", kind="structural", element=SAME, interval=intervals.as_it_is,
-         exact=True, jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True, view="writable", family="same"),
+         vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
+         view="writable", family="same"),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
     Prim("item", _item_type, "item", kind="structural", work=0, jvp=None, vjp=None, cost=0, linear=True, view="held",
          family="item"),

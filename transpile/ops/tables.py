@@ -26,6 +26,7 @@ from transpile.ops import (
 )
 from transpile.ops.record import Prim
 from transpile.ops.scalars import TABLE as SCALARS
+from transpile.ops.traits import Operator
 
 MODULES = (
     structural,
@@ -75,7 +76,13 @@ def record_of(let: Any) -> Prim:
 
 
 @cache
-def by_operator(operands: int) -> dict[str, Prim]:
-    """Those that are operators of Python's of so many operands, by the names of their classes in `ast`."""
-    found = (p for p in prims().values() if p.operator is not None and p.operator.token)
-    return {p.operator.token: p for p in found if p.operator is not None and p.operands == operands}
+def by_token() -> dict[str, Prim]:
+    """Those that are operators of Python's, by the names of their classes in `ast`."""
+    return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
+
+
+def operator_of(prim: str) -> Operator:
+    """The operator of Python's that a primitive is."""
+    found = prims()[prim].operator
+    assert found is not None, prim
+    return found

@@ -3,7 +3,11 @@ the primitive by its name."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from keyword import iskeyword
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +17,16 @@ class Operator:
     sign: str
     token: str
     method: str
+
+    @property
+    def name(self) -> str:
+        """That of its function in `operator`."""
+        return f"{self.method}_" if iskeyword(self.method) else self.method
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(operator, self.name)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,15 @@ class Vector:
     alone: bool = False
     near: tuple[str, str] | None = None
     ulps: float = field(default=2.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """What the absolute value of an integer result is at most: those of the operands from number ``first`` on, joined by a
+    primitive; without one that of the ``first``."""
+
+    first: int = 0
+    joined: str = ""
 
 
 def near(function: str, test: str, ulps: float = 2.0) -> Vector:

@@ -28,7 +28,7 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
     """A sum of an integer and a number, or one of both, where the form is no more than that."""
-    if not isinstance(found, ir.Let) or found.prim not in ("add", "sub"):
+    if not isinstance(found, ir.Let) or not record_of(found).is_sum:
         return found
     if not all(map(is_integer, (found.var, *found.args))):
         return found
@@ -93,7 +93,7 @@ def _call(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``."""
     flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
-    if flat is not None and flat.prim == "add":
+    if flat is not None and record_of(flat).signs == (1, 1):
         for product, rest in (flat.args, flat.args[::-1]):
             found = _split(product, rest, let.args[1], facts)
             if found is not None:
@@ -107,7 +107,7 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:
     """``i`` of ``i * n``, if the rest is less than ``n``."""
     let = facts.forms.lets.get(product) if isinstance(product, ir.Var) else None
-    if let is None or let.prim != "mul":
+    if let is None or not record_of(let).multiplies:
         return None
     size, form = facts.form(n), facts.form(rest)
     for i, by in (let.args, let.args[::-1]):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from transpile.codegen.checked_arithmetic import CALLS, wrapping
+from transpile.codegen.checked_arithmetic import wrapping
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
 from transpile.core import nodes as ir
@@ -24,6 +24,7 @@ from transpile.loops.affine_tests import is_question
 from transpile.loops.check_hoisting import raises
 from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
+from transpile.ops.tables import record_of
 
 _WIDTH = 88  # an expression longer than this gets a name
 
@@ -215,8 +216,8 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.T", ATOM
             case "row":
                 return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
-        if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
-            return f"{CALLS[stmt.prim]}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
+        if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
+            return f"{record_of(stmt).wraps}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
         if found is None:
@@ -268,11 +269,11 @@ class _Emitter:
         if isinstance(op, ir.Const) or op in self.steady:
             return True
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is None or let.prim not in ("add", "sub"):
+        if let is None or not record_of(let).is_sum:
             return False
         a, b = let.args
         return (self.is_steady(a) and isinstance(b, ir.Const)) or (
-            isinstance(a, ir.Const) and self.is_steady(b) and let.prim == "add"
+            isinstance(a, ir.Const) and self.is_steady(b) and not record_of(let).is_difference
         )
 
     def shape(self, sizes: Sequence[ir.Operand]) -> str:

@@ -158,7 +158,7 @@ class Expressions:
         if tree.prim == "broadcast":
             return not tree.args[0].type.dims
         entry = records().get(tree.prim)
-        return entry is not None and not entry.view
+        return entry is not None and entry.is_fresh
 
     # ---- sizes
 

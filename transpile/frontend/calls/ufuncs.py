@@ -158,13 +158,14 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
     prim = entries()[owner.value.name].elementwise
     if not isinstance(args[0], Array):
         raise lx.error("T131", "the first argument must be an array", node)
-    if prim not in ("add", "sub"):
+    signs = prims()[prim].signs
+    if len(signs) != 2:  # neither + nor -
         which = "at" if len(args) == 3 else "at_alone"
         return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
     target, index = args[0], args[1]
     step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
     value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])
-    memory.write(lx, target.cell, step, ops, -value if prim == "sub" else value, add=True)
+    memory.write(lx, target.cell, step, ops, -value if signs[1] < 0 else value, add=True)
     return Static(None)
 
 
