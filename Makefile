@@ -75,7 +75,7 @@ test-pythons:
 	done; exit $$failed
 
 # What is tried is the wheel: nothing of this tree but the examples and the tests is where it runs.
-TRIED := tests/test_api.py tests/test_cli.py tests/test_command.py tests/test_jit.py tests/test_corpus.py
+TRIED := tests/face/test_api.py tests/face/test_cli.py tests/face/test_command.py tests/codegen/test_jit.py tests/test_corpus.py
 wheel: $(STAMP)-venv
 	rm -rf build dist $(VENV)-wheel
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
@@ -123,7 +123,7 @@ docs: $(STAMP)-test
 	$(PY) tests/mistakes.py
 
 golden: $(STAMP)-test
-	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/test_golden.py tests/test_readme.py
+	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/codegen/test_golden.py tests/face/test_readme.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-* build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache

@@ -21,9 +21,13 @@ if CORES < 2:
 
 _ALIVE: list = []  # what compiled code calls
 
-HERE = str(Path(__file__).parent)
-if HERE not in sys.path:
-    sys.path.insert(0, HERE)
+HERE = Path(__file__).parent
+PACKAGES = [  # the folders of the layers: tests of one use some of another's
+    str(folder)
+    for folder in sorted({path.parent for path in HERE.glob("*/test_*.py")})
+    if all(path.name.startswith("test_") for path in folder.glob("*.py"))
+]
+sys.path[:0] = [path for path in (str(HERE), *PACKAGES) if path not in sys.path]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own, for `tests/test_vmap_calls.py`.
+"""Functions with derivatives of their own, for `tests/transform/test_vmap_calls.py`.
 
 The rules of most are wrong on purpose (the true derivative times 3, of what has no derivative), so that a derivative of the
 function itself would be seen.

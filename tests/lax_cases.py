@@ -1,8 +1,8 @@
 """Programs over `lax` and `tree` as people write them for JAX: documentation examples and idioms, each a function of floats.
 
 The text runs with JAX too, where the first lines import ``jax.numpy as np`` and ``from jax import grad, lax, tree``
-(`tests/test_lax.py` does that where JAX is installed). ``REFERENCE`` holds what JAX 0.10 gives in float64: the value, and the
-gradient with respect to the first argument.
+(`tests/vocabulary/test_lax.py` does that where JAX is installed). ``REFERENCE`` holds what JAX 0.10 gives in float64: the value,
+and the gradient with respect to the first argument.
 """
 
 import numpy as np

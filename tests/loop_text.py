@@ -34,9 +34,9 @@ from transpile.base.levels import jit_level
 from transpile.codegen.numba.loop_text import emit
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.driver.lifted_request import leaf_slots, lift
 from transpile.driver.request import Request
 from transpile.driver.results import assemble_flat, converters
-from transpile.driver.runners import leaf_slots
 from transpile.driver.shared_arguments import overlap
 from transpile.loops import optimise
 from transpile.loops.check_elimination import fit
@@ -100,7 +100,7 @@ class Loops:
         self.args = copied(args)
         self.request = Request.of(args, {})
         self.request.make_static(self.target)
-        self.core = self.request.lift(self.target)
+        self.core = lift(self.request, self.target)
         self.slots = leaf_slots(self.core, self.request)
         self.places = [Place.of(c) for c in self.core.captured]
         self.functions: dict[str, ir.Function] = {}

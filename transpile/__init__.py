@@ -38,6 +38,7 @@ from transpile.api import (  # noqa: E402
     vmap,
 )
 from transpile.at import at  # noqa: E402
+from transpile.base.jax_names import missing as _missing  # noqa: E402
 from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
@@ -59,9 +60,7 @@ else:
     def __getattr__(name: str) -> _typing.Any:
         """What is imported when it is wanted, as not everybody needs it: modules, and names of others."""
         if name not in _LATER:
-            from transpile.base.jax_names import missing
-
-            raise missing(__name__, name)
+            raise _missing(__name__, name)
         from importlib import import_module
 
         module = import_module(_LATER[name] or f"{__name__}.{name}")

@@ -439,7 +439,7 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
     ``f`` may be one of `jvp`, `vjp`, `linearize` and `hvp` with the arguments that it takes: ``source(tp.jvp, f, (x,), (x_dot,))``.
     ``stage``: None or "derivative" (what runs interpreted), "core" (the core language), "loops" (what Numba compiles).
     """
-    from transpile.driver.runners import text
+    from transpile.driver.inspection import text
 
     f, given, kwargs = called(f, args, kwargs, "source")
     return text(f, given, kwargs, stage or "derivative")
@@ -480,7 +480,7 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
-    from transpile.driver.reporting import reported
+    from transpile.driver.inspection import reported
 
     return reported(*called(f, args, kwargs, "report"))
 
@@ -532,6 +532,6 @@ class ShapeDtype:
 @edge
 def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
     """The structure of what ``f`` returns, with a `ShapeDtype` for each array and number. ``f`` does not run."""
-    from transpile.driver.runners import shapes
+    from transpile.driver.inspection import shapes
 
     return shapes(f, args, kwargs, ShapeDtype)

@@ -5,11 +5,9 @@ Exit status: 0; 1 where the program cannot be transformed (diagnostics on stderr
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from transpile.command import STDIN, destination
 from transpile.command.parser import parser
@@ -23,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status."""
     given = sys.argv[1:] if argv is None else argv
     options = parser().parse_args([f"{STDIN}{a[1:]}" if a.startswith("-:") else a for a in given])  # "-:f" is no option
+    from transpile.command.emitted import emit  # so that --help and a slip of the pen are answered at once
+
     try:
         text, read = emit(options)
         if options.output in (None, "-"):
@@ -41,73 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
-
-
-def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The text of the module that is asked for, and the files that were read for it."""
-    from transpile.base.levels import jit_level
-    from transpile.command import asked, stack
-    from transpile.frontend.resolve.static_rules import with_rule
-    from transpile.transform.program_functions import apart, renamed
-
-    found, wrt, module = asked.functions(options.function, options.arg, getattr(options, "wrt", None))
-    if options.output not in (None, "-"):
-        destination.check(options.output, module.program, options.force)  # before the work too
-    cores: list[tuple[Any, set[int]]] = []
-    for one in found:
-        if options.command == "emit":
-            levels = stack.levels(options.stack, [one.name])
-        else:
-            levels = stack.of_command(options, one.argnums(wrt))
-        target = stack.stacked(levels, with_rule(one.function))
-        core, written = lifted(target, *stack.arguments(levels, one), options.jit)
-        if core.name in [c.name for c, _ in cores]:
-            own = one.function.__name__
-            core = renamed(core, f"{one.name.replace('.', '_')}{core.name.removeprefix(own)}")
-        cores.append((core, written))
-    cores = list(zip(apart([core for core, _ in cores]), [written for _, written in cores]))
-    level = jit_level(stack.stacked(levels, None))
-    if options.jit or level is not None:
-        from transpile.driver.backend import modules_text
-
-        return modules_text(cores, options.standalone, level), list(module.program)
-    return printed([core for core, _ in cores], options.standalone), list(module.program)
-
-
-def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
-    """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
-    from transpile.aggregates import number_leaves
-    from transpile.base.matching import leaf_sources
-    from transpile.driver.pipeline import core_of
-    from transpile.frontend import NeedStatic
-    from transpile.frontend.values import changes
-
-    try:
-        with changes.recorded() as found:
-            core = core_of(target, args, kwargs, is_compiled)
-    except NeedStatic as needed:
-        raise needed.why or error(
-            "T210", "the value of an argument must be known: give it with --arg 'name=value'"
-        ) from None
-    trees, leaves = number_leaves([*args, *kwargs.values()])
-    sources = leaf_sources(core.arg_tree, trees[: len(args)], dict(zip(kwargs, trees[len(args) :])))
-    return core, {k for k, leaf in sources.items() if id(leaves[leaf]) in found.written}
-
-
-def printed(cores: Sequence[Any], standalone: bool) -> str:
-    """The readable module."""
-    from transpile.codegen.numpy import render_module
-
-    try:
-        text = render_module(cores, runtime=not standalone)
-    except ValueError as failed:
-        hint = "leave --standalone out, and install the package with the emitted file"
-        raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
-    if standalone:
-        from transpile.codegen.numba.standalone import copied
-
-        text = copied(text, cores[0])
-    return text
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ GROUPS = " or ".join(
     "kernels_mechanics".split()
 )
 MODES = f"test_against_differences or test_recurrence or test_hessian or ((test_vjp or test_jvp) and ({GROUPS}))"
-QUICK = ("tests/test_reverse.py", "tests/test_second_order.py", "tests/test_corpus.py", "-k", MODES)
+QUICK = ("tests/transform/test_vjp.py", "tests/transform/test_second_order.py", "tests/test_corpus.py", "-k", MODES)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
         "if steep is not None:",
         "if False:",
         "an infinite slope is multiplied by the tangent of a number that depends on nothing",
-        ("tests/test_python_floats.py", "-m", "not slow"),
+        ("tests/transform/test_python_floats.py", "-m", "not slow"),
     ),
     Fault(
         "zeros_of_later_trips",
@@ -47,7 +47,7 @@ FAULTS: tuple[Fault, ...] = (
         "if rests(init) or rests(out):",
         "if rests(init):",
         "a value that a trip sets to 0.0 meets an infinite slope in the next one",
-        ("tests/test_python_floats.py", "-m", "not slow"),
+        ("tests/transform/test_python_floats.py", "-m", "not slow"),
     ),
     Fault(
         "zeros_that_are_written",
@@ -55,7 +55,7 @@ FAULTS: tuple[Fault, ...] = (
         "if rests(stmt.value):",
         "if False:",
         "an array into which a 0.0 is written meets an infinite slope there",
-        ("tests/test_python_floats.py", "-m", "not slow"),
+        ("tests/transform/test_python_floats.py", "-m", "not slow"),
     ),
     Fault(
         "counting_run_writes",
@@ -63,7 +63,7 @@ FAULTS: tuple[Fault, ...] = (
         "    _write_into_copies(lx, at_first)\n",
         "",
         "the run that counts how long a list becomes writes into the arrays of the program",
-        ("tests/test_while_tests.py",),
+        ("tests/frontend/test_while_tests.py",),
     ),
     Fault(
         "sorted_inside_of_each",
@@ -71,7 +71,7 @@ FAULTS: tuple[Fault, ...] = (
         'if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):',
         'if "key" in kwargs:',
         "tuples are sorted inside of each",
-        ("tests/test_extremes.py",),
+        ("tests/numpy_api/test_extremes.py",),
     ),
     Fault(
         "rows_of_a_grown_list",
@@ -79,7 +79,7 @@ FAULTS: tuple[Fault, ...] = (
         'return lx.known_call("numpy.expand_dims", [whole, lx.const(1)], {}, node)',
         "return whole",
         "np.vstack of a list of numbers that grows is a vector",
-        ("tests/test_list_calls.py", "-m", "slow or not slow", "-k", "grown and all"),
+        ("tests/frontend/test_list_calls.py", "-m", "slow or not slow", "-k", "grown and all"),
     ),
     Fault(
         "tables_as_arguments",
@@ -87,7 +87,7 @@ FAULTS: tuple[Fault, ...] = (
         "if v in marker.needed or v.type.dims]",
         "]",
         "all numbers of a table are read at each call",
-        ("tests/test_outside.py", "-k", "table"),
+        ("tests/driver/test_outside.py", "-k", "table"),
     ),
     Fault(
         "sizes_of_other_captures",
@@ -95,7 +95,7 @@ FAULTS: tuple[Fault, ...] = (
         "fn.taken.with_outside(kept)",
         "fn.taken",
         "what was taken of sizes is asked of the wrong arrays from outside",
-        ("tests/test_outside.py", "-k", "nobody_reads"),
+        ("tests/driver/test_outside.py", "-k", "nobody_reads"),
     ),
     Fault(
         "functions_as_operators",
@@ -103,7 +103,7 @@ FAULTS: tuple[Fault, ...] = (
         "if strong and entry.unlike_python and not dims:",
         "if False:",
         "NumPy's function of two numbers is Python's operator, which raises where NumPy gives infinity",
-        ("tests/test_as_numpy.py", "-k", "interpreted"),
+        ("tests/driver/test_as_numpy.py", "-k", "interpreted"),
     ),
     Fault(
         "stale_windows",
@@ -127,7 +127,7 @@ FAULTS: tuple[Fault, ...] = (
         'self.kind == "layout" or (self.kind == "ordered" and not memory.is_whole_in_order(self.lx, cell))',
         "False",
         "np.ravel of a strided vector is a view",
-        ("tests/test_shared_memory.py",),
+        ("tests/frontend/test_shared_memory.py",),
     ),
     Fault(
         "number_or_array",
@@ -135,7 +135,7 @@ FAULTS: tuple[Fault, ...] = (
         "if cell.mixed and len(names) > 1:",
         "if False:",
         "+= on what is a number in one trip and an array of rank 0 in another writes into both",
-        ("tests/test_shared_memory.py",),
+        ("tests/frontend/test_shared_memory.py",),
     ),
     Fault(
         "forward_order",
@@ -451,7 +451,7 @@ FAULTS: tuple[Fault, ...] = (
         "return found is not None and is_inside(found)",
         "return found is not None",
         "no integer is asked whether it fits",
-        ("tests/test_integer_loops.py",),
+        ("tests/loops/test_integer_loops.py",),
     ),
     Fault(
         "first_trip_fits",
@@ -459,7 +459,7 @@ FAULTS: tuple[Fault, ...] = (
         "self.at(test, 0), self.at(test, 1), let)",
         "self.at(test, 0), self.at(test, 0), let)",
         "what is linear in an index is asked for in the first trip only",
-        ("tests/test_integer_loops.py",),
+        ("tests/loops/test_integer_loops.py",),
     ),
     Fault(
         "bound_of_one_trip",
@@ -467,7 +467,7 @@ FAULTS: tuple[Fault, ...] = (
         'self.both("add", init, self.both("mul", trips, each))',
         'self.both("add", init, each)',
         "a sum is taken to be as small as one summand",
-        ("tests/test_integer_loops.py",),
+        ("tests/loops/test_integer_loops.py",),
     ),
     Fault(
         "place_taken_away",
@@ -475,7 +475,7 @@ FAULTS: tuple[Fault, ...] = (
         'found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))',
         'found = number("add", found, Const(abs(form.const), INT))',
         "what is computed from a form adds the number that it takes away",
-        ("tests/test_loops.py", "-k", "promote"),
+        ("tests/loops/test_loops.py", "-k", "promote"),
     ),
     Fault(
         "recorded_integers_wrap",
@@ -483,7 +483,7 @@ FAULTS: tuple[Fault, ...] = (
         'return replace(stmt, params={**stmt.params, "dtype": OBJECT})',
         "return stmt",
         "the reverse sweep computes with integers of NumPy's",
-        ("tests/test_integer_loops.py",),
+        ("tests/loops/test_integer_loops.py",),
     ),
     Fault(
         "routines_of_one_name",
@@ -491,7 +491,7 @@ FAULTS: tuple[Fault, ...] = (
         "def __str__(self) -> str:  # and",
         "def __repr__(self) -> str:  # and",
         "calls of two functions that have one name are one value",
-        ("tests/test_recursion_known.py", "-k", "test_known_counts"),
+        ("tests/frontend/test_recursion_known.py", "-k", "test_known_counts"),
     ),
     Fault(
         "complex_outside",
@@ -499,7 +499,7 @@ FAULTS: tuple[Fault, ...] = (
         "if found is not None:",
         "if False:",
         "what is captured may be complex",
-        ("tests/test_complex.py",),
+        ("tests/frontend/test_complex.py",),
     ),
     Fault(
         "argument_renamed",
@@ -507,7 +507,7 @@ FAULTS: tuple[Fault, ...] = (
         "return dict(zip(single, names))",
         "return dict(zip(single, single))",
         "an argument that the text calls otherwise is given by its old name",
-        ("tests/test_keywords.py",),
+        ("tests/driver/test_keywords.py",),
     ),
     Fault(
         "text_not_compared",
@@ -515,7 +515,7 @@ FAULTS: tuple[Fault, ...] = (
         "if any(_is_among(own, _compiled(statement, before, own.co_filename, flags, text), shift) for before in befores):",
         "if True:",
         "the text at a function's place is taken for what runs",
-        ("tests/test_written.py",),
+        ("tests/frontend/test_written.py",),
     ),
     Fault(
         "constants_of_no_dtype",
@@ -547,7 +547,7 @@ FAULTS: tuple[Fault, ...] = (
         "if left != right and noted:",
         "if False:",
         "nothing checks that a size that was not squeezed is not 1",
-        ("tests/test_sizes.py",),
+        ("tests/driver/test_sizes.py",),
     ),
     Fault(
         "parts_of_other_ends",
@@ -563,7 +563,7 @@ FAULTS: tuple[Fault, ...] = (
         "if self.pairs and overlap([*leaves, *reversed(values)], self.pairs):",
         "if False:",
         "arguments of a call are taken for different arrays",
-        ("tests/test_sharing.py",),
+        ("tests/driver/test_shared_arguments.py",),
     ),
     Fault(
         "repeated_with_one_memory",
@@ -571,7 +571,7 @@ FAULTS: tuple[Fault, ...] = (
         "        if self.pairs:\n",
         "        if False:\n",
         "a call after others does not ask which arguments are one memory",
-        ("tests/test_sharing.py",),
+        ("tests/driver/test_shared_arguments.py",),
     ),
     Fault(
         "truth_of_a_list_that_grew",
@@ -579,7 +579,7 @@ FAULTS: tuple[Fault, ...] = (
         "return (lx.b.expr(count(lx.state.cells[value.cell])) > 0).op",
         "return (lx.b.expr(count(lx.state.cells[value.cell])) >= 0).op",
         "a list that grew is true, however many elements it has",
-        ("tests/test_grown_lists.py",),
+        ("tests/frontend/test_dynamic_lists.py",),
     ),
     Fault(
         "elements_of_the_room",
@@ -587,7 +587,7 @@ FAULTS: tuple[Fault, ...] = (
         "    if known:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
         "    if True:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
         "an index of a list that grew is one of its room, not of its elements",
-        ("tests/test_grown_lists.py",),
+        ("tests/frontend/test_dynamic_lists.py",),
     ),
     Fault(
         "snapshot_of_a_list",
@@ -603,7 +603,7 @@ FAULTS: tuple[Fault, ...] = (
         " or state.cls not in (None, by):",
         ":",
         "an iterator gives its items as often as it is asked",
-        ("tests/test_codes.py",),
+        ("tests/face/test_codes.py",),
     ),
     Fault(
         "kept_arguments_of_exceptions",
@@ -611,7 +611,7 @@ FAULTS: tuple[Fault, ...] = (
         "            pyapi.decref(arguments)\n",
         "",
         "an exception keeps its arguments for good",
-        ("tests/test_failures.py", "-k", "index", "-m", "not slow"),
+        ("tests/codegen/test_failures.py", "-k", "index", "-m", "not slow"),
     ),
     Fault(
         "tape_that_grows_unasked",
@@ -619,7 +619,7 @@ FAULTS: tuple[Fault, ...] = (
         "with b.if_then(self.cgutils.is_null(b, new), likely=False):",
         "with b.if_then(self.cgutils.is_null(b, stack.memory), likely=False):",
         "nobody looks whether a tape was given more memory",
-        ("tests/test_failures.py", "tests/test_guards.py", "-m", "not slow"),
+        ("tests/codegen/test_failures.py", "tests/test_guards.py", "-m", "not slow"),
     ),
     Fault(
         "arrays_that_failing_calls_keep",
@@ -627,7 +627,7 @@ FAULTS: tuple[Fault, ...] = (
         "                lower.decref(lower.typeof(name), builder.load(cell))",
         "                pass",
         "a function of the runtime keeps its arrays where a call in it fails",
-        ("tests/test_failures.py", "-k", "singular", "-m", "not slow"),
+        ("tests/codegen/test_failures.py", "-k", "singular", "-m", "not slow"),
     ),
     Fault(
         "stack_one_short",
@@ -651,7 +651,7 @@ FAULTS: tuple[Fault, ...] = (
         "with_placeholders(result, is_move)",
         "with_placeholders(result, lambda stmt, var: False)",
         "a tape records what has no value yet",
-        ("tests/test_names.py", "-k", "recorded"),
+        ("tests/codegen/test_undefined_names.py", "-k", "recorded"),
     ),
     Fault(
         "deleted_names_stay",
@@ -659,7 +659,7 @@ FAULTS: tuple[Fault, ...] = (
         "        return state - deleted(stmt)\n",
         "        return state\n",
         "a name that was deleted counts as set",
-        ("tests/test_names.py", "-k", "a_branch_deletes"),
+        ("tests/codegen/test_undefined_names.py", "-k", "a_branch_deletes"),
     ),
     Fault(
         "own_size_computed_before",
@@ -667,7 +667,7 @@ FAULTS: tuple[Fault, ...] = (
         "if not is_own_size(stmt, symbols[s], defs))",
         "if True)",
         "to compute an array again takes its own size, which is known only then",
-        ("tests/test_several.py", "-k", "bincount or behind"),
+        ("tests/lower/test_several_results.py", "-k", "bincount or behind"),
     ),
     Fault(
         "tuple_without_parentheses",
@@ -675,7 +675,7 @@ FAULTS: tuple[Fault, ...] = (
         ' and _name_of(part) != "Tuple"',
         "",
         "a tuple that is the only argument of a call over several lines becomes its arguments",
-        ("tests/test_printer.py",),
+        ("tests/codegen/test_printer.py",),
     ),
     Fault(
         "chains_as_trees",
@@ -683,7 +683,7 @@ FAULTS: tuple[Fault, ...] = (
         "if len(spine) < LONG:",
         "if True:",
         "a long formula is as deep as it is long",
-        ("tests/test_long_formulas.py", "-k", "test_long"),
+        ("tests/codegen/test_long_formulas.py", "-k", "test_long"),
     ),
     Fault(
         "turned_axes_counted_with_points",
@@ -691,7 +691,7 @@ FAULTS: tuple[Fault, ...] = (
         "left = [i for i in items if isinstance(i, (Slice, NewAxis))]",
         "left = list(items)",
         "y[k, ::-1] is turned along an axis that it does not have",
-        ("tests/test_backwards.py", "-k", "results and rows"),
+        ("tests/transform/test_backwards.py", "-k", "results and rows"),
     ),
     Fault(
         "vectors_of_what_may_meet",
@@ -699,7 +699,7 @@ FAULTS: tuple[Fault, ...] = (
         "if is_known or lanes >= FEW else []",
         "if lanes else []",
         "LLVM is told to make a vector of few trips of which it does not know that they are apart, and says that it cannot",
-        ("tests/test_lanes.py", "-k", "says_nothing", "-m", "not slow"),
+        ("tests/loops/test_short_vectors.py", "-k", "says_nothing", "-m", "not slow"),
     ),
     Fault(
         "a_mode_less",
@@ -715,7 +715,7 @@ FAULTS: tuple[Fault, ...] = (
         "or not equal_axes.grants(lx, ops, pair):",
         "or False:",
         "axes of a function that calls itself are one size though a call gives two",
-        ("tests/test_recursion_sizes.py", "-k", "interpreted"),
+        ("tests/transform/test_recursion_sizes.py", "-k", "interpreted"),
     ),
     Fault(
         "class_of_anything",
@@ -723,7 +723,7 @@ FAULTS: tuple[Fault, ...] = (
         "    RangeOf: lambda lx, value: range,\n",
         "    RangeOf: lambda lx, value: object,\n",
         "a range is no range, where a function asks",
-        ("tests/test_instances.py", "-k", "asked and range"),
+        ("tests/frontend/test_instances.py", "-k", "asked and range"),
     ),
     Fault(
         "level_in_dict",
@@ -731,7 +731,7 @@ FAULTS: tuple[Fault, ...] = (
         '"__transpile_level__", "__weakref__"',
         '"__weakref__"',
         "functools.wraps makes what is around a transformed function that function",
-        ("tests/test_instances.py", "-k", "wrapped_around"),
+        ("tests/frontend/test_instances.py", "-k", "wrapped_around"),
     ),
     Fault(
         "list_times_rebinds",
@@ -739,7 +739,7 @@ FAULTS: tuple[Fault, ...] = (
         'if state.kind == "list" and sign == "*"',
         'if state.kind == "list" and sign == "/"',
         "another name for a list does not see that it was repeated in place",
-        ("tests/test_instances.py", "-k", "in_place_changes"),
+        ("tests/frontend/test_instances.py", "-k", "in_place_changes"),
     ),
     Fault(
         "types_not_asked_for",
@@ -747,7 +747,7 @@ FAULTS: tuple[Fault, ...] = (
         "first.dtype != np.dtype(dtype).name:",
         "not first.dtype:",
         "a sum with dtype=bool counts",
-        ("tests/test_options.py", "-m", "not slow"),
+        ("tests/numpy_api/test_options.py", "-m", "not slow"),
     ),
     Fault(
         "truths_of_numpy",
@@ -755,7 +755,7 @@ FAULTS: tuple[Fault, ...] = (
         "return Scalar(op if op.type.weak else lx.b.cast(op, BOOL).op)",
         "return Scalar(op)",
         "True + True is True, as of NumPy's truth values, where they are Python's",
-        ("tests/test_truths.py", "-k", "not all"),
+        ("tests/numpy_api/test_truths.py", "-k", "not all"),
     ),
     Fault(
         "one_dtype_by_path",
@@ -763,7 +763,7 @@ FAULTS: tuple[Fault, ...] = (
         "    if found - {result.type.dtype}:\n        lx.b.others[result]",
         "    if not found:\n        lx.b.others[result]",
         "a write into an array of integers on one path and of floats on the other keeps what NumPy cuts",
-        ("tests/test_path_dtypes.py", "-k", "choice or swap"),
+        ("tests/numpy_api/test_path_dtypes.py", "-k", "choice or swap"),
     ),
     Fault(
         "truth_values_as_numbers",
@@ -771,7 +771,7 @@ FAULTS: tuple[Fault, ...] = (
         "return a.dtype == b.dtype or not narrow",
         "return True",
         "NumPy's truth values are numbers where another path has numbers",
-        ("tests/test_path_dtypes.py", "-k", "branch"),
+        ("tests/numpy_api/test_path_dtypes.py", "-k", "branch"),
     ),
     Fault(
         "dtype_of_results",
@@ -779,7 +779,7 @@ FAULTS: tuple[Fault, ...] = (
         "        if found - {result.dtype}:\n            self.others[result.op]",
         "        if not found:\n            self.others[result.op]",
         "what is computed from an array of two dtypes has one",
-        ("tests/test_path_dtypes.py", "-k", "choice"),
+        ("tests/numpy_api/test_path_dtypes.py", "-k", "choice"),
     ),
     Fault(
         "narrow_places",
@@ -787,7 +787,7 @@ FAULTS: tuple[Fault, ...] = (
         'return self.b.cast(x, "int64") if x.dtype != "int64" else x',
         "return x",
         "an index of 32 bits is compared with a size of 64",
-        ("tests/test_narrow_indices.py", "-m", "not slow"),
+        ("tests/lower/test_narrow_indices.py", "-m", "not slow"),
     ),
     Fault(
         "entries_as_they_come",
@@ -795,7 +795,7 @@ FAULTS: tuple[Fault, ...] = (
         '    if stmt.params.get("place"):\n',
         '    if stmt.params.get("nowhere"):\n',
         "compiled code puts a float that does not fit into an array of integers",
-        ("tests/test_numpy_numbers.py", "-k", "entries and int8", "-m", "numba"),
+        ("tests/codegen/test_numpy_numbers.py", "-k", "entries and int8", "-m", "numba"),
     ),
     Fault(
         "deleted_before_the_first",
@@ -803,7 +803,7 @@ FAULTS: tuple[Fault, ...] = (
         "return size_of(b, m.where(at < 0, at + b.dim(n), at))",
         "return size_of(b, at)",
         "np.delete and np.insert do not count from the end where only the run knows the place",
-        ("tests/test_domains.py", "-m", "not slow"),
+        ("tests/numpy_api/test_domains.py", "-m", "not slow"),
     ),
     Fault(
         "pullback_of_another_branch",
@@ -811,7 +811,7 @@ FAULTS: tuple[Fault, ...] = (
         "    if not unchanged():\n",
         "    if unchanged is None:\n",
         "a pullback follows a flag that has changed since",
-        ("tests/test_changed_outside.py", "-k", "another_branch"),
+        ("tests/driver/test_changed_outside.py", "-k", "another_branch"),
     ),
     Fault(
         "exits_as_they_were",
@@ -819,7 +819,7 @@ FAULTS: tuple[Fault, ...] = (
         "    if not any(leaf in env for leaf in nested.leaves((operand,))):\n        return operand\n",
         "    return operand\n",
         "a return out of an inner loop gives what the result was before",
-        ("tests/test_nested_exits.py", "-k", "reads"),
+        ("tests/transform/test_nested_exits.py", "-k", "reads"),
     ),
     Fault(
         "vectors_of_numpys",
@@ -827,7 +827,7 @@ FAULTS: tuple[Fault, ...] = (
         "UPLO=side, robust=True",
         "UPLO=side",
         "scipy.linalg.eigh gives eigenvectors with the signs of NumPy's",
-        ("tests/test_scipy_linear.py", "-m", "not numba"),
+        ("tests/numpy_api/test_scipy_linear.py", "-m", "not numba"),
     ),
     Fault(
         "grids_rounded_once",
@@ -835,7 +835,7 @@ FAULTS: tuple[Fault, ...] = (
         "@exact\ndef linspace_at",
         "@njit\ndef linspace_at",
         "a compiled grid is not NumPy's to the last bit",
-        ("tests/test_tolerances.py", "-k", "grids", "-m", "numba"),
+        ("tests/numpy_api/test_tolerances.py", "-k", "grids", "-m", "numba"),
     ),
     Fault(
         "folds_of_nothing",
@@ -843,7 +843,7 @@ FAULTS: tuple[Fault, ...] = (
         '        if stmt.params.get("initial") is None:\n            not_empty',
         "        if True:\n            not_empty",
         "a compiled extremum with an initial number raises where there is nothing to fold",
-        ("tests/test_nothing_to_fold.py", "-m", "numba"),
+        ("tests/numpy_api/test_nothing_to_fold.py", "-m", "numba"),
     ),
     Fault(
         "primals_after_the_value",
@@ -851,7 +851,7 @@ FAULTS: tuple[Fault, ...] = (
         "[copied(lx, p) for p in own.items], {}, node)",
         "list(own.items), {}, node)",
         "vjp inside a function takes the derivative at what its function has written",
-        ("tests/test_nested_writes.py", "-m", "not numba", "-k", "by_vjp"),
+        ("tests/frontend/test_nested_writes.py", "-m", "not numba", "-k", "by_vjp"),
     ),
     Fault(
         "written_meanwhile",
@@ -867,7 +867,7 @@ FAULTS: tuple[Fault, ...] = (
         "if len(given) == len(fn.params):",
         "if True:",
         "a long loop lets no other thread run",
-        ("tests/test_long_calls.py", "-k", "others_run", "-m", "numba"),
+        ("tests/codegen/test_long_calls.py", "-k", "others_run", "-m", "numba"),
     ),
     Fault(
         "memory_of_lanes_apart",
@@ -875,7 +875,7 @@ FAULTS: tuple[Fault, ...] = (
         "if under or self.has(stmt.value, *stmt.args):",
         "if self.has(stmt.value, *stmt.args):",
         "memory that some lanes write is taken for the same in all",
-        ("tests/test_mapped.py", "-k", "memory"),
+        ("tests/analysis/test_mapped.py", "-k", "memory"),
     ),
     Fault(
         "sizes_of_masks",
@@ -883,7 +883,7 @@ FAULTS: tuple[Fault, ...] = (
         "found.append(operands[item.arg])",
         "pass",
         "what a mask finds is taken to be of one size in all lanes",
-        ("tests/test_mapped.py", "-k", "data_control"),
+        ("tests/analysis/test_mapped.py", "-k", "data_control"),
     ),
     Fault(
         "results_are_swapped",
@@ -892,7 +892,7 @@ FAULTS: tuple[Fault, ...] = (
         "order = [axis, *range(1, axis), *[0] * (axis > 0), *range(axis + 1, found.type.rank)]",
         "the lane axis of a result changes places with another one, where the others should keep their order",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "test_values",
         ),
@@ -904,7 +904,7 @@ FAULTS: tuple[Fault, ...] = (
         "Permute((axis, *range(1, axis), 0, *range(axis + 1, new.type.rank)))",
         "the lane axis of an argument changes places with its first one, where the others should keep their order",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "test_values",
         ),
@@ -915,7 +915,7 @@ FAULTS: tuple[Fault, ...] = (
         "if diverges or self.has(*given):",
         "if self.has(*given):",
         "what a loop carries that each lane leaves when it is done is taken for the same in all",
-        ("tests/test_mapped.py",),
+        ("tests/analysis/test_mapped.py",),
     ),
     Fault(
         "sizes_are_data",
@@ -924,7 +924,7 @@ FAULTS: tuple[Fault, ...] = (
         "if self.has(*stmt.args):",
         "the size of an argument is taken to differ between lanes",
         (
-            "tests/test_vmap.py",
+            "tests/transform/test_vmap.py",
             "-k",
             "stacks",
         ),
@@ -936,7 +936,7 @@ FAULTS: tuple[Fault, ...] = (
         "",
         "a region writes what a statement before it has still to read",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "fuzz or masks_of",
         ),
@@ -948,7 +948,7 @@ FAULTS: tuple[Fault, ...] = (
         "                    pass\n",
         "memory that lanes share and that each of them writes stays shared",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "memory_that",
         ),
@@ -960,7 +960,7 @@ FAULTS: tuple[Fault, ...] = (
         "            pass\n",
         "what lanes print is not in the order of lanes",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "memory_that",
         ),
@@ -971,7 +971,7 @@ FAULTS: tuple[Fault, ...] = (
         "if is_fill(stmt) and self.differs(stmt.args[0]):  # the mask covers the lanes too",
         "if is_fill(stmt):",
         "a mask that lanes share is taken for one of all lanes",
-        ("tests/test_batch.py", "-k", "masks_of"),
+        ("tests/transform/test_batch.py", "-k", "masks_of"),
     ),
     Fault(
         "indices_before_slices",
@@ -980,7 +980,7 @@ FAULTS: tuple[Fault, ...] = (
         "given = leading if _are_adjacent(step) else 0",
         "of memory that differs, indices of lanes stand where those of one lane do",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "index",
         ),
@@ -992,7 +992,7 @@ FAULTS: tuple[Fault, ...] = (
         "    return let(w, made, (x, *rest), axis=axis)\n",
         "a scan goes over the lanes, and NaN with it",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "test_a_lane_of_nan",
         ),
@@ -1004,7 +1004,7 @@ FAULTS: tuple[Fault, ...] = (
         'axes=made.params["axes"]',
         "a reduction goes over the axis before",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "sum or norm",
         ),
@@ -1016,7 +1016,7 @@ FAULTS: tuple[Fault, ...] = (
         "        found = let(w, made, (x, *rest), axis=0,",
         "the greatest of all elements is looked for among the lanes",
         (
-            "tests/test_rules_batched.py",
+            "tests/ops/test_rules_batched.py",
             "-k",
             "argmax",
         ),
@@ -1028,7 +1028,7 @@ FAULTS: tuple[Fault, ...] = (
         "b.store(buf, _one(var.type.rank), [b.operand(0)],",
         "what leaves a region goes to the first lane",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "axes or over_and_under",
         ),
@@ -1040,7 +1040,7 @@ FAULTS: tuple[Fault, ...] = (
         "if False:",
         "a result for which out_axes is None is of all lanes",
         (
-            "tests/test_vmap.py",
+            "tests/transform/test_vmap.py",
             "-k",
             "refused",
         ),
@@ -1052,7 +1052,7 @@ FAULTS: tuple[Fault, ...] = (
         'test = self.b.elementwise("less", size, first[1]).op',
         "an argument may have more lanes than the first one",
         (
-            "tests/test_vmap.py",
+            "tests/transform/test_vmap.py",
             "-k",
             "numbers_of_lanes",
         ),
@@ -1064,7 +1064,7 @@ FAULTS: tuple[Fault, ...] = (
         "for v in self.own[k]}",
         "a region does not get the size that another one found",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "fuzz",
         ),
@@ -1076,7 +1076,7 @@ FAULTS: tuple[Fault, ...] = (
         "elif False:",
         "a region reads what may have no value",
         (
-            "tests/test_batch.py",
+            "tests/transform/test_batch.py",
             "-k",
             "fuzz",
         ),
@@ -1088,7 +1088,7 @@ FAULTS: tuple[Fault, ...] = (
         "if isinstance(stmt, (NewStack, Push, Pop)):",
         "a size that lanes share is found in their region, and asked for before it",
         (
-            "tests/test_vmap_kept.py",
+            "tests/transform/test_vmap_recursion.py",
             "-k",
             "sizes_that_only_a_call_tells",
             "-m",
@@ -1101,7 +1101,7 @@ FAULTS: tuple[Fault, ...] = (
         'OWN = ("axis_index", "ppermute", "psum_scatter")',
         'OWN = ("axis_index", "psum_scatter")',
         "what each lane gets from another one is taken for the same in all",
-        ("tests/test_collectives.py", "-k", "test_values"),
+        ("tests/transform/test_collectives.py", "-k", "test_values"),
     ),
     Fault(
         "sums_of_what_is_shared",
@@ -1109,7 +1109,7 @@ FAULTS: tuple[Fault, ...] = (
         "    return b.cast(b.expr(x) * b.cast(w.count, type_.dtype), type_.dtype).op\n",
         "    return b.cast(x, type_.dtype).op\n",
         "a sum over the lanes of what they share is that of one lane",
-        ("tests/test_collectives.py", "-k", "test_values"),
+        ("tests/transform/test_collectives.py", "-k", "test_values"),
     ),
     Fault(
         "adjoints_go_forward",
@@ -1117,7 +1117,7 @@ FAULTS: tuple[Fault, ...] = (
         'm.call("ppermute", y_bar, targets, sources, axis)',
         'm.call("ppermute", y_bar, sources, targets, axis)',
         "adjoints are sent where values were",
-        ("tests/test_collectives.py", "-k", "of_a_lane"),
+        ("tests/transform/test_collectives.py", "-k", "of_a_lane"),
     ),
     Fault(
         "equal_lanes_have_it_all",
@@ -1125,7 +1125,7 @@ FAULTS: tuple[Fault, ...] = (
         "m.where(is_nan, y, total / count)",
         "m.where(is_nan, y, total)",
         "each of several greatest lanes has the whole derivative",
-        ("tests/test_collectives.py", "-k", "share"),
+        ("tests/transform/test_collectives.py", "-k", "share"),
     ),
     Fault(
         "gathered_among_lanes",
@@ -1133,7 +1133,7 @@ FAULTS: tuple[Fault, ...] = (
         '{"at": made.params["at"] + 1}',
         '{"at": made.params["at"]}',
         "what is gathered over another axis has its axis among the lanes of this one",
-        ("tests/test_collectives.py", "-k", "gathered_outside"),
+        ("tests/transform/test_collectives.py", "-k", "gathered_outside"),
     ),
     Fault(
         "recorded_of_what_has_changed",
@@ -1141,7 +1141,7 @@ FAULTS: tuple[Fault, ...] = (
         "        if any(op in changed for op in reads(one) if isinstance(op, Var) and op not in own):\n            return False\n",
         "",
         "what a lane records again is made of memory that has been overwritten since",
-        ("tests/test_collectives.py", "-k", "changed_since"),
+        ("tests/transform/test_collectives.py", "-k", "changed_since"),
     ),
     Fault(
         "adjoints_of_what_lanes_share",
@@ -1150,7 +1150,7 @@ FAULTS: tuple[Fault, ...] = (
         "if False:",
         "a rule gives what lanes share the adjoint of each lane, not their sum",
         (
-            "tests/test_vmap_calls.py",
+            "tests/transform/test_vmap_calls.py",
             "-k",
             "values",
         ),
@@ -1162,7 +1162,7 @@ FAULTS: tuple[Fault, ...] = (
         "given = [*args, *[False] * len(dots)]",
         "the tangents of a rule are taken for those that all lanes share",
         (
-            "tests/test_vmap_calls.py",
+            "tests/transform/test_vmap_calls.py",
             "-k",
             "forward",
         ),
@@ -1174,7 +1174,7 @@ FAULTS: tuple[Fault, ...] = (
         "acts = False",
         "a kept function that prints is called for all lanes at once",
         (
-            "tests/test_vmap_raises.py",
+            "tests/transform/test_vmap_raises.py",
             "-k",
             "prints",
             "-m",
@@ -1188,7 +1188,7 @@ FAULTS: tuple[Fault, ...] = (
         "mapped.called_as(stmt).splits",
         "a depth that differs between lanes is taken for one that they share",
         (
-            "tests/test_vmap_kept.py",
+            "tests/transform/test_vmap_recursion.py",
             "-k",
             "deep",
         ),
@@ -1200,7 +1200,7 @@ FAULTS: tuple[Fault, ...] = (
         'parts[-1:] = [", ", slot, ")"]',
         "an error in lanes of lanes names them the wrong way round",
         (
-            "tests/test_vmap_raises.py",
+            "tests/transform/test_vmap_raises.py",
             "-k",
             "lanes_of_lanes",
         ),
@@ -1212,7 +1212,7 @@ FAULTS: tuple[Fault, ...] = (
         "pass",
         "what a function of all lanes leaves in its arguments is lost in transformed code",
         (
-            "tests/test_vmap_writes.py",
+            "tests/transform/test_vmap_writes.py",
             "-k",
             "leave",
         ),
@@ -1224,7 +1224,7 @@ FAULTS: tuple[Fault, ...] = (
         "",
         "nobody knows the size of what is kept for a rule",
         (
-            "tests/test_vmap_calls.py",
+            "tests/transform/test_vmap_calls.py",
             "-k",
             "picked",
         ),
@@ -1236,7 +1236,7 @@ FAULTS: tuple[Fault, ...] = (
         "    (lambda *_: None)(",
         "one array may be two arguments of a function of all lanes that writes into one",
         (
-            "tests/test_vmap_writes.py",
+            "tests/transform/test_vmap_writes.py",
             "-k",
             "two_arguments",
         ),
@@ -1248,7 +1248,7 @@ FAULTS: tuple[Fault, ...] = (
         "for lane, (given, named) in enumerate(reversed([*self.lanes(args, kwargs)])):",
         "the error is not that of the lowest lane",
         (
-            "tests/test_vmap_raises.py",
+            "tests/transform/test_vmap_raises.py",
             "-k",
             "numpy",
         ),

@@ -148,7 +148,9 @@ def missing() -> list[str]:
     methods = [
         m for m in METHODS if not any(f".{m}(" in t or (m in PROPERTIES and f".{m}" in t) for t in (written, *OTHERS))
     ]
-    numpys = [n for n in ENTRIES if not n.startswith("transpile")]  # draws of keys are tried in `tests/test_random.py`
+    numpys = [
+        n for n in ENTRIES if not n.startswith("transpile")
+    ]  # draws of keys are tried in `tests/vocabulary/test_random.py`
     entries_ = [n for n in numpys if n not in seen and f"{n.rpartition('.')[2]}(" not in written and not _is_absent(n)]
     return [*entries_, *methods]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "numpy_api"), str(HERE.parent.parent)]
 
 from matrix import refused  # noqa: E402
 from matrix.check import ORDERS, Case, Outcome  # noqa: E402

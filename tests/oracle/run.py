@@ -23,7 +23,12 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # the same sums in every run
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent), str(HERE.parent.parent / "runtime")]
+sys.path[:0] = [
+    str(HERE.parent),
+    str(HERE.parent / "transform"),
+    str(HERE.parent.parent),
+    str(HERE.parent.parent / "runtime"),
+]
 
 from oracle import places  # noqa: E402
 

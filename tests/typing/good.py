@@ -1,4 +1,4 @@
-"""User code that type checkers accept: what a transform takes and gives. `tests/test_types.py` and `make check` read it."""
+"""User code that type checkers accept: what a transform takes and gives. `tests/face/test_types.py` and `make check` read it."""
 
 from collections.abc import Callable
 from functools import partial

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from transpile import __version__
+
 COMMANDS = {
     "grad": "the gradient of a function that returns one number",
     "jvp": "the forward derivative: f_jvp(x, ..., x_dot)",
@@ -19,8 +21,6 @@ EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
 
 
 def parser() -> argparse.ArgumentParser:
-    from transpile import __version__
-
     top = argparse.ArgumentParser(prog="transpile", description="Derivatives of Python functions, as Python source.")
     top.add_argument("--version", action="version", version=f"transpile {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -23,6 +23,7 @@ from transpile.aggregates import (
 from transpile.base.matching import call_trees
 from transpile.core import nodes as ir
 from transpile.errors import error
+from transpile.frontend.resolve.resolve import parameter_loc, parameter_name
 
 Named = tuple[str, Tree]
 
@@ -122,8 +123,6 @@ def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argn
 
 
 def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
-    from transpile.frontend.resolve.resolve import parameter_loc
-
     name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
         message = f"{argument_text(fn, at)} of {name!r} has nothing to differentiate: it is {structure_text(tree)}"
@@ -147,8 +146,6 @@ _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(flo
 
 def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
     """What an argument of a call, or leaf ``k`` of its tree, is called in a message: ``argument 'w'``, ``p["cfg"]["n"]``."""
-    from transpile.frontend.resolve.resolve import parameter_name
-
     name = at if isinstance(at, str) else parameter_name(fn, at)
     if tree is not None and isinstance(tree, Node):
         return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]

@@ -14,6 +14,7 @@ from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.output import Output
 from transpile.core.types import Type
+from transpile.driver.machine_code import build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
@@ -83,8 +84,6 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
         import numba  # noqa: F401
     except ImportError:
         raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
-    from transpile.driver.machine_code import build
-
     for p in core.params:
         check_type(p.type, p.name, core.loc)
     outputs: tuple[Output, ...] = ()

@@ -19,9 +19,11 @@ from transpile.core.functions import reached
 from transpile.core.walk import statements
 from transpile.driver.conditions import Scope, checker
 from transpile.driver.fast_path import Call, Otherwise
+from transpile.driver.lifted_request import leaf_slots
 from transpile.driver.program import Program, slim
-from transpile.driver.request import Request, leaf_slots
-from transpile.driver.results import adjust_tree, converters
+from transpile.driver.request import Request
+from transpile.driver.result_kinds import converters
+from transpile.driver.results import adjust_tree
 from transpile.driver.shared_arguments import instead, is_twice, overlap, refuse_copied
 from transpile.driver.tracebacks import framed
 from transpile.errors import NO_COMPLEX, error

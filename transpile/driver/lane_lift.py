@@ -21,12 +21,11 @@ from transpile.driver import docstrings
 from transpile.driver.arguments import argument_text
 from transpile.errors import error
 from transpile.frontend.values import changes
+from transpile.transform.batching import batch
 
 
 def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> ir.Function:
     """The core function of all lanes."""
-    from transpile.transform.batching import batch
-
     where: list[tuple[Tree, int | str]] = [*((a, k) for k, a in enumerate(args)), *((a, k) for k, a in kwargs.items())]
     wanted = [*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))]
     leaves = _Leaves(fn, wanted)

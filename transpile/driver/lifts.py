@@ -43,6 +43,9 @@ from transpile.driver.arguments import (
     two_tuples,
 )
 from transpile.driver.lane_lift import batched
+from transpile.transform.jacobian import by_columns, by_rows
+from transpile.transform.jvp import jvp
+from transpile.transform.vjp import vjp
 
 Args = Sequence[Tree]
 Kwargs = Mapping[str, Tree]
@@ -66,8 +69,6 @@ def _same(level: Level, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.
 
 
 def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    from transpile.transform.vjp import vjp
-
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
@@ -99,8 +100,6 @@ def _pair(a: Tree, b: Tree) -> Node:
 
 
 def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    from transpile.transform.jvp import jvp
-
     primals, tangents = two_tuples(args, kwargs, "primals", "tangents")
     core = inner(fn, primals, {})
     trees, _ = call_trees(core.arg_tree, len(primals))
@@ -129,8 +128,6 @@ def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
 
 
 def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    from transpile.transform.vjp import vjp
-
     primals, (cotangent,) = two_tuples(args, kwargs, "primals", "cotangent", single=True)
     core = inner(fn, primals, {})
     trees, _ = call_trees(core.arg_tree, len(primals))
@@ -172,8 +169,6 @@ def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
 
 
 def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    from transpile.transform.jacobian import by_columns, by_rows
-
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
@@ -228,8 +223,6 @@ def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.F
 
 
 def _flat_forward(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, shape: Any) -> ir.Function:
-    from transpile.transform.jvp import jvp
-
     done = jvp(core, wrt, value=level.value)
     lead = len(core.body.yields) if level.value else 0
     dots = {k: lead + i for i, k in enumerate(float_results(core))}
@@ -244,8 +237,6 @@ def _flat_forward(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, s
 
 
 def _flat_reverse(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, shape: Any) -> ir.Function:
-    from transpile.transform.vjp import vjp
-
     done = vjp(core, wrt, value=level.value, seeds=True)
     split = len(core.params) - len(core.captured)
     bars = {k: split + i for i, k in enumerate(float_results(core))}

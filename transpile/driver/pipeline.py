@@ -11,8 +11,8 @@ from transpile.base.levels import COMPILED, Jit, may_write, peeled
 from transpile.core import nodes as ir
 from transpile.custom import Custom, call_custom, is_method
 from transpile.driver import lifts
-from transpile.frontend import lift as lift_source
 from transpile.frontend.resolve.resolve import definition_loc
+from transpile.frontend.whole_lifter import lift as lift_source
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_size, with_placeholders
 from transpile.simplify.tidy import tidy

@@ -1,31 +1,18 @@
-"""The arguments of a call, as what is lifted for them is told by."""
+"""The arguments of a call, numbered, and what lifting a function for them finds out (`transpile.driver.lifted_request`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import (
-    ArgLeaf,
-    Leaf,
-    Static,
-    Tree,
-    flatten,
-    leaf_numbers,
-    map_leaves,
-    number_leaves,
-    unflatten,
-)
+from transpile.aggregates import ArgLeaf, Tree, flatten, leaf_numbers, number_leaves, unflatten
 from transpile.base.foreign_arrays import as_arrays
-from transpile.base.levels import jit_level, peeled
-from transpile.base.loc import NOWHERE, Loc
-from transpile.errors import TranspileError, error
-
-if TYPE_CHECKING:
-    from transpile.core import nodes as ir
+from transpile.base.levels import jit_level
+from transpile.driver.program import slim
+from transpile.errors import error
 
 
 class Request:
@@ -58,8 +45,6 @@ class Request:
 
     def generalised(self) -> Request:
         """The same for a program that assumes nothing of sizes; it does not hold the arrays."""
-        from transpile.driver.program import slim
-
         leaves = [slim(v) for v in self.leaves]
         values = [unflatten(tree, leaves) for tree in (*self.args, *self.kwargs.values())]
         given = tuple(values[: len(self.args)]), dict(zip(self.kwargs, values[len(self.args) :]))
@@ -67,38 +52,6 @@ class Request:
         new.known, new.reads, new.is_general = set(self.known), self.reads, True
         new.own, new.written, new.changes_containers = self.own, self.written, self.changes_containers
         return new
-
-    def typed(self, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
-        """The trees with types for leaves, values for those that must be known."""
-        from transpile.core.leaf_types import leaf_type
-
-        made = self.made
-
-        def typed(tree: Tree, at: int | str) -> Tree:
-            def text_of(leaf: Leaf) -> str:
-                from transpile.driver.arguments import argument_text
-
-                return argument_text(target, at, tree, list(leaf_numbers(tree)).index(leaf.k))
-
-            def leaf(leaf: Leaf) -> Tree:
-                value = self.leaves[leaf.k]
-                type_ = leaf_type(value, leaf.k, lambda: f"{text_of(leaf)} of {function_name(target)!r}")
-                if leaf.k in self.known:
-                    return Static(value)
-                made[leaf.k] = ArgLeaf(type_, value)
-                return made[leaf.k]
-
-            try:
-                return map_leaves(tree, leaf)
-            except TranspileError as failed:
-                from dataclasses import replace
-
-                from transpile.frontend.resolve.resolve import parameter_loc
-
-                raise TranspileError(replace(d, loc=parameter_loc(target, at)) for d in failed.diagnostics) from None
-
-        args = [typed(t, k) for k, t in enumerate(self.args)]
-        return args, {name: typed(t, name) for name, t in self.kwargs.items()}
 
     def make_static(self, target: Any) -> None:
         """Makes the values of the arguments known that ``jit`` was told are static."""
@@ -122,64 +75,11 @@ class Request:
                 raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
             self.known.add(k)
 
-    def lift(self, target: Any) -> ir.Function:
-        """The core function for these arguments; leaves whose values are needed become known."""
-        from transpile.driver.pipeline import core_of
-        from transpile.frontend.resolve.reads import recorded
-        from transpile.frontend.restarts import NeedStatic
-        from transpile.frontend.values import changes
-
-        while True:
-            dynamic = [k for k in range(len(self.leaves)) if k not in self.known]
-            args, kwargs = self.typed(target)
-            try:
-                with recorded() as self.reads, changes.recorded() as found, nesting(target):
-                    core = core_of(target, args, kwargs)
-                self.own = {k for k, leaf in self.made.items() if id(leaf) in found.own}
-                self.written = {k for k, leaf in self.made.items() if id(leaf) in found.written}
-                self.changes_containers = found.containers
-                return core
-            except NeedStatic as need:
-                leaf = dynamic[need.leaf]
-                if not isinstance(self.leaves[leaf], (int, np.integer, np.bool_)):
-                    why = need.why or error(
-                        "T210", "the value of an argument must be known when the function is transformed"
-                    )
-                    raise why from None
-                self.known.add(leaf)
-
-
-@contextmanager
-def nesting(target: Any) -> Iterator[None]:
-    """Turns a recursion over what is nested in the user's program (hundreds of ``elif``) into a diagnostic."""
-    try:
-        yield
-    except RecursionError:
-        code = getattr(peeled(target)[1], "__code__", None)
-        at = NOWHERE if code is None else Loc(code.co_filename, code.co_firstlineno, 1)
-        message = f"something in {function_name(target)!r}, or in what it calls, is nested too deeply"
-        hint = "set parts of it to variables of their own, or use a table (np.interp, np.select) instead of so many branches"
-        raise error("T135", message, at, hint) from None
-
-
-def function_name(target: Any) -> str:
-    return getattr(peeled(target)[1], "__name__", "the function")
-
 
 def _parameter_names(target: Any) -> tuple[list[str], bool]:
     """The names of the parameters, as far as Python knows them, and whether there are stars among them."""
-    import inspect
-
     try:
         found = inspect.signature(target).parameters
     except (TypeError, ValueError):
         return [], True
     return list(found), any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values())
-
-
-def leaf_slots(core: ir.Function, request: Request) -> list[int]:
-    """For each parameter that is the user's, the leaf of the call that it is."""
-    from transpile.base.matching import leaf_sources
-
-    found = leaf_sources(core.arg_tree, request.args, request.kwargs)
-    return [found[k] for k in range(len(core.params) - len(core.captured))]

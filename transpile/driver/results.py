@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree, close_node, open_node, walk_leaves
-
-if TYPE_CHECKING:
-    from transpile.core import nodes as ir
+from transpile.aggregates import Leaf, Node, Static, Tree, close_node, open_node
 
 Convert = Callable[[Any], Any]
 Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
@@ -28,21 +25,6 @@ def _whole(value: Any) -> Any:
 _PYTHON: dict[str, Convert] = {"float64": float, "int64": _whole, "bool": bool}
 
 
-def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
-    """For each leaf what it has to be made, None for arrays: they are."""
-    from transpile.core import nodes as ir
-
-    leaves = walk_leaves(tree) if tree is not None else ()
-    arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
-
-    def one(k: int, y: ir.Operand) -> Wanted:
-        if y.type.dims or isinstance(y, ir.Undef):
-            return None
-        return ("array" if k in arrays else "python" if y.type.weak else "numpy", y.type.dtype)
-
-    return tuple([one(k, y) for k, y in enumerate(yields)])
-
-
 def converter(wanted: Wanted) -> Convert | None:
     """Makes a scalar what is wanted."""
     if wanted is None:
@@ -51,11 +33,6 @@ def converter(wanted: Wanted) -> Convert | None:
     if kind == "array":
         return partial(np.array, dtype=dtype)
     return _PYTHON[dtype] if kind == "python" else np.dtype(dtype).type
-
-
-def converters(yields: Sequence[ir.Operand], tree: Tree | None) -> list[Convert | None]:
-    """For each leaf what makes it of its type, None for arrays."""
-    return [converter(w) for w in wanted(yields, tree)]
 
 
 def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:

@@ -13,7 +13,7 @@ import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transpile.base.captured import HOLDERS, Stale
 from transpile.base.foreign_arrays import Foreign, as_arrays
@@ -22,13 +22,11 @@ from transpile.base.signature import collect
 from transpile.driver.errstate import is_watched, watched
 from transpile.driver.failing_lanes import of_lanes
 from transpile.driver.fast_path import MISS
+from transpile.driver.program import Program
 from transpile.driver.request import Request
 from transpile.errors import TranspileError
 from transpile_runtime.compiled.again import OtherSizes
 from transpile_runtime.memory import keep_freed
-
-if TYPE_CHECKING:
-    from transpile.driver.program import Program
 
 
 class Split:
@@ -215,9 +213,9 @@ class Specializer:
                 found = cached_calls.find(self.target, request)
                 if found is not None:
                     return found
-            from transpile.driver.runners import runner
+            from transpile.driver import runners
 
-            return runner(self.target, request.lift(self.target), request)
+            return runners.runner(self.target, request)
 
 
 @contextmanager

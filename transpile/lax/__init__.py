@@ -12,6 +12,7 @@ over bounds that only the run knows, have reverse derivatives.
 
 from typing import Any
 
+from transpile.base.jax_names import missing as _missing
 from transpile.lax.collectives import (
     all_gather,
     axis_index,
@@ -45,6 +46,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from transpile.base.jax_names import missing
-
-    raise missing(__name__, name)
+    raise _missing(__name__, name)

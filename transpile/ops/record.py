@@ -160,7 +160,7 @@ class Prim:
     as_calm: bool = False
     said: str = ""
     called: str = ""
-    examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/test_rules.py
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py
 
     def __post_init__(self) -> None:
         if self.kind == "elementwise" and not self.family:

@@ -1,7 +1,7 @@
 """Where Numba does not mean what NumPy means, or lacks it, and what is generated instead.
 
 Every array operation is written as loops over scalars, so most rows are met by construction; a row stands here because
-array code handed to Numba as it is would be silently wrong or not compile. ``tests/test_jit.py`` has a program for each.
+array code handed to Numba as it is would be silently wrong or not compile. ``tests/codegen/test_jit.py`` has a program for each.
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+"""The text of the module that a command asks for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transpile.aggregates import number_leaves
+from transpile.base.levels import jit_level
+from transpile.base.matching import leaf_sources
+from transpile.codegen.numba.standalone import copied
+from transpile.codegen.numpy import render_module
+from transpile.command import asked, destination, stack
+from transpile.driver.backend import modules_text
+from transpile.driver.pipeline import core_of
+from transpile.errors import error
+from transpile.frontend.resolve.static_rules import with_rule
+from transpile.frontend.restarts import NeedStatic
+from transpile.frontend.values import changes
+from transpile.transform.program_functions import apart, renamed
+
+
+def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """The text of the module that is asked for, and the files that were read for it."""
+    found, wrt, module = asked.functions(options.function, options.arg, getattr(options, "wrt", None))
+    if options.output not in (None, "-"):
+        destination.check(options.output, module.program, options.force)  # before the work too
+    cores: list[tuple[Any, set[int]]] = []
+    for one in found:
+        if options.command == "emit":
+            levels = stack.levels(options.stack, [one.name])
+        else:
+            levels = stack.of_command(options, one.argnums(wrt))
+        target = stack.stacked(levels, with_rule(one.function))
+        core, written = lifted(target, *stack.arguments(levels, one), options.jit)
+        if core.name in [c.name for c, _ in cores]:
+            own = one.function.__name__
+            core = renamed(core, f"{one.name.replace('.', '_')}{core.name.removeprefix(own)}")
+        cores.append((core, written))
+    cores = list(zip(apart([core for core, _ in cores]), [written for _, written in cores]))
+    level = jit_level(stack.stacked(levels, None))
+    if options.jit or level is not None:
+        return modules_text(cores, options.standalone, level), list(module.program)
+    return printed([core for core, _ in cores], options.standalone), list(module.program)
+
+
+def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
+    """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
+    try:
+        with changes.recorded() as found:
+            core = core_of(target, args, kwargs, is_compiled)
+    except NeedStatic as needed:
+        raise needed.why or error(
+            "T210", "the value of an argument must be known: give it with --arg 'name=value'"
+        ) from None
+    trees, leaves = number_leaves([*args, *kwargs.values()])
+    sources = leaf_sources(core.arg_tree, trees[: len(args)], dict(zip(kwargs, trees[len(args) :])))
+    return core, {k for k, leaf in sources.items() if id(leaves[leaf]) in found.written}
+
+
+def printed(cores: Sequence[Any], standalone: bool) -> str:
+    """The readable module."""
+    try:
+        text = render_module(cores, runtime=not standalone)
+    except ValueError as failed:
+        hint = "leave --standalone out, and install the package with the emitted file"
+        raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
+    if standalone:
+        text = copied(text, cores[0])
+    return text

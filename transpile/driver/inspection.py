@@ -1,0 +1,84 @@
+"""What is asked of a function without a call of it: its text, the structure of its result, what its derivative records."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transpile.base.captured import Place
+from transpile.base.levels import jit_level
+from transpile.codegen.numpy import render
+from transpile.core import nodes as ir
+from transpile.core.dump import dump_all
+from transpile.driver import docstrings
+from transpile.driver.backend import Options, text_of
+from transpile.driver.compiling import assumed_sizes, threads_of
+from transpile.driver.interpreted import interpreted
+from transpile.driver.lifted_request import leaf_slots, lift
+from transpile.driver.request import Request
+from transpile.driver.results import rebuild
+from transpile.errors import error
+from transpile.reports.findings import find
+from transpile.reports.report import Report
+
+
+def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
+    """The generated text for a call with these arguments."""
+    request = Request.of(args, kwargs)
+    request.make_static(target)
+    core = lift(request, target)
+    if stage == "core":
+        return dump_all(core) + "\n"
+    if stage == "loops":
+        level = jit_level(target)
+        options = Options(sizes=assumed_sizes(core, request))
+        return text_of(
+            core, options if level is None else replace(options, fastmath=level.fastmath, threads=threads_of(level))
+        )[0]
+    if stage != "derivative":
+        raise error("T505", f"unknown stage {stage!r}", hint="one of 'derivative', 'core', 'loops'")
+    return render(core).text
+
+
+def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
+    """The result's structure with ``make(shape, dtype)`` for each leaf."""
+    request = Request.of(args, kwargs)
+    core = lift(request, target)
+    values: dict[Any, Any] = {core.params[k]: request.leaves[leaf] for k, leaf in enumerate(leaf_slots(core, request))}
+    sizes: dict[str, int] = {}
+    found: dict[Any, int] = {}
+    for stmt in core.body.stmts:
+        if isinstance(stmt, ir.Let) and stmt.prim == "dim" and stmt.args[0] in values:
+            found[stmt.var] = np.shape(values[stmt.args[0]])[stmt.params["axis"]]
+    for param, value in values.items():
+        for dim, n in zip(param.type.dims, np.shape(value)):
+            if dim.as_symbol is not None:
+                sizes[dim.as_symbol] = n
+        if param.type.is_int and not param.type.dims:
+            found[param] = int(value)
+    sizes.update({name: found[op] for name, op in core.symbols.items() if op in found})
+
+    def leaf(op: Any) -> Any:
+        dims = [d.evaluate(sizes) for d in op.type.dims]
+        return make(tuple(d.const if d.is_const else None for d in dims), op.type.dtype)
+
+    return rebuild(core.out_tree, [leaf(y) for y in core.body.yields])
+
+
+def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
+    """See `transpile.api.report`."""
+    request = Request.of(args, kwargs)
+    request.make_static(target)
+    core = lift(request, target)
+    leaves = [request.leaves[leaf] for leaf in leaf_slots(core, request)]
+    given = dict(zip(core.params, [*leaves, *(Place.of(c).read() for c in core.captured)]))
+
+    def run(fn: ir.Function) -> Any:
+        own = copy.deepcopy((list(args), dict(kwargs), list(request.leaves)))  # what is no derivative may write them
+        return interpreted(None, fn, request, True)(*own)
+
+    return find(core, docstrings.arguments(core), given, run, text_of)

@@ -1,0 +1,27 @@
+"""What the leaves of a result have to be made, as the types of a core function's results say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transpile.aggregates import Leaf, Tree, walk_leaves
+from transpile.core import nodes as ir
+from transpile.driver.results import Convert, Wanted, converter
+
+
+def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
+    """For each leaf what it has to be made, None for arrays: they are."""
+    leaves = walk_leaves(tree) if tree is not None else ()
+    arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
+
+    def one(k: int, y: ir.Operand) -> Wanted:
+        if y.type.dims or isinstance(y, ir.Undef):
+            return None
+        return ("array" if k in arrays else "python" if y.type.weak else "numpy", y.type.dtype)
+
+    return tuple([one(k, y) for k, y in enumerate(yields)])
+
+
+def converters(yields: Sequence[ir.Operand], tree: Tree | None) -> list[Convert | None]:
+    """For each leaf what makes it of its type, None for arrays."""
+    return [converter(w) for w in wanted(yields, tree)]
