@@ -8,13 +8,14 @@ import itertools
 import math
 import operator
 
+import numpy as np
 import pytest
 from house import named
 
 from transpile.core.types import FLOAT, Type
 from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
 from transpile.ops.record import REQUIRED, Prim
-from transpile.ops.tables import prims, records
+from transpile.ops.tables import neutral_of, prims, records
 from transpile.ops.traits import LESS, RELATIONS
 
 pytestmark = pytest.mark.quick
@@ -60,7 +61,8 @@ def test_every_name_is_seen():
 
 @pytest.mark.parametrize("kind", [k for k, fields in REQUIRED.items() if fields])
 def test_a_record_has_what_its_kind_needs(kind):
-    fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane", "jvp": 1, "vjp": 1}
+    fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
+    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv"}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
     assert Prim(**full).kind == kind
@@ -173,3 +175,28 @@ def test_intervals_hold_the_results(name):
             except (ValueError, ZeroDivisionError):
                 continue
             assert bounds is None or not isinstance(value, int) or bounds[0] <= value <= bounds[1], (ends, point)
+
+
+# ------------------------------------------------------------------------------------------------------ folds
+
+
+@pytest.mark.parametrize("record", [r for r in prims().values() if r.kind in ("fold", "scan")], ids=lambda r: r.name)
+def test_folds_are_by_what_has_a_neutral_number(record):
+    by = records()[record.fold]
+    functions = {"logical_and": lambda a, b: a and b, "logical_or": lambda a, b: a or b}
+    combine = functions.get(by.name) or getattr(np, by.names[0])
+    for dtype in ("bool",) if by.name.startswith("logical") else ("float64", "int64"):
+        for number in (0, 1, -3) if dtype != "bool" else (False, True):
+            assert combine(neutral_of(by.name, dtype), number) == combine(number, neutral_of(by.name, dtype)) == number
+
+
+@pytest.mark.parametrize("record", [r for r in prims().values() if r.entry], ids=lambda r: r.name)
+def test_entries_are_in_the_runtime(record):
+    params = {"mode": "reduced", "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
+    for entry in {
+        record.entry_of(params, 1),
+        record.entry_of({**params, "mode": "r", "robust": True}, 2),
+        record.factored,
+    } - {""}:
+        module, _, function = entry.partition(".")
+        assert hasattr(importlib.import_module(f"transpile_runtime.compiled.{module}"), function), entry

@@ -237,7 +237,10 @@ class _Forward:
             return
         implied = record_of(let).implies
         for k, truth in implied(holds) if implied is not None else ():
-            self.assume(let.args[k], truth)
+            if (
+                truth == holds
+            ):  # a guard of which the opposite is known would no longer be one with that of an equal check
+                self.assume(let.args[k], truth)
         self.facts.test(let, holds)
 
     def learn(self, test: ir.Var) -> None:

@@ -109,12 +109,12 @@ _ZEROS = (
 )
 
 TABLE = [
-    Prim("cumsum", _wide, along_axis("np.cumsum"), kind="scan", jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES,
-         family="axis"),
-    Prim("cumprod", _wide, along_axis("np.cumprod"), kind="scan", jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
+    Prim("cumsum", _wide, along_axis("np.cumsum"), kind="scan", fold="add", jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True,
+         examples=_CASES, family="axis"),
+    Prim("cumprod", _wide, along_axis("np.cumprod"), kind="scan", fold="mul", jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
          examples=(*_CASES, *_ZEROS), family="axis"),
-    Prim("cummax", _same, along_axis("np.maximum.accumulate"), kind="scan", jvp=_running_jvp, vjp=_running_vjp, examples=_CASES,
-         family="axis"),
-    Prim("cummin", _same, along_axis("np.minimum.accumulate"), kind="scan", jvp=_running_jvp, vjp=_running_vjp, examples=_CASES,
-         family="axis"),
+    Prim("cummax", _same, along_axis("np.maximum.accumulate"), kind="scan", fold="maximum", jvp=_running_jvp, vjp=_running_vjp,
+         examples=_CASES, family="axis"),
+    Prim("cummin", _same, along_axis("np.minimum.accumulate"), kind="scan", fold="minimum", jvp=_running_jvp, vjp=_running_vjp,
+         examples=_CASES, family="axis"),
 ]  # fmt: skip

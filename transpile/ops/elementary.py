@@ -104,8 +104,8 @@ _SINC_SERIES = tuple(
 
 
 def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
-    python = "_python" if params.get("py") and result.weak else ""
-    return applied(f"scalars.round_to{python}", 1, params["decimals"])
+    name = "scalars.round_to_python" if params.get("py") and result.weak else "scalars.round_to"
+    return with_params(name, 1, "decimals")(types, result, params)
 
 
 def _sinc(y, x):  # type: ignore[no-untyped-def]
@@ -217,6 +217,11 @@ def _wins_min(y, a, b):  # type: ignore[no-untyped-def]
     return where((a < b) | isnan(b), 1.0, where(a.eq(b), 0.5, 0.0))
 
 
+def _nan_or(end: Any) -> Any:
+    """What is left out of ``fmax`` and ``fmin``; of integers there is no such number."""
+    return lambda dtype: math.nan if np.dtype(dtype).kind == "f" else end(dtype)
+
+
 def _quotient(y, a, b):  # type: ignore[no-untyped-def]
     return -elementwise("rint", (a - y) / b)  # the whole number that was taken off; trunc(a / b) may be rounded over it
 
@@ -239,10 +244,10 @@ TWO = [
         math=True, vector=Vector("hypot"), as_calm=True),
     two("logaddexp", _share("exp"), _swapped(_share("exp")), vector=Vector("logaddexp")),
     two("logaddexp2", _share("exp2"), _swapped(_share("exp2")), vector=Vector("logaddexp2")),
-    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, vector=Vector("fmax", alone=True),
-        **_ALONE),
-    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, vector=Vector("fmin", alone=True),
-        **_ALONE),
+    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, extreme=1,
+        neutral=_nan_or(intervals.least), vector=Vector("fmax", alone=True), **_ALONE),
+    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, extreme=-1,
+        neutral=_nan_or(intervals.most), vector=Vector("fmin", alone=True), **_ALONE),
     two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8", math=True, vector=near("fmod_near", "outside_near"),
         element=by_kind(2, integers="scalars.fmod_int", floats="np.fmod")),
     two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane", names=()),
@@ -348,6 +353,7 @@ FSUM = Prim(
     lambda types, params: FLOAT,
     Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
     "fold",
+    fold="add",
     jvp=_fsum_jvp,
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
     linear=True,

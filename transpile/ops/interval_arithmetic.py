@@ -13,6 +13,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+import numpy as np
+
 Interval = tuple[int, int]
 
 LIMIT = 2**63
@@ -134,3 +136,15 @@ def as_it_is(a: Interval) -> Interval:
 def counted(*args: Interval) -> Interval:
     """Of what Python counts: it is not negative, and refused where it does not fit."""
     return 0, LIMIT - 1
+
+
+def least(dtype: str) -> float | int | bool:
+    """The least number of a dtype."""
+    kind = np.dtype(dtype).kind
+    return -np.inf if kind == "f" else False if kind == "b" else int(np.iinfo(dtype).min)
+
+
+def most(dtype: str) -> float | int | bool:
+    """The greatest number of a dtype."""
+    kind = np.dtype(dtype).kind
+    return np.inf if kind == "f" else True if kind == "b" else int(np.iinfo(dtype).max)

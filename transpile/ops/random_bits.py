@@ -8,7 +8,10 @@ implicit function theorem: ``P(a, x)`` stays what it is, and ``dx/da = -(dP/da) 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.types import Type
@@ -32,7 +35,11 @@ def _draw_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _draw(name: str) -> Prim:
-    return Prim(name, _draw_type, name, "draw", jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
+    def entry(params: Mapping[str, Any], operands: int) -> str:
+        """One number: ``random.normal64``."""
+        return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
+
+    return Prim(name, _draw_type, name, "draw", entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
@@ -56,14 +63,15 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Prim("random_split", _split_type, "random_split", kind="draw", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+    Prim("random_split", _split_type, "random_split", kind="draw", entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True,
+         family="draw"),
     # the key of a key and an integer; of keys and as many integers
-    Prim("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw", jvp=ZERO,
-         vjp=ZERO, cost=2, linear=True, family="draw"),
+    Prim("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
+         entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     *map(_draw, DRAWS),
     # the logarithms of gamma variables; args[1]: their shapes, an array of params["dims"] behind the axes of the lanes
     Prim("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
-         kind="draw", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
+         kind="draw", entry="random.log_gamma", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
     # args[0] in [0, 1) stretched to what lies between two bounds
     Prim("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", "elementwise", partials=(
         lambda y, u, low, high: where(high < low, 0.0, high - low),  # where nothing lies between them it is the lower one

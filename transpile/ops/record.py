@@ -31,6 +31,10 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``folds``: of what a loop that
   carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive; ``in_lanes``: LLVM
   makes lanes of such a loop, though nothing else is known of the fold.
+- ``neutral``: of what is folded with, the number of a dtype that changes nothing. ``fold``: of a fold or a scan, the primitive that
+  it folds with. ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many
+  operands there are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that
+  takes the factors of the matrix in its place, where several statements share them.
 - ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
 - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
 - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
@@ -94,12 +98,14 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
     "scalar": ("element",),
     "statement": (),
-    "fold": ("render", "jvp", "vjp", "family"),
-    "scan": ("render", "jvp", "vjp", "family"),
+    "fold": ("render", "jvp", "vjp", "family", "fold"),
+    "scan": ("render", "jvp", "vjp", "family", "fold"),
     "map": ("render", "jvp", "vjp", "family"),
     "product": ("render", "jvp", "vjp", "family"),
-    "library": ("render", "jvp", "vjp", "family"),
-    "draw": ("render", "jvp", "vjp", "family"),
+    "rows": ("render", "jvp", "vjp", "family", "entry"),
+    "matrix": ("render", "jvp", "vjp", "family", "entry"),
+    "library": ("render", "jvp", "vjp", "family", "entry"),
+    "draw": ("render", "jvp", "vjp", "family", "entry"),
     "collective": ("jvp", "vjp", "family"),
     "structural": ("render", "family"),
     "call": ("render", "family"),
@@ -107,7 +113,11 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 """What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
 index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
 element folds those before it; ``map``: elements stand at other indices, or are told by theirs; ``product``: sums of products;
-``library``: a call of the runtime; ``structural``: what the core itself is said in; ``statement``: no value is computed."""
+``rows``: a call of the runtime for the rows along an axis; ``matrix``: one for each matrix of a stack; ``library``: any other;
+``structural``: what the core itself is said in; ``statement``: no value is computed."""
+
+
+Entry = str | Callable[[Mapping[str, Any], int], str]
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,11 @@ class Prim:
     wraps: str = ""
     folds: str = ""
     in_lanes: bool = False
+    neutral: Callable[[str], Any] | None = None
+    fold: str = ""
+    entry: Entry = ""
+    flags: tuple[str, ...] = ()
+    factored: str = ""
     interval: Any = None
     raises: Any = None
     fits: str = ""
@@ -189,6 +204,10 @@ class Prim:
     def operands(self) -> int:
         """How many operands an elementwise one has."""
         return len(self.partials)
+
+    def entry_of(self, params: Mapping[str, Any], operands: int) -> str:
+        """The function of the runtime that is called."""
+        return self.entry(params, operands) if callable(self.entry) else self.entry
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return self.by_order if self.by_order and params.get("py") else self.partials

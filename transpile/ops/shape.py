@@ -276,7 +276,8 @@ TABLE = [
         (_more(sample(2, 3), 2), {"axis": 0, "dims": (Dim(4), Dim(3))}),
     ), family="repeat"),
     # repeat_each(x, times): each entry as often as it says; params["dims"] is the size of the result
-    Prim("repeat_each", with_dims, "np.repeat({0}, {1})", kind="map", jvp=ZERO, vjp=ZERO, family="repeat_each"),
+    Prim("repeat_each", with_dims, "np.repeat({0}, {1})", kind="library", entry="arrays.repeat_each", jvp=ZERO, vjp=ZERO,
+         family="repeat_each"),
     Prim("pad", with_dims, Spelling(_pad_spelling), kind="map", jvp=_pad_jvp, vjp=_pad_vjp, linear=True, examples=_PADS,
          family="pad"),
     Prim("tril", _same, with_keywords("np.tril({0})", k=0), kind="map", jvp=linear("tril"), vjp=_triangle_vjp("tril"), linear=True,
@@ -292,7 +293,7 @@ TABLE = [
          ), family="axes"),
     Prim("diag", _diag_type, Spelling(_diag_spelling), kind="map", jvp=linear("diag"), vjp=_diag_vjp, linear=True,
          examples=tuple((sample(3), {"offset": k}) for k in _OFFSETS), family="diag"),
-    Prim("trace", _trace_type, "np.trace({0})", kind="fold", jvp=linear("trace"), vjp=_trace_vjp, linear=True,
+    Prim("trace", _trace_type, "np.trace({0})", kind="fold", fold="add", jvp=linear("trace"), vjp=_trace_vjp, linear=True,
          examples=tuple((args, {}) for args in _MATRICES), family="trace"),
     Prim("unravel_index", _unravel_type, Spelling(_unravel_spelling), kind="map", jvp=ZERO, vjp=ZERO, family="lane"),
 ]  # fmt: skip

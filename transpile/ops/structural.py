@@ -168,8 +168,8 @@ TABLE = [
          linear=True, view="writable", family="dims"),
     Prim("transpose", _transpose_type, "transpose", kind="structural", exact=True, jvp=_linear_jvp("transpose"), vjp=_transpose_vjp,
          cost=0, linear=True, view="writable", family="transpose"),
-    Prim("sum", _sum_type, "reduce:np.sum", kind="fold", said="sum", called="total", jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1,
-         linear=True, family="axes"),
+    Prim("sum", _sum_type, "reduce:np.sum", kind="fold", fold="add", said="sum", called="total", jvp=_linear_jvp("sum"),
+         vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
     Prim("full", _full_type, "full", kind="structural", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
     Prim("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural", jvp=ZERO,

@@ -81,6 +81,13 @@ def by_token() -> dict[str, Prim]:
     return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
 
 
+def neutral_of(prim: str, dtype: str) -> Any:
+    """What changes nothing if it is folded with by a primitive."""
+    neutral = prims()[prim].neutral
+    assert neutral is not None, prim
+    return neutral(dtype)
+
+
 def operator_of(prim: str) -> Operator:
     """The operator of Python's that a primitive is."""
     found = prims()[prim].operator
