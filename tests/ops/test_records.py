@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from house import named
 
+import transpile as tp
 from transpile.core.types import FLOAT, Type
 from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
 from transpile.ops.record import REQUIRED, Prim
@@ -200,3 +201,29 @@ def test_entries_are_in_the_runtime(record):
     } - {""}:
         module, _, function = entry.partition(".")
         assert hasattr(importlib.import_module(f"transpile_runtime.compiled.{module}"), function), entry
+
+
+# ------------------------------------------------------------------------------------------------- expansions
+
+
+def test_only_lowering_knows_what_has_an_expansion():
+    def fn(x):
+        return np.sum(np.linalg.cholesky(x) ** 3)
+
+    x = np.eye(3) + 0.1
+    assert "cholesky_adjoint" in tp.source(tp.grad(fn), x, stage="core")
+    assert "cholesky_adjoint" not in tp.source(tp.grad(fn), x) + tp.source(tp.jit(tp.grad(fn)), x)
+    for outer in (tp.jacfwd, tp.jacrev):
+        assert "cholesky_adjoint(" not in tp.source(tp.vmap(outer(tp.grad(fn))), x[None])
+    step, small = np.arange(9.0).reshape(3, 3) / 9, 1e-6
+    step += step.T
+    slope = (tp.grad(fn)(x + small * step) - tp.grad(fn)(x - small * step)) / (2 * small)
+    np.testing.assert_allclose(tp.jvp(tp.grad(fn), (x,), (step,))[1], slope, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(tp.vmap(tp.grad(fn))(np.stack([x, 2 * x]))[1], tp.grad(fn)(2 * x), rtol=1e-12)
+
+
+def test_an_expansion_is_in_place_of_derivatives_and_spelling():
+    bare = Prim("f", lambda types, params: FLOAT, None, "matrix", entry="linalg.inv", expansion=lambda x: x)
+    assert bare.expansion is not None
+    with pytest.raises(ValueError, match="has no entry"):
+        Prim("f", lambda types, params: FLOAT, None, "matrix", expansion=lambda x: x)

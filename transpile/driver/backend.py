@@ -18,9 +18,7 @@ from transpile.driver.machine_code import build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
-from transpile.lower.known_adjoints import known_adjoints
 from transpile.lower.lowered_functions import functions
-from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_any, with_placeholders
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
@@ -51,15 +49,9 @@ def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
     vectors = options.vectors and has_fused()
     (*kept, entry), names = functions(core)
     kept, entry = [with_placeholders(one, is_any) for one in kept], with_placeholders(entry, is_any)
-    found = [optimise(lower(prepared(one), names, is_kept=True), (), 0, vectors) for one in kept]
+    found = [optimise(lower(one, names, is_kept=True), (), 0, vectors) for one in kept]
     threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
-    return [*found, optimise(lower(prepared(say_guards(entry, False)), names), options.sizes, threads, vectors)]
-
-
-def prepared(core: ir.Function) -> ir.Function:
-    """The function with formulas that have a faster way as one primitive each, without what only they needed."""
-    found = known_adjoints(core)
-    return core if found is core else remove_dead(found)
+    return [*found, optimise(lower(say_guards(entry, False), names), options.sizes, threads, vectors)]
 
 
 def has_fused() -> bool:

@@ -18,7 +18,6 @@ from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.factor_reuse import Factors, factors_of, flag
-from transpile.lower.known_adjoints import NAME as CHOLESKY_ADJOINT
 from transpile.lower.lowering import Lowering
 from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
 from transpile.ops.tables import record_of
@@ -82,11 +81,11 @@ def _entry(stmt: Any) -> str:
 
 
 def of_matrices(lw: Lowering, stmt: Any) -> Any:
-    """A matrix to a matrix, a vector or a number; by its factors, if other statements want those too."""
+    """Matrices to a matrix, a vector or a number; by its factors, if other statements want those too."""
     shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
     (result,) = _results(lw, stmt, [stmt.var.type], stmt.var.name)
     if shared is None:
-        (found,) = calls(lw, _entry(stmt), passed(lw, [lw.elements(stmt.args[0])]), _flags(stmt), [result])
+        (found,) = calls(lw, _entry(stmt), passed(lw, [lw.elements(a) for a in stmt.args]), _flags(stmt), [result])
     else:
         flags = (flag(shared[1]),) if result.rank else ()
         (found,) = calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), flags, [result])
@@ -155,15 +154,8 @@ def _lstsq(lw: Lowering, stmt: Any) -> Any:
     return _equation(lw, stmt, _entry(stmt), (value,))
 
 
-def _cholesky_adjoint(lw: Lowering, stmt: Any) -> Any:
-    result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), 2)
-    given = passed(lw, [lw.elements(a) for a in stmt.args])
-    return calls(lw, "linalg.cholesky_adjoint", given, (), [result])[0]
-
-
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
     "solve": _linear_solve,
     "solve_triangular": lambda lw, stmt: _equation(lw, stmt, _entry(stmt), _flags(stmt)),
     "lstsq": _lstsq,
-    CHOLESKY_ADJOINT: _cholesky_adjoint,
 }

@@ -77,8 +77,7 @@ class Primitives(Lowering):
 
     def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
         """The elements of an array primitive."""
-        prim = self.b.prims.get(stmt.prim)  # None of what `transpile.lower.known_adjoints` has put together
-        if prim is not None and prim.elementwise:
+        if self.b.prims[stmt.prim].elementwise:
             return linear_sum(self, stmt) or elementwise(self, stmt)
         rule = rule_of(stmt)
         if stmt.prim != "index":  # that clips what it is given

@@ -35,6 +35,8 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
   it folds with. ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many
   operands there are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that
   takes the factors of the matrix in its place, where several statements share them.
+- ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
+  printed (`transpile.simplify.expansion`).
 - ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
 - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
 - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
@@ -117,6 +119,9 @@ element folds those before it; ``map``: elements stand at other indices, or are 
 ``structural``: what the core itself is said in; ``statement``: no value is computed."""
 
 
+BY_EXPANSION = ("render", "jvp", "vjp", "family")
+"""What is not asked of a primitive that has an expansion."""
+
 Entry = str | Callable[[Mapping[str, Any], int], str]
 
 
@@ -161,6 +166,7 @@ class Prim:
     entry: Entry = ""
     flags: tuple[str, ...] = ()
     factored: str = ""
+    expansion: Any = None
     interval: Any = None
     raises: Any = None
     fits: str = ""
@@ -182,7 +188,8 @@ class Prim:
             object.__setattr__(self, "family", "elementwise")
         if self.kind not in REQUIRED:
             raise ValueError(f"primitive {self.name!r} is of no kind: {self.kind!r}")
-        lacks = [f for f in REQUIRED[self.kind] if getattr(self, f) in (None, "", ())]
+        needed = [f for f in REQUIRED[self.kind] if self.expansion is None or f not in BY_EXPANSION]
+        lacks = [f for f in needed if getattr(self, f) in (None, "", ())]
         if lacks:
             raise ValueError(f"primitive {self.name!r} of kind {self.kind!r} has no {', '.join(lacks)}")
         if self.family and self.family not in FAMILIES:
